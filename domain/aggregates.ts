@@ -103,7 +103,7 @@ const deciding = new Map<string, Aggregate<unknown, Command, PlatformEvent, unkn
 /** Finds the aggregate of a command. @throws for a type that is none */
 export function handlingOf(command: Command): Handling {
   const aggregate = deciding.get(command.type);
-  if (aggregate === undefined) throw new Error(`no aggregate decides ${command.type}`);
+  if (aggregate === undefined) throw new Error(`no aggregate handles ${command.type}`);
   return {
     streamId: aggregate.streamOf(command),
     streamType: aggregate.streamType,

@@ -30,8 +30,8 @@ export function upcasterOf(upcasts: Upcasts): Upcaster {
       if (event.schemaVersion === newest) return event;
       if (event.schemaVersion > newest) {
         throw new Error(
-          `${event.type} ${event.eventId} is of schema version ${event.schemaVersion}: ` +
-            `a newer version of the program wrote it, this one knows ${newest}`,
+          `${event.type} ${event.eventId} has schema version ${event.schemaVersion}, written by a newer ` +
+            `version of the program; this version supports up to ${newest}`,
         );
       }
       const missing = (steps.get(event.type) ?? []).slice(event.schemaVersion - 1);

@@ -22,8 +22,10 @@ export function decideBackup(state: BackupState, command: BackupCommand): Decisi
       if (state.status === 'complete' || state.status === 'deleted') return accept();
       return accept({ type: 'BackupFound', data: { backupId, content: command.content } });
     case 'TakeInBackup':
-      if (state.status === 'complete') return refuse('already_exists', 'This backup is here.');
-      if (state.status === 'running') return refuse('backup_in_use', 'This backup is being made.');
+      if (state.status === 'complete')
+        return refuse('already_exists', 'The backup already exists.');
+      if (state.status === 'running')
+        return refuse('backup_in_use', 'The backup is still in progress.');
       return accept({ type: 'BackupFound', data: { backupId, content: command.content } });
     case 'DeleteBackup':
       return remove(state, backupId);
@@ -71,12 +73,12 @@ function remove(state: BackupState, backupId: BackupCommand['backupId']): Decisi
   if (state.status === 'absent') return gone;
   if (state.status === 'deleted') return accept();
   if (state.status === 'complete' && state.isRestoring) {
-    return refuse('backup_in_use', 'The service is being restored from this backup.');
+    return refuse('backup_in_use', 'A restore from this backup is in progress.');
   }
   return accept({ type: 'BackupDeleted', data: { backupId } });
 }
 
-const gone = refuse('not_found', 'There is no such backup.');
+const gone = refuse('not_found', 'Backup not found.');
 const notComplete = refuse('backup_not_complete', 'The backup is not complete.');
 
 export const backupAggregate: Aggregate<BackupState, BackupCommand, BackupEvent> = {

@@ -23,7 +23,7 @@ export function decideChain(
 ): Decision<ChainEvent> {
   if (command.type === 'CreateChain') return create(state, command, facts);
   if (command.type === 'DeleteChain' && state.status === 'deleted') return accept();
-  if (state.status !== 'there') return refuse('not_found', 'There is no such chain.');
+  if (state.status !== 'there') return refuse('not_found', 'Chain not found.');
   switch (command.type) {
     case 'ChangeChain':
       return change(state, command, facts);
@@ -62,10 +62,10 @@ function change(
   return accept({ type: 'ChainChanged', data: { chainId, ...changes } });
 }
 
-const noScript = refuse('not_found', 'There is no such script.');
+const noScript = refuse('not_found', 'Script not found.');
 const ring = refuse(
   'validation_failed',
-  'The chain would lead back to the script that it begins with.',
+  'This chain would create a loop back to its source script.',
 );
 
 /** Held by whoever decides where a chain leads: two at once could make a ring together. */

@@ -34,17 +34,26 @@ export function decideChannel(
       const { channelId } = command;
       if (state.status === 'deleted') return accept();
       if (!isThere) return unknown;
-      if (facts.inUse) return refuse('channel_in_use', 'Rules lead to it; change them first.');
+      if (facts.inUse)
+        return refuse(
+          'channel_in_use',
+          'Notification rules still use this channel. Change the rules first.',
+        );
       return accept({ type: 'ChannelDeleted', data: { channelId } });
     }
   }
 }
 
-const unknown = refuse('not_found', 'There is no such channel.');
+const unknown = refuse('not_found', 'Channel not found.');
 
 function problemOf({ keyExists, groupExists }: ChannelFacts): Decision<never> | undefined {
-  if (!groupExists) return refuse('validation_failed', 'There is no such group.');
-  return keyExists ? undefined : refuse('version_mismatch', 'The channel was changed meanwhile.');
+  if (!groupExists) return refuse('validation_failed', 'Group not found.');
+  return keyExists
+    ? undefined
+    : refuse(
+        'version_mismatch',
+        'The channel was changed in the meantime. Reload it and try again.',
+      );
 }
 
 function change(
@@ -59,7 +68,10 @@ function change(
   });
   if (changes.length === 0) return accept();
   if (expectedVersion !== undefined && expectedVersion !== state.version) {
-    return refuse('version_mismatch', 'The channel was changed meanwhile.');
+    return refuse(
+      'version_mismatch',
+      'The channel was changed in the meantime. Reload it and try again.',
+    );
   }
   const unusable = newNameProblem('name', command.name, state.settings.name);
   if (unusable !== undefined) return refuse('validation_failed', unusable);

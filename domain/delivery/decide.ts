@@ -16,7 +16,7 @@ export function decideDelivery(
       return accept({ type: 'DeliveryQueued', data });
     }
     case 'RecordAttempt':
-      if (state.status === 'absent') return refuse('not_found', 'There is no such delivery.');
+      if (state.status === 'absent') return refuse('not_found', 'Delivery not found.');
       // Two may have sent it; the first report counts.
       if (state.status === 'ended' || command.attempt !== state.attempts + 1) return accept();
       return accept(afterAttempt(state, command));

@@ -28,7 +28,7 @@ export function decideGroup(
     return accept({ type: 'GroupCreated', data });
   }
   if (command.type === 'DeleteGroup' && state.status === 'deleted') return accept();
-  if (state.status !== 'present') return refuse('not_found', 'There is no such group.');
+  if (state.status !== 'present') return refuse('not_found', 'Group not found.');
   switch (command.type) {
     case 'ChangeGroup': {
       const changes = differing(state.look, command);
@@ -40,16 +40,22 @@ export function decideGroup(
     }
     case 'DeleteGroup':
       if (groupId === defaultGroupId) {
-        return refuse('group_in_use', 'Scripts go to this group when their author names none.');
+        return refuse(
+          'group_in_use',
+          'This is the default group for new scripts and cannot be deleted.',
+        );
       }
       if (facts.inUse) {
-        return refuse('group_in_use', 'Scripts belong to it, perhaps deleted ones.');
+        return refuse(
+          'group_in_use',
+          'The group still contains scripts, possibly deleted ones. Move or purge the scripts first.',
+        );
       }
       return accept({ type: 'GroupDeleted', data: { groupId } });
   }
 }
 
-const nameTaken = refuse('already_exists', 'Another group has this name.');
+const nameTaken = refuse('already_exists', 'Another group already has this name.');
 
 function differing(look: GroupLook, { changes }: ChangeGroup): Partial<GroupLook> {
   const names = Object.keys(changes) as (keyof GroupLook)[];

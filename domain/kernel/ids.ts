@@ -64,6 +64,6 @@ export function inOrderOfTime(id: string, at: Date): string {
 /** `parse` for ids that this process made or stored itself: anything else is a bug. */
 export function known<Id>(parse: (text: string) => Id | undefined, text: string): Id {
   const id = parse(text);
-  if (id === undefined) throw new Error(`not an id: ${text}`);
+  if (id === undefined) throw new Error(`not a valid id: ${text}`);
   return id;
 }

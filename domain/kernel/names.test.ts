@@ -49,7 +49,7 @@ describe('a new name', () => {
   test.each([
     [' x', /begins or ends with a space/],
     ['x ', /begins or ends with a space/],
-    ['x  y', /two spaces in a row/],
+    ['x  y', /two consecutive spaces/],
     ['x\u202e', /U\+202E/],
   ])('may not be %j, unless it was there before', (name, why) => {
     expect(newNameProblem('name', name)).toMatch(why);
@@ -70,9 +70,9 @@ describe('an e-mail address', () => {
   test.each([
     ['a\u202eb@example.com', /U\+202E/],
     ['ada😀@example.com', /letters, digits and ASCII/],
-    ['ａda@example.com', /stands for others/],
-    ['аda@example.com', /look alike/],
-    ['ada@exаmple.com', /look alike/],
+    ['ａda@example.com', /compatibility character/],
+    ['аda@example.com', /similar-looking/],
+    ['ada@exаmple.com', /similar-looking/],
   ])('may not be %s', (email, why) => {
     expect(emailProblem(email)).toMatch(why);
   });

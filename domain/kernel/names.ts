@@ -27,11 +27,11 @@ export function nameProblem(name: string): string | undefined {
   const text = name.replaceAll(withinEmoji, '').replaceAll(withinWord, '');
   for (const [pattern, what] of refused) {
     const [character] = pattern.exec(text) ?? [];
-    if (character !== undefined) return `has ${what} (${codeOf(character)}): remove it`;
+    if (character !== undefined) return `contains ${what} (${codeOf(character)}); remove it`;
   }
   return name === name.normalize('NFC')
     ? undefined
-    : 'is not in the Unicode normalization form NFC: write its accented characters as single characters';
+    : 'is not in Unicode normalization form NFC; write accented letters as single characters';
 }
 
 /** The first problem among names that are not there yet. */
@@ -68,8 +68,8 @@ function newProblem(
 
 /** Pages show several spaces as one, and none at the ends. */
 function spacingProblem(name: string): string | undefined {
-  if (name !== name.trim()) return 'begins or ends with a space: remove it';
-  return name.includes('  ') ? 'has two spaces in a row: remove one' : undefined;
+  if (name !== name.trim()) return 'begins or ends with a space; remove it';
+  return name.includes('  ') ? 'contains two consecutive spaces; remove one' : undefined;
 }
 
 /** Letters and digits of every script, and what ASCII has besides spaces. */
@@ -82,14 +82,14 @@ export function emailProblem(email: string): string | undefined {
   const problem = nameProblem(email);
   if (problem !== undefined) return `The e-mail address ${problem}.`;
   if (!addressCharacters.test(email)) {
-    return 'The e-mail address may have letters, digits and ASCII characters only.';
+    return 'The e-mail address may contain letters, digits and ASCII characters only.';
   }
   if (email !== email.normalize('NFKC')) {
-    return 'The e-mail address has a character that stands for others: write those.';
+    return 'The e-mail address contains a compatibility character. Use the plain characters instead.';
   }
   const isMixed = email.split(/[@.]/).some((part) => latin.test(part) && lookalike.test(part));
   return isMixed
-    ? 'The e-mail address mixes Latin letters with Cyrillic or Greek ones that look alike.'
+    ? 'The e-mail address mixes Latin letters with similar-looking Cyrillic or Greek letters.'
     : undefined;
 }
 

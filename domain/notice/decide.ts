@@ -22,7 +22,7 @@ export function decideNotice(
       if (command.scriptId === null) {
         return accept({ type: 'NoticePosted', data: { ...data, groupId: null } });
       }
-      if (groupId === undefined) return refuse('not_found', 'There is no such script.');
+      if (groupId === undefined) return refuse('not_found', 'Script not found.');
       return accept({
         type: 'NoticePosted',
         data: { ...data, groupId: command.groupId ?? known(parseGroupId, groupId) },

@@ -28,15 +28,15 @@ export class InvalidObjectKey extends Error {
 
 function problemWith(text: string): string | undefined {
   const encoder = new TextEncoder();
-  if (encoder.encode(text).length > MAX_OBJECT_KEY_BYTES) return 'is over 1024 bytes';
+  if (encoder.encode(text).length > MAX_OBJECT_KEY_BYTES) return 'is longer than 1024 bytes';
   if (!text.isWellFormed()) return 'is not well-formed Unicode';
-  if (FORBIDDEN.test(text)) return 'has a control character or a backslash';
+  if (FORBIDDEN.test(text)) return 'contains a control character or a backslash';
   const parts = text.split('/');
   if (!ROOTS.includes(parts[0] ?? '')) return `does not start with one of ${ROOTS.join(', ')}`;
-  if (parts.length < 2) return 'names no object';
+  if (parts.length < 2) return 'does not name an object';
   for (const part of parts) {
-    if (part === '' || part === '.' || part === '..') return 'has an empty, "." or ".." part';
-    if (encoder.encode(part).length > MAX_PART_BYTES) return 'has a part over 255 bytes';
+    if (part === '' || part === '.' || part === '..') return 'has an empty, "." or ".." segment';
+    if (encoder.encode(part).length > MAX_PART_BYTES) return 'has a segment longer than 255 bytes';
   }
   return undefined;
 }

@@ -66,7 +66,7 @@ export class ObjectConflict extends Error {
   override readonly name = 'ObjectConflict';
   readonly key: ObjectKey;
   constructor(key: ObjectKey, options?: ErrorOptions) {
-    super(`object ${key} is in conflict with one above or below it`, options);
+    super(`object ${key} conflicts with an object above or below it`, options);
     this.key = key;
   }
 }
@@ -76,7 +76,7 @@ export class ObjectStoreFull extends Error {
   override readonly name = 'ObjectStoreFull';
   readonly key: ObjectKey;
   constructor(key: ObjectKey, options?: ErrorOptions) {
-    super(`no room to store object ${key}`, options);
+    super(`no space left to store object ${key}`, options);
     this.key = key;
   }
 }

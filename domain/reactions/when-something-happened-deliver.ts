@@ -71,7 +71,7 @@ function newsOf(event: Recorded): News | undefined {
       const missed = occurrences.filter(({ outcome }) => outcome === 'missed');
       if (missed.length === 0) return undefined;
       const times = missed.length === 1 ? 'A due time was' : `${missed.length} due times were`;
-      const message = `${times} missed, the last of them ${missed.at(-1)?.dueAt}.`;
+      const message = `${times} missed, most recently ${missed.at(-1)?.dueAt}.`;
       return { runId: null, scriptId, candidates: ['missed'], told: { level: 'warning', message } };
     }
     case 'NoticePosted': {

@@ -23,7 +23,7 @@ describe('given no rule', () => {
   });
 
   test('when something that it names is missing, then it is refused', () => {
-    const missing = { missing: 'There is no channel 7.' };
+    const missing = { missing: 'Channel 7 not found.' };
     given(ruleAggregate).when(createRule(), missing).thenRefuses('validation_failed');
   });
 
@@ -36,7 +36,7 @@ describe('given a rule', () => {
   test('when it is changed, then all of it is recorded, once', () => {
     given(ruleAggregate, created).when(change, all).thenRecords(changed);
     given(ruleAggregate, created, changed).when(change, all).thenRecordsNothing();
-    const missing = { missing: 'There is no group 7.' };
+    const missing = { missing: 'Group 7 not found.' };
     given(ruleAggregate, created).when(change, missing).thenRefuses('validation_failed');
   });
 

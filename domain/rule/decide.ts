@@ -25,7 +25,7 @@ export function decideRule(
     return accept({ type: 'RuleCreated', data: { ruleId, settings: command.settings } });
   }
   if (command.type === 'DeleteRule' && state.status === 'deleted') return accept();
-  if (state.status !== 'there') return refuse('not_found', 'There is no such rule.');
+  if (state.status !== 'there') return refuse('not_found', 'Rule not found.');
   switch (command.type) {
     case 'ChangeRule': {
       const settings = { ...state.settings, ...command.changes };
@@ -49,13 +49,13 @@ async function missingOf(
   world: World,
 ): Promise<string | undefined> {
   for (const id of channelIds) {
-    if (!(await world.channelExists(id))) return `There is no channel ${id}.`;
+    if (!(await world.channelExists(id))) return `Channel ${id} not found.`;
   }
   for (const id of groupIds) {
-    if (!(await world.groupExists(id))) return `There is no group ${id}.`;
+    if (!(await world.groupExists(id))) return `Group ${id} not found.`;
   }
   for (const id of scriptIds) {
-    if ((await world.script(id)) === undefined) return `There is no script ${id}.`;
+    if ((await world.script(id)) === undefined) return `Script ${id} not found.`;
   }
   return undefined;
 }

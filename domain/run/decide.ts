@@ -127,10 +127,13 @@ function followsActive(
   return trigger.type === 'schedule' && trigger.afterPrevious === true && schedule?.active === true;
 }
 
-const endAnswered = refuse('already_exists', 'The chain has answered to that run, or is off.');
-const dueTimeOver = refuse('already_exists', 'That due time of the schedule has ended already.');
-const overlapping = refuse('run_overlaps', 'The run before of the schedule is active still.');
-const noScript = refuse('not_found', 'There is no such script.');
+const endAnswered = refuse(
+  'already_exists',
+  'The chain has already handled this run, or is disabled.',
+);
+const dueTimeOver = refuse('already_exists', 'This due time has already been handled.');
+const overlapping = refuse('run_overlaps', "The schedule's previous run is still active.");
+const noScript = refuse('not_found', 'Script not found.');
 
 function withdrawn(script: RunDecisionFacts): Decision<never> | undefined {
   if (script === undefined || script.deleted) return noScript;
@@ -146,8 +149,8 @@ function limitReached(script: ScriptFacts): Decision<never> {
   return refuse(
     'concurrency_limit_reached',
     hasSlot(script)
-      ? 'Runs are waiting for the free slots already.'
-      : `${script.activeRuns} of ${script.maxConcurrentRuns} runs are queued or running already.`,
+      ? 'Other runs are already waiting for the free slots.'
+      : `${script.activeRuns} of ${script.maxConcurrentRuns} concurrent runs are already queued or running.`,
   );
 }
 
@@ -156,7 +159,7 @@ function release(
   { runId, scriptId }: ReleaseRun,
   script: RunDecisionFacts,
 ): Decision<RunEvent> {
-  if (state.status === 'absent') return refuse('not_found', 'There is no such run.');
+  if (state.status === 'absent') return refuse('not_found', 'Run not found.');
   if (state.status !== 'queued' || !state.waiting) return accept();
   const unusable = withdrawn(script);
   if (script === undefined || unusable !== undefined) return unusable ?? noScript;
@@ -166,10 +169,10 @@ function release(
 }
 
 function start(state: RunState, command: StartRun): Decision<RunEvent> {
-  if (state.status === 'absent') return refuse('not_found', 'There is no such run.');
+  if (state.status === 'absent') return refuse('not_found', 'Run not found.');
   if (state.status !== 'queued')
-    return refuse('run_fenced', 'The run was started or ended already.');
-  if (state.waiting) return refuse('run_fenced', 'The run waits for a slot of its script.');
+    return refuse('run_fenced', 'The run has already started or ended.');
+  if (state.waiting) return refuse('run_fenced', 'The run is waiting for a slot of its script.');
   const { runId, runtimeId, layers } = command;
   return accept({
     type: 'RunStarted',
@@ -181,9 +184,9 @@ function stop(state: RunState, command: StopRun): Decision<RunEvent> {
   const { runId } = command;
   switch (state.status) {
     case 'absent':
-      return refuse('not_found', 'There is no such run.');
+      return refuse('not_found', 'Run not found.');
     case 'finished':
-      return refuse('run_not_active', 'The run has ended already.');
+      return refuse('run_not_active', 'The run has already ended.');
     case 'queued':
       return accept({
         type: 'RunFinished',
@@ -204,10 +207,10 @@ function stop(state: RunState, command: StopRun): Decision<RunEvent> {
 }
 
 function finish(state: RunState, command: FinishRun): Decision<RunEvent> {
-  if (state.status === 'absent') return refuse('not_found', 'There is no such run.');
+  if (state.status === 'absent') return refuse('not_found', 'Run not found.');
   if (state.status === 'finished') return accept();
   if (state.status === 'queued' || state.fence !== command.fence) {
-    return refuse('run_fenced', 'The report is not of the runtime that holds the run.');
+    return refuse('run_fenced', 'Another runtime holds the lease on this run.');
   }
   const { runId, outcome, exitCode, signal, totals } = command;
   return accept({
@@ -225,9 +228,10 @@ function finish(state: RunState, command: FinishRun): Decision<RunEvent> {
 }
 
 function abandon(state: RunState, command: AbandonRun): Decision<RunEvent> {
-  if (state.status === 'absent') return refuse('not_found', 'There is no such run.');
+  if (state.status === 'absent') return refuse('not_found', 'Run not found.');
   if (state.status === 'finished') return accept();
-  if (state.status === 'running') return refuse('run_fenced', 'The run was started meanwhile.');
+  if (state.status === 'running')
+    return refuse('run_fenced', 'The run has started in the meantime.');
   return accept({
     type: 'RunFinished',
     data: {

@@ -77,7 +77,7 @@ function read(text: string): Cron {
   const parts = expression.toUpperCase().split(/\s+/).filter(Boolean);
   if (parts.length !== 5 && parts.length !== 6) {
     throw new CronProblem(
-      `A cron expression has 5 fields, or 6 with seconds first; this one has ${parts.length}.`,
+      `A cron expression has 5 fields, or 6 with seconds first. This expression has ${parts.length}.`,
     );
   }
   const [second, minute, hour, day, month, weekday] = (
@@ -98,7 +98,9 @@ function read(text: string): Cron {
 function macro(text: string): string {
   const expression = macros[text.toLowerCase()];
   if (expression !== undefined) return expression;
-  throw new CronProblem(`"${text}" is none of ${Object.keys(macros).join(', ')}.`);
+  throw new CronProblem(
+    `"${text}" is not a known macro. Use one of ${Object.keys(macros).join(', ')}.`,
+  );
 }
 
 const isAny = (part: string): boolean => part === '*' || part === '?';
@@ -123,7 +125,7 @@ function weekdaysOf(part: string): Weekdays {
     const place = special[3];
     if (place === undefined) last.add(day);
     else if (/^[1-5]$/.test(place)) nth.add(`${day}#${place}`);
-    else throw new CronProblem(`In "${item}", the number after # goes from 1 to 5.`);
+    else throw new CronProblem(`In "${item}", the number after # must be from 1 to 5.`);
   }
   const numbers = [...unionOf(plain, fields.weekday)].map((day) => day % 7);
   return { numbers: new Set(numbers), last, nth };
@@ -149,7 +151,8 @@ function rangeOf(item: string, field: Field): readonly number[] {
   const first = wild ? field.min : numberOf(from, field, item);
   const open = wild || (to === undefined && step !== undefined);
   const last = open ? Math.max(end, first) : numberOf(to ?? from, field, item);
-  if (last < first) throw new CronProblem(`In "${item}", the ${field.name} goes backwards.`);
+  if (last < first)
+    throw new CronProblem(`In "${item}", the ${field.name} range ends before it starts.`);
   const found: number[] = [];
   for (let number = first; number <= last; number += every) found.push(number);
   return found;
@@ -157,7 +160,7 @@ function rangeOf(item: string, field: Field): readonly number[] {
 
 function stepOf(text: string, item: string): number {
   if (/^\d{1,3}$/.test(text) && Number(text) > 0) return Number(text);
-  throw new CronProblem(`In "${item}", the step after / is a number from 1.`);
+  throw new CronProblem(`In "${item}", the step after / must be a whole number of at least 1.`);
 }
 
 function numberOf(text: string, field: Field, item: string): number {
@@ -167,12 +170,12 @@ function numberOf(text: string, field: Field, item: string): number {
   const number = Number(text);
   if (number >= field.min && number <= field.max) return number;
   throw new CronProblem(
-    `The ${field.name} goes from ${field.min} to ${field.max}; "${item}" is outside.`,
+    `The ${field.name} must be from ${field.min} to ${field.max}; "${item}" is out of range.`,
   );
 }
 
 function unreadable(item: string, field: Field): CronProblem {
-  return new CronProblem(`"${item}" cannot be read as a ${field.name}.`);
+  return new CronProblem(`"${item}" is not a valid ${field.name}.`);
 }
 
 function sorted(numbers: ReadonlySet<number>): readonly number[] {

@@ -13,14 +13,14 @@ export interface ScheduleDecisionFacts {
   readonly servedUntil: string;
 }
 
-const gone = refuse('not_found', 'There is no such schedule.');
+const gone = refuse('not_found', 'Schedule not found.');
 
 export function decideSchedule(
   state: ScheduleState,
   command: ScheduleCommand,
   { scriptExists, servedUntil }: ScheduleDecisionFacts,
 ): Decision<ScheduleEvent> {
-  if (!scriptExists) return refuse('not_found', 'There is no such script.');
+  if (!scriptExists) return refuse('not_found', 'Script not found.');
   switch (command.type) {
     case 'CreateSchedule':
       return state.status === 'absent' ? create(command) : accept();
@@ -61,7 +61,10 @@ function change(state: ScheduleState, command: ChangeSchedule): Decision<Schedul
   return accept({ type: 'ScheduleChanged', data: { scheduleId, scriptId, definition } });
 }
 
-const overtaken = refuse('version_mismatch', 'The schedule was changed meanwhile.');
+const overtaken = refuse(
+  'version_mismatch',
+  'The schedule was changed in the meantime. Reload it and try again.',
+);
 
 function isOvertaken(version: number, expected: number | undefined): boolean {
   return expected !== undefined && expected !== version;

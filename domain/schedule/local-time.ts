@@ -25,6 +25,8 @@ export function clockNote(zone: Zone, at: Date): string | undefined {
   const minutes = Math.abs(after - before) / 60_000;
   if (minutes === 0) return undefined;
   return after > before
-    ? `The clocks go forward by ${minutes} minutes on this day. A time that is left out is moved by as much.`
-    : `The clocks go back by ${minutes} minutes on this day. A time that comes twice counts once, unless the expression is "every n".`;
+    ? `Daylight saving time: clocks go forward by ${minutes} minutes on this day. Due times in the gap are ` +
+        'moved forward by the same amount.'
+    : `Daylight saving time: clocks go back by ${minutes} minutes on this day. A repeated time is due ` +
+        'once, unless the expression is "every n".';
 }

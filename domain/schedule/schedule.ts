@@ -44,16 +44,16 @@ export interface DefinitionProblem {
 export function definitionProblem(definition: ScheduleDefinition): DefinitionProblem | undefined {
   const { timezone, startAt, endAt } = definition;
   if (zoneOf(timezone) === undefined) {
-    const detail = `There is no time zone "${timezone}"; zones are named like "Europe/Berlin".`;
+    const detail = `Unknown time zone "${timezone}". Use an IANA name such as "Europe/Berlin".`;
     return { part: 'timezone', detail };
   }
   if (startAt !== null && endAt !== null && Date.parse(endAt) < Date.parse(startAt)) {
-    return { part: 'endAt', detail: 'The end comes before the start.' };
+    return { part: 'endAt', detail: 'The end date is before the start date.' };
   }
   if (definition.kind === 'interval') return undefined;
   const cron = parseCron(definition.cron);
   if (typeof cron === 'string') return { part: 'cron', detail: cron };
   return nextLocalTime(cron, Date.UTC(2000, 0)) === undefined
-    ? { part: 'cron', detail: 'No date is ever like that.' }
+    ? { part: 'cron', detail: 'The expression never matches a date.' }
     : undefined;
 }

@@ -9,12 +9,12 @@ import { storageUsedBytes, type PresentScript } from './state.ts';
 /** What is wrong with the files that a script is to start with. */
 export function filesProblem({ files, settings }: CreateScript): Decision<never> | undefined {
   const paths = new Set(files.map((file) => file.path));
-  if (paths.size < files.length) return refuse('invalid_path', 'A path is there twice.');
+  if (paths.size < files.length) return refuse('invalid_path', 'A path appears twice.');
   for (const { path, sizeBytes } of files) {
     const problem = newPathProblem(path);
     if (problem !== undefined) return unusable(problem);
     const blocker = foldersOf(path).find((folder) => paths.has(folder));
-    if (blocker !== undefined) return unusable(`"${blocker}" is in its way`);
+    if (blocker !== undefined) return unusable(`"${blocker}" already exists at this path`);
     if (sizeBytes > maxFileBytes) return tooLarge();
   }
   return quotaProblem(settings, storageUsedBytes(files));
@@ -27,7 +27,7 @@ export function saveFile(state: PresentScript, command: SaveFile): Decision<Scri
   if (isOther(present, command.expectedSha256)) return changed;
   if (present?.sha256 === command.sha256) return accept();
   const blocker = blockingPath(state.files, command.path);
-  if (blocker !== undefined) return unusable(`"${blocker}" is in its way`);
+  if (blocker !== undefined) return unusable(`"${blocker}" already exists at this path`);
   if (command.sizeBytes > maxFileBytes) return tooLarge();
   const used = storageUsedBytes(state.files.values());
   const after = used - (present?.sizeBytes ?? 0) + command.sizeBytes;
@@ -48,7 +48,7 @@ export function deleteFile(state: PresentScript, command: DeleteFile): Decision<
   const present = state.files.get(path);
   if (present === undefined) return noSuchFile;
   if (isOther(present, command.expectedSha256)) return changed;
-  if (state.files.size === 1) return refuse('last_file', 'A script keeps at least one file.');
+  if (state.files.size === 1) return refuse('last_file', 'A script needs at least one file.');
   return accept({ type: 'FileDeleted', data: { scriptId, version: state.version + 1, path } });
 }
 
@@ -60,16 +60,19 @@ export function moveFile(state: PresentScript, command: MoveFile): Decision<Scri
   const isEntrypoint = state.settings.entrypoint === from;
   const unrunnable = isEntrypoint ? entrypointProblem(to) : undefined;
   if (unrunnable !== undefined) {
-    return refuse('validation_failed', `The entry point cannot be moved there: ${unrunnable}.`);
+    return refuse(
+      'validation_failed',
+      `The entry point cannot be moved to this path: ${unrunnable}.`,
+    );
   }
   const present = state.files.get(from);
   if (present === undefined) return noSuchFile;
   if (isOther(present, command.expectedSha256)) return changed;
-  if (state.files.has(to)) return refuse('already_exists', `There is a file "${to}" already.`);
+  if (state.files.has(to)) return refuse('already_exists', `The file "${to}" already exists.`);
   const others = new Map(state.files);
   others.delete(from);
   const blocker = blockingPath(others, to);
-  if (blocker !== undefined) return unusable(`"${blocker}" is in its way`);
+  if (blocker !== undefined) return unusable(`"${blocker}" already exists at this path`);
   const version = state.version + 1;
   const { sha256, sizeBytes } = present;
   const moved = { scriptId, version, from, path: to, sha256, sizeBytes };
@@ -81,8 +84,11 @@ export function moveFile(state: PresentScript, command: MoveFile): Decision<Scri
   );
 }
 
-const noSuchFile = refuse('not_found', 'There is no such file.');
-const changed = refuse('version_mismatch', 'The file has changed since it was read.');
+const noSuchFile = refuse('not_found', 'File not found.');
+const changed = refuse(
+  'version_mismatch',
+  'The file has changed since you read it. Reload it and try again.',
+);
 
 function isOther(present: FileVersion | undefined, expectedSha256: string | undefined): boolean {
   return expectedSha256 !== undefined && present?.sha256 !== expectedSha256;
@@ -103,11 +109,11 @@ function foldersOf(path: string): readonly string[] {
 }
 
 function unusable(why: string): Decision<never> {
-  return refuse('invalid_path', `The path cannot be used: ${why}.`);
+  return refuse('invalid_path', `The path is not valid: ${why}.`);
 }
 
 function tooLarge(): Decision<never> {
-  return refuse('payload_too_large', `A file may have ${maxFileBytes} bytes at most.`);
+  return refuse('payload_too_large', `A file may have at most ${maxFileBytes} bytes.`);
 }
 
 function quotaProblem(settings: ScriptSettings, usedBytes: number): Decision<never> | undefined {
@@ -115,6 +121,6 @@ function quotaProblem(settings: ScriptSettings, usedBytes: number): Decision<nev
   if (usedBytes <= storageQuotaBytes) return undefined;
   return refuse(
     'storage_quota_exceeded',
-    `The script would take ${usedBytes} of its ${storageQuotaBytes} bytes.`,
+    `The script would use ${usedBytes} of its ${storageQuotaBytes} bytes.`,
   );
 }

@@ -35,9 +35,9 @@ export function decideScript(
   if (command.type === 'RestoreScript') return restore(state, command);
   if (command.type === 'PurgeScript' || command.type === 'FinishPurge')
     return purge(state, command);
-  if (state.status !== 'present') return refuse('not_found', 'There is no such script.');
+  if (state.status !== 'present') return refuse('not_found', 'Script not found.');
   if ('expectedVersion' in command && isStale(state, command.expectedVersion)) {
-    return refuse('version_mismatch', `The script is at version ${state.version} now.`);
+    return refuse('version_mismatch', `The script is now at version ${state.version}.`);
   }
   switch (command.type) {
     case 'ChangeScript':
@@ -58,9 +58,9 @@ export function decideScript(
 }
 
 function restore(state: ScriptState, { scriptId }: RestoreScript): Decision<ScriptEvent> {
-  if (state.status === 'absent') return refuse('not_found', 'There is no such script.');
+  if (state.status === 'absent') return refuse('not_found', 'Script not found.');
   if (state.status === 'purged') {
-    return refuse('script_purged', 'The script has been purged: its files are gone for good.');
+    return refuse('script_purged', 'The script was purged. Its files were deleted permanently.');
   }
   return state.status === 'deleted' ? accept(fact('ScriptRestored', scriptId)) : accept();
 }
@@ -69,12 +69,15 @@ function purge(
   state: ScriptState,
   { type, scriptId }: PurgeScript | FinishPurge,
 ): Decision<ScriptEvent> {
-  if (state.status === 'absent') return refuse('not_found', 'There is no such script.');
+  if (state.status === 'absent') return refuse('not_found', 'Script not found.');
   if (type === 'PurgeScript' && state.status === 'deleted') {
     return accept(fact('ScriptPurged', scriptId));
   }
   if (state.status !== 'purged') {
-    return refuse('script_not_deleted', 'Only a deleted script can be purged.');
+    return refuse(
+      'script_not_deleted',
+      'Only a deleted script can be purged. Delete the script first.',
+    );
   }
   const isFinishing = type === 'FinishPurge' && !state.finished;
   return isFinishing ? accept(fact('ScriptPurgeFinished', scriptId)) : accept();
@@ -101,8 +104,8 @@ function create(
   command: CreateScript,
   facts: ScriptDecisionFacts,
 ): Decision<ScriptEvent> {
-  if (state.status !== 'absent') return refuse('already_exists', 'The script exists already.');
-  if (!facts.groupExists) return refuse('validation_failed', 'There is no such group.');
+  if (state.status !== 'absent') return refuse('already_exists', 'The script already exists.');
+  if (!facts.groupExists) return refuse('validation_failed', 'Group not found.');
   const unusable =
     newNameProblem('name', command.name) ??
     newNameProblem('tag', command.settings.tags) ??
@@ -120,7 +123,7 @@ function change(
   command: ChangeScript,
   facts: ScriptDecisionFacts,
 ): Decision<ScriptEvent> {
-  if (!facts.groupExists) return refuse('validation_failed', 'There is no such group.');
+  if (!facts.groupExists) return refuse('validation_failed', 'Group not found.');
   const { name, settings: wanted = {} } = command;
   const unusable =
     newNameProblem('name', name, state.name) ??

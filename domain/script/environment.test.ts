@@ -12,7 +12,7 @@ describe('the variables of a script', () => {
   test.each(['', '1A', 'A-B', 'A=B', 'A B', 'É', 'A\n', 'X'.repeat(129)])(
     'may not have the name %j',
     (name) => {
-      expect(environmentProblem({ [name]: '' })).toMatch('is no name');
+      expect(environmentProblem({ [name]: '' })).toMatch('is not a valid variable name');
     },
   );
 
@@ -26,11 +26,11 @@ describe('the variables of a script', () => {
     '__PYVENV_LAUNCHER__',
     'ORCH_RUN_ID',
   ])('may not set %s, which is the platform’s', (name) => {
-    expect(environmentProblem({ [name]: 'x' })).toMatch('the platform alone');
+    expect(environmentProblem({ [name]: 'x' })).toMatch('reserved for the platform');
   });
 
   test('may not be too large', () => {
-    expect(environmentProblem({ A: 'é'.repeat(32 * 1024) })).toMatch('more than');
+    expect(environmentProblem({ A: 'é'.repeat(32 * 1024) })).toMatch('exceed');
     expect(environmentProblem({ A: 'x'.repeat(64 * 1024 - 1) })).toBeUndefined();
   });
 });

@@ -18,9 +18,9 @@ export function isReservedVariable(name: string): boolean {
 /** What is wrong with the variables; `undefined` for nothing. */
 export function environmentProblem(variables: EnvironmentVariables): string | undefined {
   for (const name of Object.keys(variables)) {
-    if (!nameShape.test(name)) return `"${name}" is no name of a variable`;
-    if (isReservedVariable(name)) return `"${name}" is set by the platform alone`;
+    if (!nameShape.test(name)) return `"${name}" is not a valid variable name`;
+    if (isReservedVariable(name)) return `"${name}" is reserved for the platform`;
   }
   const bytes = new TextEncoder().encode(Object.entries(variables).flat().join('')).length;
-  return bytes > maxBytes ? `the variables take more than ${maxBytes} bytes` : undefined;
+  return bytes > maxBytes ? `the variables exceed ${maxBytes} bytes` : undefined;
 }

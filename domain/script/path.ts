@@ -11,12 +11,12 @@ export function pathProblem(path: string): string | undefined {
     return `the path is longer than ${maxPathBytes} bytes`;
   }
   if (path.startsWith('/')) return 'the path is absolute';
-  if (path.includes('\\')) return 'the path holds a backslash';
-  if (hasControlCharacter(path)) return 'the path holds a control character';
+  if (path.includes('\\')) return 'the path contains a backslash';
+  if (hasControlCharacter(path)) return 'the path contains a control character';
   if (!path.isWellFormed()) return 'the path is not valid Unicode';
   for (const part of path.split('/')) {
-    if (part === '') return 'the path has an empty part';
-    if (part === '.' || part === '..') return `the path has a part "${part}"`;
+    if (part === '') return 'the path has an empty segment';
+    if (part === '.' || part === '..') return `the path has a segment "${part}"`;
   }
   return reservedProblem(path);
 }
@@ -28,7 +28,10 @@ export function entrypointProblem(path: string): string | undefined {
   const problem = pathProblem(path);
   if (problem !== undefined) return problem;
   if (executable.some((suffix) => path.endsWith(suffix))) return undefined;
-  return 'it must be a Python file whose name ends with ".py" (or ".pyz"); convert other formats, such as notebooks, first';
+  return (
+    'it must be a Python file whose name ends with ".py" or ".pyz"; convert other formats, such as ' +
+    'notebooks, first'
+  );
 }
 
 /** A Python source file, and an archive that Python executes (PEP 441). */
@@ -46,7 +49,7 @@ export function newPathProblem(path: string): string | undefined {
 // `data/` is what runs keep for themselves: a file of the script there would be hidden by it.
 function reservedProblem(path: string): string | undefined {
   return path === 'data' || path.startsWith('data/')
-    ? 'the folder "data" belongs to the runs of the script'
+    ? 'the folder "data" is reserved for runs'
     : undefined;
 }
 

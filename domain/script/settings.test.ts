@@ -10,11 +10,11 @@ describe('settings of a script', () => {
   );
 
   test.each([
-    [[80], 'The listen ports cannot be used: 80 is none; use 0, or 1024 to 65535.'],
-    [[-1], '-1 is none'],
-    [[65_536], '65536 is none'],
-    [[8000.5], '8000.5 is none'],
-    [[8000, 8000], 'a port is named twice'],
+    [[80], 'The listen ports are not valid: 80 is not allowed; use 0, or 1024 to 65535.'],
+    [[-1], '-1 is not allowed'],
+    [[65_536], '65536 is not allowed'],
+    [[8000.5], '8000.5 is not allowed'],
+    [[8000, 8000], 'a port is listed twice'],
     [Array.from({ length: 17 }, (_, one) => 2000 + one), 'there are more than 16'],
   ])('may not have the listen ports %j', (listenPorts, problem) => {
     expect(settingsProblem({ listenPorts })).toContain(problem);
@@ -23,7 +23,7 @@ describe('settings of a script', () => {
   test.each(['-c', '-', '-m', '--help', '-cimport os', '-/main.py', '', '../main.py', 'a\nb'])(
     'may not have the entry point %j',
     (entrypoint) => {
-      expect(settingsProblem({ entrypoint })).toMatch(/^The entry point cannot be used: /);
+      expect(settingsProblem({ entrypoint })).toMatch(/^The entry point is not valid: /);
     },
   );
 

@@ -104,21 +104,21 @@ export const maxFileBytes = 10 * mebibyte;
 export function settingsProblem(settings: Partial<ScriptSettings>): string | undefined {
   const { environment = {}, entrypoint = defaultSettings.entrypoint, listenPorts = [] } = settings;
   const unusable = environmentProblem(environment);
-  if (unusable !== undefined) return `The environment cannot be used: ${unusable}.`;
+  if (unusable !== undefined) return `The environment is not valid: ${unusable}.`;
   const misplaced = entrypointProblem(entrypoint);
-  if (misplaced !== undefined) return `The entry point cannot be used: ${misplaced}.`;
+  if (misplaced !== undefined) return `The entry point is not valid: ${misplaced}.`;
   const refused = listenPortsProblem(listenPorts);
-  return refused === undefined ? undefined : `The listen ports cannot be used: ${refused}.`;
+  return refused === undefined ? undefined : `The listen ports are not valid: ${refused}.`;
 }
 
 /** What is wrong with listen ports; `undefined` for nothing. */
 export function listenPortsProblem(ports: readonly number[]): string | undefined {
   if (ports.length > maxListenPorts) return `there are more than ${maxListenPorts}`;
-  if (new Set(ports).size < ports.length) return 'a port is named twice';
+  if (new Set(ports).size < ports.length) return 'a port is listed twice';
   const wrong = ports.find((port) => !isListenPort(port));
   return wrong === undefined
     ? undefined
-    : `${wrong} is none; use 0, or ${minListenPort} to ${maxListenPort}`;
+    : `${wrong} is not allowed; use 0, or ${minListenPort} to ${maxListenPort}`;
 }
 
 function isListenPort(port: number): boolean {

@@ -17,7 +17,7 @@ export function decideSecret(
   command: SecretCommand,
   facts: SecretDecisionFacts,
 ): Decision<SecretEvent> {
-  if (!facts.scriptExists) return refuse('not_found', 'There is no such script.');
+  if (!facts.scriptExists) return refuse('not_found', 'Script not found.');
   const { scriptId, name } = command;
   switch (command.type) {
     case 'SetSecret':
@@ -25,7 +25,7 @@ export function decideSecret(
     case 'DeleteSecret':
       return state.get(name)?.present === true
         ? accept({ type: 'SecretDeleted', data: { scriptId, name } })
-        : refuse('not_found', 'There is no such secret.');
+        : refuse('not_found', 'Secret not found.');
   }
 }
 
@@ -40,10 +40,13 @@ function set(
     command.asEnvironment ?? (present?.present === true && present.asEnvironment);
   const problem = isSecretName(name)
     ? asEnvironment && variableProblem(name)
-    : 'the name of a secret is made like that of a variable';
-  if (problem) return refuse('validation_failed', `It cannot be set: ${problem}.`);
+    : 'the name of a secret must be a valid variable name';
+  if (problem) return refuse('validation_failed', `The secret cannot be set: ${problem}.`);
   if (version !== (present?.version ?? 0) + 1 || !keyExists) {
-    return refuse('version_mismatch', 'The secret was changed meanwhile.');
+    return refuse(
+      'version_mismatch',
+      'The secret was changed in the meantime. Reload it and try again.',
+    );
   }
   const others = [...state].filter(([other, one]) => other !== name && one.present);
   const full = roomProblem(
@@ -55,11 +58,11 @@ function set(
 }
 
 function roomProblem(others: readonly Secret[], addedBytes: number): string | undefined {
-  if (others.length >= maxSecrets) return `A script has at most ${maxSecrets} secrets.`;
+  if (others.length >= maxSecrets) return `A script may have at most ${maxSecrets} secrets.`;
   const sealedBytes = others.reduce((sum, one) => sum + one.sealedBytes, addedBytes);
   // Base64 makes four bytes of three.
   return sealedBytes * 0.75 > maxSecretsBytes
-    ? `The secrets of a script take at most ${maxSecretsBytes} bytes together.`
+    ? `The secrets of a script may have at most ${maxSecretsBytes} bytes in total.`
     : undefined;
 }
 

@@ -18,6 +18,6 @@ export function isSecretName(name: string): boolean {
 /** What is wrong with a secret of this name as a variable of a run; `undefined` for nothing. */
 export function variableProblem(name: string): string | undefined {
   return isReservedVariable(name)
-    ? `"${name}" is set by the platform alone and cannot be a secret in the environment`
+    ? `"${name}" is reserved for the platform and cannot be exposed as an environment variable`
     : undefined;
 }

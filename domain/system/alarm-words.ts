@@ -3,10 +3,10 @@ import type { AlarmCleared, AlarmRaised } from './events.ts';
 import type { AlarmName } from './alarms.ts';
 
 const over: Readonly<Record<AlarmName, string>> = {
-  disk_low: 'There is room on the disk again.',
-  backup_overdue: 'No backup is missing any more.',
-  projection_lag: 'What was behind the events has caught up.',
-  clock_difference: 'All clocks agree with that of the database again.',
+  disk_low: 'Free disk space is sufficient again.',
+  backup_overdue: 'The overdue backup has completed.',
+  projection_lag: 'All event readers have caught up.',
+  clock_difference: 'All clocks match the database clock again.',
 };
 
 export function alarmNews(event: AlarmRaised | AlarmCleared) {

@@ -19,7 +19,7 @@ export const mostBackupsKept = 1_000;
 export function backupScheduleProblem(schedule: BackupSchedule): string | undefined {
   const { keep } = schedule;
   if (!Number.isInteger(keep) || keep < 1 || keep > mostBackupsKept) {
-    return `Backups kept are a whole number from 1 to ${mostBackupsKept}.`;
+    return `The number of backups to keep must be a whole number from 1 to ${mostBackupsKept}.`;
   }
   // The zone is checked also where nothing is due.
   return definitionProblem(definitionOf({ cron: '0 0 * * *', ...withCron(schedule) }))?.detail;

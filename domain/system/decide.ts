@@ -62,7 +62,10 @@ function changeRetention(
   const isUsable = (days: number | null) =>
     days === null || (Number.isInteger(days) && days >= 1 && days <= maxRetentionDays);
   if (!Object.values(wanted).every(isUsable)) {
-    return refuse('validation_failed', `Days are whole, from 1 to ${maxRetentionDays}.`);
+    return refuse(
+      'validation_failed',
+      `Retention must be a whole number of days from 1 to ${maxRetentionDays}.`,
+    );
   }
   return canonicalJson(wanted) === canonicalJson(retention)
     ? accept()

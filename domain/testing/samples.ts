@@ -299,7 +299,7 @@ export function postNotice(changes: Partial<PostNotice> = {}): PostNotice {
     runId: runId(),
     scriptId: scriptId(),
     level: 'info',
-    message: 'All is well.',
+    message: 'Healthy.',
     ...changes,
   };
 }

@@ -15,7 +15,7 @@ export function decideToken(state: TokenState, command: TokenCommand): Decision<
       return accept({ type: 'TokenIssued', data });
     }
     case 'RevokeToken':
-      if (state.status === 'absent') return refuse('not_found', 'There is no such token.');
+      if (state.status === 'absent') return refuse('not_found', 'Token not found.');
       if (state.status === 'revoked') return accept();
       return accept({ type: 'TokenRevoked', data: { tokenId: command.tokenId } });
   }

@@ -14,7 +14,7 @@ export function decideUpdate(state: UpdateState, command: UpdateCommand): Decisi
   // Asked again, by somebody who did not hear the answer.
   if (state.ended.includes(updateId)) return accept();
   const { active } = state;
-  if (active?.updateId !== updateId) return refuse('not_found', 'There is no such update.');
+  if (active?.updateId !== updateId) return refuse('not_found', 'Update not found.');
   switch (command.type) {
     case 'FinishUpdateStep': {
       const { step, detail } = command;
@@ -43,13 +43,14 @@ function note(
   if (order < 0) {
     return refuse(
       'update_refused',
-      `The repository has ${release.version} now, and had ${latest.version} before.`,
+      `The repository offers ${release.version}, but offered the newer ${latest.version} before.`,
     );
   }
   if (order === 0 && release.sha256 !== latest.sha256) {
     return refuse(
       'update_refused',
-      `The repository has another ${release.version} than before; a release never changes.`,
+      `The repository offers a different build of ${release.version} than before. A release must never ` +
+        'change.',
     );
   }
   return accept({ type: 'ReleaseFound', data: release });
@@ -62,17 +63,17 @@ function start(
   const { updateId, kind, from, to } = data;
   if (active?.updateId === updateId || ended.includes(updateId)) return accept();
   if (active !== null) {
-    return refuse('update_in_progress', `The update to ${active.to} is under way.`);
+    return refuse('update_in_progress', `The update to ${active.to} is in progress.`);
   }
   if (kind === 'update') {
     if (latest?.version !== to) {
-      return refuse('update_not_possible', `The repository was not found to have ${to}.`);
+      return refuse('update_not_possible', `Version ${to} was not found in the repository.`);
     }
     if (compareVersions(to, from) <= 0) {
-      return refuse('update_not_possible', `${to} is not newer than ${from}, which is at work.`);
+      return refuse('update_not_possible', `${to} is not newer than the current version, ${from}.`);
     }
     if (compareVersions(from, latest.minimumVersion) < 0) {
-      const detail = `${to} needs ${latest.minimumVersion} at least; update to that first.`;
+      const detail = `${to} requires at least ${latest.minimumVersion}. Update to ${latest.minimumVersion} first.`;
       return refuse('update_not_possible', detail);
     }
   }
@@ -88,10 +89,10 @@ function discard(
   if (active !== null) {
     return refuse(
       'update_in_progress',
-      `The change to ${active.to} is under way. Wait for its end.`,
+      `The change to ${active.to} is in progress. Wait until it has finished.`,
     );
   }
-  if (!ended.includes(data.updateId)) return refuse('not_found', 'There is no such update.');
+  if (!ended.includes(data.updateId)) return refuse('not_found', 'Update not found.');
   return accept({ type: 'RollbackDiscarded', data });
 }
 

@@ -21,11 +21,12 @@ export function decideUser(
     if (state.status !== 'absent') return accept();
     const unusable = emailProblem(command.email) ?? newNameProblem('name', command.name);
     if (unusable !== undefined) return refuse('validation_failed', unusable);
-    if (facts.emailTaken) return refuse('already_exists', 'The e-mail address is taken.');
+    if (facts.emailTaken)
+      return refuse('already_exists', 'Another account already uses this e-mail address.');
     const { type: _, ...data } = command;
     return accept({ type: 'UserCreated', data });
   }
-  if (state.status === 'absent') return refuse('not_found', 'There is no such account.');
+  if (state.status === 'absent') return refuse('not_found', 'Account not found.');
   const { userId } = command;
   switch (command.type) {
     case 'ChangeUser':
@@ -53,7 +54,7 @@ function change(
   const unusable = newNameProblem('name', changes.name);
   if (unusable !== undefined) return refuse('validation_failed', unusable);
   if (administers(present) && !administers({ ...present, ...changes }) && !otherAdministrator) {
-    const detail = 'Nobody else could administer the platform: this is the last administrator.';
+    const detail = 'At least one administrator is required. Promote another user first.';
     return refuse('last_administrator', detail);
   }
   return accept({ type: 'UserChanged', data: { userId, ...changes } });

@@ -20,7 +20,7 @@ export function decideWebhook(
 ): Decision<WebhookEvent> {
   if (command.type === 'CreateWebhook') {
     if (state.status !== 'absent') return accept();
-    if (!scriptExists) return refuse('not_found', 'There is no such script.');
+    if (!scriptExists) return refuse('not_found', 'Script not found.');
     if (!keyExists) return overtaken;
     const unusable = newNameProblem('name', command.name);
     if (unusable !== undefined) return refuse('validation_failed', unusable);
@@ -34,7 +34,7 @@ export function decideWebhook(
     );
   }
   if (command.type === 'DeleteWebhook' && state.status === 'deleted') return accept();
-  if (state.status !== 'there') return refuse('not_found', 'There is no such webhook.');
+  if (state.status !== 'there') return refuse('not_found', 'Webhook not found.');
   const { webhookId } = command;
   switch (command.type) {
     case 'ChangeWebhook': {
@@ -63,7 +63,10 @@ export function decideWebhook(
   }
 }
 
-const overtaken = refuse('version_mismatch', 'The webhook was changed meanwhile.');
+const overtaken = refuse(
+  'version_mismatch',
+  'The webhook was changed in the meantime. Reload it and try again.',
+);
 
 export const webhookAggregate: Aggregate<WebhookState, WebhookCommand, WebhookEvent, WebhookFacts> =
   {

@@ -77,7 +77,7 @@ export function createBackend(parts: Parts): Backend {
   const sockets = new WebSockets(services, refusals, { heartbeatMs });
   sockets.attach(server);
   const purge = startLoop({
-    name: 'purge old answers and counts',
+    name: 'purge expired responses and counters',
     everyMs: purgeEveryMs,
     runOnce: async () => await purgeOnce(services),
     logger: services.logger,
@@ -174,7 +174,7 @@ function addLastResort(app: Express, services: Services): void {
   });
   app.use(async (error: unknown, request: Request, response: Response, next: NextFunction) => {
     const { problem, logged } = faultOf(error);
-    if (logged) services.logger.error({ error }, 'a request failed');
+    if (logged) services.logger.error({ error }, 'request failed');
     if (response.headersSent) next(error);
     else await refuse(request, response, problem);
   });

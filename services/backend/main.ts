@@ -77,7 +77,10 @@ async function startBackend(signal: AbortSignal, logger: Logger): Promise<Runnin
   const vault = new Vault(database.pool, masterKeys(config), platform.ids);
   const unreadable = await vault.rewrap();
   if (unreadable > 0) {
-    logger.error({ scripts: unreadable }, 'secrets are of another SECRET_MASTER_KEY');
+    logger.error(
+      { scripts: unreadable },
+      'secrets were encrypted with a different SECRET_MASTER_KEY',
+    );
   }
   const provider = updateProvider(config, platform.clock);
   const releases = releasesOf(config);
@@ -118,7 +121,7 @@ async function startBackend(signal: AbortSignal, logger: Logger): Promise<Runnin
   if (!isLoopback(config.bind) && config.trustedProxies.length === 0) {
     logger.warn(
       { bind: config.bind },
-      'sign-ins travel unencrypted: put a proxy with HTTPS before',
+      'credentials are sent unencrypted; put an HTTPS proxy in front of the service',
     );
   }
   await backend.listen(config.httpPort, config.bind).catch((error: unknown) => {
@@ -157,5 +160,7 @@ function isLoopback(address: string): boolean {
 
 function portError(error: unknown, port: number): unknown {
   const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
-  return isTaken ? new Error(`port ${port} of the backend is taken: set ORCH_HTTP_PORT`) : error;
+  return isTaken
+    ? new Error(`port ${port} of the backend is already in use; set ORCH_HTTP_PORT to another port`)
+    : error;
 }

@@ -59,7 +59,7 @@ const openapi = operation({
   method: 'get',
   path: '/openapi.json',
   operationId: 'openapi',
-  summary: 'This description (OpenAPI 3.1)',
+  summary: 'Read this API description (OpenAPI 3.1)',
   tag: 'System',
   access: 'public',
   responses: {

@@ -45,7 +45,7 @@ describe('given an account', () => {
   test('when it gets another password, then that lets in, and what was open has ended', async () => {
     expect(await findOpenSession(platform.reads, sessionId())).toBeDefined();
     expect(await give()).toEqual([
-      'ada@example.com has another password. Its sessions have ended; its API tokens stay.',
+      'Password of ada@example.com changed. Its sessions have ended; its API tokens stay valid.',
     ]);
     const hash = await getCredential(platform.pool, (await user())?.credential_id ?? '');
     expect(await bcryptPasswords(4).matches('another password', hash)).toBe(true);
@@ -59,9 +59,11 @@ describe('given an account', () => {
 
   test('when it is disabled, then it is let in again where that is asked for', async () => {
     await platform.accepted({ type: 'ChangeUser', userId: userId(), changes: { disabled: true } });
-    expect((await give()).at(-1)).toMatch(/^It is disabled: .* Add --enable/);
+    expect((await give()).at(-1)).toMatch(/^The account is disabled.* Add --enable/);
     expect((await user())?.disabled).toBe(true);
-    expect((await give({ enable: true })).at(-1)).toBe('It was disabled, and is let in again.');
+    expect((await give({ enable: true })).at(-1)).toBe(
+      'The account was disabled and is now enabled.',
+    );
     expect((await user())?.disabled).toBe(false);
   });
 
@@ -70,7 +72,7 @@ describe('given an account', () => {
     async (password) => {
       const before = await user();
       await expect(give({ password })).rejects.toThrow(
-        /at least 8 characters|more than 72 bytes|most common|contains "ada@example\.com"/,
+        /at least 8 characters|at most 72 bytes|too common|contains "ada@example\.com"/,
       );
       expect(await user()).toEqual(before);
     },
@@ -78,7 +80,7 @@ describe('given an account', () => {
 
   test('when it is nobody’s, then that is said', async () => {
     await expect(give({ email: 'eve@example.com' })).rejects.toThrow(
-      'There is no account with the address eve@example.com.',
+      'No account has the e-mail address eve@example.com.',
     );
   });
 });

@@ -35,7 +35,7 @@ export async function giveNewPassword(
   await refuseOutdatedRows(pool, inlineProjections);
   const user = await findUserByEmail(queryBuilder<Tables>(pool), email.trim().toLowerCase());
   if (user === undefined) {
-    throw new CommandProblem(exitCodes.notFound, `There is no account with the address ${email}.`);
+    throw new CommandProblem(exitCodes.notFound, `No account has the e-mail address ${email}.`);
   }
   const unusable = passwordProblem(password, user);
   if (unusable !== undefined) throw usageProblem(unusable);
@@ -45,13 +45,13 @@ export async function giveNewPassword(
   const carryOut = carrierOn(pool);
   await carryOut({ type: 'ChangeUserPassword', userId, credentialId });
   terminal.line(
-    `${user.email} has another password. Its sessions have ended; its API tokens stay.`,
+    `Password of ${user.email} changed. Its sessions have ended; its API tokens stay valid.`,
   );
   if (user.disabled && enable) {
     await carryOut({ type: 'ChangeUser', userId, changes: { disabled: false } });
-    terminal.line('It was disabled, and is let in again.');
+    terminal.line('The account was disabled and is now enabled.');
   } else if (user.disabled) {
-    terminal.line('It is disabled: nobody gets in by it. Add --enable to let it in again.');
+    terminal.line('The account is disabled and cannot sign in. Add --enable to enable it.');
   }
 }
 

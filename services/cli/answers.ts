@@ -93,8 +93,8 @@ export async function findId(api: Api, kind: string, named: string): Promise<str
   throw new CommandProblem(
     exitCodes.notFound,
     ids.length === 0
-      ? `There is no ${kind} "${named}" that you may see. List them: orchestrator ${kind}s list`
-      : `${ids.length} ${kind}s are called "${named}". Name one by its id: ${ids.join(', ')}`,
+      ? `No ${kind} "${named}" found. List yours: orchestrator ${kind}s list`
+      : `${ids.length} ${kind}s are named "${named}". Use an id: ${ids.join(', ')}`,
   );
 }
 
@@ -108,14 +108,14 @@ export async function findScript(api: Api, named: string): Promise<ScriptAnswer>
   if (script === undefined) {
     throw new CommandProblem(
       exitCodes.notFound,
-      `There is no script "${named}" that you may see. List them: orchestrator scripts`,
+      `No script "${named}" found. List yours: orchestrator scripts`,
     );
   }
   if (others.length > 0) {
     const ids = [script, ...others].map(({ id }) => id).join(', ');
     throw new CommandProblem(
       exitCodes.notFound,
-      `${others.length + 1} scripts are called "${named}". Name one by its id: ${ids}`,
+      `${others.length + 1} scripts are named "${named}". Use an id: ${ids}`,
     );
   }
   return script;

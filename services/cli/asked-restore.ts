@@ -33,7 +33,8 @@ export async function restoreAsked(pool: pg.Pool, terminal: Terminal): Promise<v
   const attempts = (request.attempts ?? 0) + 1;
   noteRestore(dataDir, { ...request, attempts });
   try {
-    if (attempts > mostAttempts) throw new Error(`It was interrupted ${mostAttempts} times.`);
+    if (attempts > mostAttempts)
+      throw new Error(`The restore was interrupted ${mostAttempts} times.`);
     terminal.line(await restoreIt(request, pool, terminal));
   } catch (error) {
     if (!(error instanceof CommandProblem) && attempts < mostAttempts) throw error;

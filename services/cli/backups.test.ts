@@ -60,7 +60,7 @@ const states = async () =>
   (await sample.platform.pool.query('SELECT restoring, problem FROM backups')).rows;
 
 test('a backup is verified and restored by its file or its id, and only where that loses nothing', async () => {
-  expect(await run('verify', file)).toEqual([0, expect.stringContaining('is whole: 9 events')]);
+  expect(await run('verify', file)).toEqual([0, expect.stringContaining('is intact: 9 events')]);
   expect(await run('restore', sampleBackup)).toEqual([
     65,
     'This installation has 9 events, which would be lost. Use --replace to put the backup in their place.\n',
@@ -73,7 +73,7 @@ test('a backup is verified and restored by its file or its id, and only where th
   ]);
   expect(await run('restore', join(folder, 'nothing.tar'))).toEqual([
     66,
-    expect.stringContaining('There is no file'),
+    expect.stringContaining('does not exist'),
   ]);
   truncateSync(file, 100_000);
   expect(await run('verify', file)).toEqual([65, expect.stringMatching(endMissing)]);

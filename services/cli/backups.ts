@@ -66,7 +66,7 @@ const masterKeyFile = (dataDir: string) => join(dataDir, 'secrets', 'SECRET_MAST
 export async function namedBackup(objects: ObjectStore, name: string): Promise<BackupSource> {
   const id = parseBackupId(name);
   if (id === undefined && !existsSync(name)) {
-    throw new CommandProblem(exitCodes.notFound, `There is no file ${name}.`);
+    throw new CommandProblem(exitCodes.notFound, `The file ${name} does not exist.`);
   }
   try {
     const source =
@@ -75,7 +75,7 @@ export async function namedBackup(objects: ObjectStore, name: string): Promise<B
   } catch (error) {
     throw asProblem(error);
   }
-  throw new CommandProblem(exitCodes.notFound, `There is no backup ${name} in the object store.`);
+  throw new CommandProblem(exitCodes.notFound, `The backup ${name} is not in the object store.`);
 }
 
 /** Reads all of it.
@@ -155,7 +155,7 @@ async function refuseWhileServed(pool: pg.Pool): Promise<void> {
   if (connected.length === 0) return;
   throw new CommandProblem(
     exitCodes.refused,
-    `These services are connected to the database: ${connected.join(', ')}. Stop them first.`,
+    `These services are still connected to the database: ${connected.join(', ')}. Stop them first.`,
   );
 }
 
@@ -172,8 +172,8 @@ export function afterFirstRestore(
     Boolean(process.env['SECRET_MASTER_KEY'] ?? process.env['SECRET_MASTER_KEY_FILE']);
   if (!hasKey && keys.length > 0) {
     return (
-      'Its secrets can be read with the master key of the installation that it was made by: put that into ' +
-      `${masterKey}, or set SECRET_MASTER_KEY, before the start.`
+      `Its secrets need the master key of the original installation. Put that key into ${masterKey}, or ` +
+      'set SECRET_MASTER_KEY, before you start the services.'
     );
   }
   if (!hasKey) return undefined;

@@ -59,7 +59,7 @@ export async function followRun(following: Following): Promise<void> {
   }
 }
 
-const gone = new ApiProblem(503, 'unavailable', 'The backend does not answer.', {
+const gone = new ApiProblem(503, 'unavailable', 'The backend does not respond.', {
   cause: 'connection lost',
 });
 
@@ -120,8 +120,8 @@ function textOf(data: unknown): string {
 
 /** docs/websocket.md, "Signing in". */
 function endOf(code: number): End {
-  if (code === 4401) return new ApiProblem(401, 'unauthenticated', 'The token is no longer good.');
+  if (code === 4401) return new ApiProblem(401, 'unauthenticated', 'The token is no longer valid.');
   if (code === 4403) return new ApiProblem(403, 'forbidden', 'Your role does not allow this.');
-  if (code === 4404) return new ApiProblem(404, 'not_found', 'There is no such run.');
+  if (code === 4404) return new ApiProblem(404, 'not_found', 'Run not found.');
   return 'broken';
 }

@@ -28,11 +28,11 @@ Examples:
   orchestrator login http://127.0.0.1:8080
   orchestrator run "Nightly report" --follow
 
-Variables: ORCHESTRATOR_URL and ORCHESTRATOR_TOKEN in the place of a sign-in, ORCHESTRATOR_PROFILE,
-XDG_CONFIG_HOME, NO_COLOR.
-Ends with 0 when it is done, 1 when something is not as it should be, 64 for a wrong command line, 65 when
-the platform refuses, 66 when something is not there, 69 when the server does not answer, 77 when nobody is
-signed in or the role does not allow it, 78 for a configuration that cannot be used. docs/cli.md has all.`;
+Environment variables: ORCHESTRATOR_URL and ORCHESTRATOR_TOKEN replace a sign-in; ORCHESTRATOR_PROFILE,
+XDG_CONFIG_HOME and NO_COLOR are also supported.
+Exit codes: 0 success, 1 problem or difference found, 64 wrong usage, 65 rejected by the platform, 66 not
+found, 69 server not reachable, 77 not signed in or not allowed, 78 configuration not valid.
+See docs/cli.md.`;
 }
 
 /** Of a resource: its commands. */
@@ -47,7 +47,7 @@ ${own.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`).join('\n
 Examples:
 ${own
   .slice(0, 1)
-  .map(({ name }) => `  # how it is used\n  orchestrator ${name} --help`)
+  .map(({ name }) => `  # show the options\n  orchestrator ${name} --help`)
   .join('\n')}`;
 }
 

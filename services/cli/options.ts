@@ -6,7 +6,7 @@ import { usageProblem } from './problem.ts';
 
 /** Of every command. */
 export const globalOptions: Readonly<Record<string, Option>> = {
-  profile: { value: 'NAME', help: 'the server to use, as it was named at the sign-in' },
+  profile: { value: 'NAME', help: 'server to use, by profile name' },
   output: {
     value: 'FORMAT',
     short: 'o',
@@ -14,7 +14,7 @@ export const globalOptions: Readonly<Record<string, Option>> = {
     choices: ['table', 'json'],
   },
   json: { help: 'the same as --output json' },
-  help: { short: 'h', help: 'say how it is used' },
+  help: { short: 'h', help: 'show help' },
 };
 
 export interface Parsed {
@@ -88,5 +88,5 @@ function unknownCommand(first: string, commands: readonly Command[]) {
   }
   const words = commands.map(({ name }) => name.split(' ')[0] ?? name);
   const meant = nearest(first, words);
-  return usageProblem(`There is no command "${first}". Did you mean: orchestrator ${meant}?`);
+  return usageProblem(`Unknown command "${first}". Did you mean: orchestrator ${meant}?`);
 }

@@ -44,7 +44,7 @@ export async function readProfiles(environment: Environment): Promise<Profiles> 
     const reason = error instanceof Error ? error.message : String(error);
     throw new CommandProblem(
       exitCodes.configuration,
-      `${path} cannot be used (${reason}). Mend it, or remove it and sign in again: orchestrator login`,
+      `${path} cannot be read (${reason}). Fix it, or delete it and sign in again: orchestrator login`,
     );
   }
 }

@@ -64,18 +64,18 @@ const profile: Profile = {
 
 describe('given a command line that is none, then it says how to ask', () => {
   test.each([
-    ['shedule', /no command "shedule".*orchestrator schedule\?/],
+    ['shedule', /Unknown command "shedule".*orchestrator schedule\?/],
     ['sync', /Expected one of: orchestrator sync pull/],
     ['runs --status broken', /--status is "broken": expected queued/],
     ['runs --statu failed', /Unknown option '--statu'.*orchestrator runs --help/],
     ['runs --limit 0', /--limit is "0": expected a whole number/],
     ['run', /Expected SCRIPT/],
     ['schedule preview', /Expected one of SCHEDULE, --cron and --every/],
-    ['schedule preview 0 9 * * *', /is no id of a schedule.*--cron "0 9 \* \* \*"/],
+    ['schedule preview 0 9 * * *', /is not the id of a schedule.*--cron "0 9 \* \* \*"/],
     ['projections rebuild', /Expected the NAME of a read model/],
-    ['audit verify --head 3:abc', /--head is "3:abc": expected what an audit verify has printed/],
+    ['audit verify --head 3:abc', /--head is "3:abc": expected a complete head from audit verify/],
     ['completion tcsh', /Expected bash, zsh or fish/],
-    ['login ftp://example.com', /is no address of a server/],
+    ['login ftp://example.com', /is not a server URL/],
     ['login --password-stdin', /--password-stdin needs --email/],
   ])('%s', async (line, problem) => {
     const answer = await told(line, variablesFor('http://127.0.0.1:1'));
@@ -97,13 +97,15 @@ test('help names every command, and each has examples that are commands', async 
 describe('given bad luck, then a sentence says what to do', () => {
   test('nobody is signed in', async () => {
     const { code, problem } = await told('runs');
-    expect([code, problem]).toEqual([77, 'Nobody is signed in. Sign in: orchestrator login URL']);
+    expect([code, problem]).toEqual([77, 'Not signed in. Sign in: orchestrator login URL']);
   });
 
   test('a server that is gone', async () => {
     const [port] = await freePorts(1);
     const { code, problem } = await told('runs', variablesFor(`http://127.0.0.1:${port}`));
-    expect(problem).toMatch(/^http:\/\/127.0.0.1:\d+ does not answer \(.*ECONNREFUSED.*\)\. Is it/);
+    expect(problem).toMatch(
+      /^http:\/\/127.0.0.1:\d+ does not respond \(.*ECONNREFUSED.*\)\. Check/,
+    );
     expect(code).toBe(69);
   });
 
@@ -124,12 +126,9 @@ describe('given bad luck, then a sentence says what to do', () => {
   });
 
   test.each([
-    ['logs 123', 'There is no run "123" that you may see. List them: orchestrator runs'],
-    ['stop 123', 'There is no run "123" that you may see. List them: orchestrator runs'],
-    [
-      'backup download 123',
-      'There is no backup "123" that you may see. List them: orchestrator backup list',
-    ],
+    ['logs 123', 'No run "123" found. List yours: orchestrator runs'],
+    ['stop 123', 'No run "123" found. List yours: orchestrator runs'],
+    ['backup download 123', 'No backup "123" found. List yours: orchestrator backup list'],
   ])('what is not there: %s', async (line, sentence) => {
     await using server = await serving((_request, response) => {
       response.writeHead(404).end(JSON.stringify({ code: 'not_found', detail: 'Nothing.' }));
@@ -160,7 +159,7 @@ describe('given bad luck, then a sentence says what to do', () => {
       /expired at 2020.*orchestrator login http:\/\/127.0.0.1:1 --profile work/,
     );
     expect(code).toBe(77);
-    expect((await told('runs --profile home')).problem).toMatch(/as "home". There are: work\./);
+    expect((await told('runs --profile home')).problem).toMatch(/as "home". Profiles: work\./);
     expect((await told('profiles')).out).toMatch(/work +http:\/\/127.0.0.1:1 +ada@example.com/);
   });
 
@@ -174,7 +173,7 @@ describe('given bad luck, then a sentence says what to do', () => {
     await mkdir(join(broken, 'orchestrator'), { recursive: true });
     await writeFile(join(broken, 'orchestrator', 'config.json'), '{');
     const answer = await told('runs', { XDG_CONFIG_HOME: broken });
-    expect([answer.code, answer.problem]).toEqual([78, expect.stringMatching(/cannot be used/)]);
+    expect([answer.code, answer.problem]).toEqual([78, expect.stringMatching(/cannot be read/)]);
   });
 
   test('outside of a project, and with files that the platform would not take', async () => {
@@ -209,7 +208,7 @@ describe('given bad luck, then a sentence says what to do', () => {
     const [problem, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
     expect([code, problem]).toEqual([
       141,
-      'The output was closed before its end; the rest was left out.\n',
+      'The output was closed early; the rest was discarded.\n',
     ]);
   });
 });
@@ -240,7 +239,7 @@ test('parameters are text where the schema says so, and JSON where they are JSON
     list: [1],
   });
   expect(parametersOf(undefined, [], {})).toBeUndefined();
-  expect(() => parametersOf('[]', [], {})).toThrow(/no JSON object/);
+  expect(() => parametersOf('[]', [], {})).toThrow(/not a JSON object/);
   expect(() => parametersOf(undefined, ['x'], {})).toThrow(/expected NAME=VALUE/);
 });
 

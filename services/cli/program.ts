@@ -131,20 +131,22 @@ function toldOfApi(
   if (cause !== undefined) {
     return {
       exitCode: exitCodes.unavailable,
-      message: `${address} does not answer (${reasonOf(cause)}). Is it running, and the address right?`,
+      message:
+        `${address} does not respond (${reasonOf(cause)}). Check that the server is running and the address ` +
+        'is correct.',
     };
   }
   if (status === 401) {
     return {
       exitCode: exitCodes.noPermission,
-      message: `The token is no longer good: it has expired or was revoked. Sign in again: orchestrator login`,
+      message: 'The token has expired or was revoked. Sign in again: orchestrator login',
     };
   }
   if (status === 403) return { exitCode: exitCodes.noPermission, message };
   if (status === 404) {
     const [what = ''] = asked?.command.arguments.split(' ') ?? [];
     const list = listed[what];
-    const named = `There is no ${what.toLowerCase()} "${asked?.args[0]}" that you may see. List them: orchestrator ${list}`;
+    const named = `No ${what.toLowerCase()} "${asked?.args[0]}" found. List yours: orchestrator ${list}`;
     return { exitCode: exitCodes.notFound, message: list === undefined ? message : named };
   }
   if (status === 503) return { exitCode: exitCodes.unavailable, message };

@@ -59,7 +59,7 @@ describe('given rows as the program writes them', () => {
     await eventsVisible(platform.pool);
     const { lines, shares } = await told(rebuild('groups'));
     expect(shares.at(-1)).toBe(1);
-    expect(lines).toEqual(['groups: 1 rows before, 1 after, all the same']);
+    expect(lines).toEqual(['groups: 1 rows before, 1 after, all identical']);
   });
 
   test('when a row is wrong, then the comparison names it', async () => {
@@ -67,7 +67,7 @@ describe('given rows as the program writes them', () => {
     await eventsVisible(platform.pool);
     const { lines } = await told(rebuild('groups'));
     expect(lines).toEqual([
-      `groups: 1 rows before, 1 after; 0 gone, 0 new, 1 changed, such as ${groupId()}`,
+      `groups: 1 rows before, 1 after; 0 removed, 0 added, 1 changed, such as ${groupId()}`,
     ]);
   });
 });
@@ -75,17 +75,17 @@ describe('given rows as the program writes them', () => {
 test('given rows of another version, when the outdated are rebuilt, then they alone are', async () => {
   await owner.pool.query(`UPDATE projection_versions SET version = 77 WHERE name = 'users'`);
   expect((await told(listProjections)).lines.join('\n')).toMatch(
-    /users +version 1 {2}of version 77: rebuild/,
+    /users +version 1 {2}made by version 77: rebuild/,
   );
   expect((await told(rebuildOutdated)).lines).toEqual([
-    'users: 0 rows before, 0 after, all the same',
+    'users: 0 rows before, 0 after, all identical',
   ]);
   expect((await told(rebuildOutdated)).lines).toEqual([]);
 });
 
 test('given a read model that is none, then the others are named', async () => {
   await expect(told(rebuild('nothing'))).rejects.toThrow(
-    /There is no projection nothing: groups, /,
+    /Unknown projection nothing. Projections: groups, /,
   );
 });
 

@@ -18,8 +18,9 @@ export async function listProjections(pool: pg.Pool, terminal: Terminal): Promis
   for (const { name, version } of all) {
     const recorded = versions.get(name);
     const place = places.get(name);
-    const state = recorded === version ? 'current' : `of version ${recorded ?? 'none'}: rebuild it`;
-    const kind = place === undefined ? 'with each event' : `${place.lag} events behind`;
+    const state =
+      recorded === version ? 'current' : `made by version ${recorded ?? 'none'}: rebuild it`;
+    const kind = place === undefined ? 'updated with each event' : `${place.lag} events behind`;
     terminal.line(`${name.padEnd(20)} version ${version}  ${state.padEnd(30)} ${kind}`);
   }
 }
@@ -37,7 +38,9 @@ export async function rebuildOutdated(pool: pg.Pool, terminal: Terminal): Promis
 export async function rebuildNamed(name: string, pool: pg.Pool, terminal: Terminal): Promise<void> {
   const projection = all.find((one) => one.name === name);
   if (projection === undefined) {
-    throw usageProblem(`There is no projection ${name}: ${all.map((one) => one.name).join(', ')}`);
+    throw usageProblem(
+      `Unknown projection ${name}. Projections: ${all.map((one) => one.name).join(', ')}`,
+    );
   }
   await rebuild(projection, pool, terminal);
 }
@@ -55,13 +58,15 @@ async function rebuild(projection: Projection, pool: pg.Pool, terminal: Terminal
   terminal.progress(name, 1);
   for (const table of tables) terminal.line(comparisonLine(table));
   if (behind > 0) {
-    terminal.line(`${behind} events came while they were compared; what differs may be theirs.`);
+    terminal.line(
+      `${behind} events were recorded during the comparison and may explain differences.`,
+    );
   }
 }
 
 function comparisonLine(found: TableComparison): string {
   const { table, rowsBefore, rowsAfter, lost, added, changed, keys } = found;
   const rows = `${table}: ${rowsBefore} rows before, ${rowsAfter} after`;
-  if (lost + added + changed === 0) return `${rows}, all the same`;
-  return `${rows}; ${lost} gone, ${added} new, ${changed} changed, such as ${keys.join(', ')}`;
+  if (lost + added + changed === 0) return `${rows}, all identical`;
+  return `${rows}; ${lost} removed, ${added} added, ${changed} changed, such as ${keys.join(', ')}`;
 }

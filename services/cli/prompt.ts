@@ -32,7 +32,7 @@ export async function confirm(question: string): Promise<boolean> {
 }
 
 function requireTerminal(instead: string): void {
-  if (!process.stdin.isTTY) throw usageProblem(`There is no terminal to ask at. ${instead}`);
+  if (!process.stdin.isTTY) throw usageProblem(`No terminal to prompt on. ${instead}`);
 }
 
 async function ask(question: string, output: NodeJS.WritableStream): Promise<string> {

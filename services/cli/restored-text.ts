@@ -10,7 +10,7 @@ export function wholeText(
 ): string {
   const { manifest, unsealed } = verified;
   const what = `${manifest.events} events, ${manifest.objects} objects`;
-  const is = unsealed === null ? 'is whole' : 'matches its checksums';
+  const is = unsealed === null ? 'is intact' : 'matches its checksums';
   return [`Backup ${backupId} of ${createdAt} ${is}: ${what}.`, ...warnings(verified)].join('\n');
 }
 
@@ -40,7 +40,7 @@ export function restoredText(
     isInPlace ? `Active now: ${activeText}.` : `Active again: ${activeText}.`,
     ...(isInPlace && ended.length > 0 ? [`Kept from after the backup: ${keptText}.`] : []),
     ...(active.accounts === 0
-      ? ['Nobody can sign in: use "orchestrator admin reset-password EMAIL --enable".']
+      ? ['Nobody can sign in. Run: orchestrator admin reset-password EMAIL --enable']
       : []),
     ...warnings(verified),
   ].join('\n');
@@ -48,12 +48,12 @@ export function restoredText(
 
 function warnings({ unsealed, foreignKeys }: VerifiedBackup): readonly string[] {
   return [
-    ...(unsealed === null ? [] : [`Its seal was not checked: ${unsealed}`]),
+    ...(unsealed === null ? [] : [`The seal was not verified: ${unsealed}`]),
     ...(foreignKeys === 0
       ? []
       : [
-          `${counted(foreignKeys, 'data key')} cannot be opened with the master keys here: the secrets under ` +
-            'them cannot be read.',
+          `${counted(foreignKeys, 'data key')} cannot be decrypted with the master keys of this installation, ` +
+            'so their secrets cannot be read.',
         ]),
   ];
 }

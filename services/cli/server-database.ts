@@ -23,7 +23,7 @@ export async function withServerDatabase(
     return await use(database.pool);
   } catch (error) {
     if (!(error instanceof Error) || !isDatabaseAway(error)) throw error;
-    const message = `The database does not answer (${error.message}). Try again when it is back.`;
+    const message = `The database does not respond (${error.message}). Try again when it is available.`;
     throw new CommandProblem(exitCodes.unavailable, message, { cause: error });
   } finally {
     await database.close();

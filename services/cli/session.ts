@@ -34,7 +34,8 @@ function sessionOfVariables(url: string | undefined, token: string | undefined):
   if (!url || !token) {
     throw new CommandProblem(
       exitCodes.configuration,
-      `ORCHESTRATOR_${url ? 'TOKEN' : 'URL'} is missing: set both variables, or none and sign in: orchestrator login`,
+      `ORCHESTRATOR_${url ? 'TOKEN' : 'URL'} is missing. Set both variables, or unset both and sign in: ` +
+        'orchestrator login',
     );
   }
   return sessionOf(serverUrl(url), token);
@@ -50,7 +51,7 @@ export function serverUrl(text: string): string {
   if (url === null || !['http:', 'https:'].includes(url.protocol) || url.pathname !== '/') {
     throw new CommandProblem(
       exitCodes.usage,
-      `"${text}" is no address of a server, such as https://orchestrator.example.com`,
+      `"${text}" is not a server URL such as https://orchestrator.example.com`,
     );
   }
   return url.origin;
@@ -61,11 +62,12 @@ function hasExpired({ expires_at: end }: Profile): boolean {
 }
 
 function signedOut(name: string, others: readonly string[]): CommandProblem {
-  const known = others.length === 0 ? '' : ` There are: ${others.join(', ')}.`;
+  const known = others.length === 0 ? '' : ` Profiles: ${others.join(', ')}.`;
   const option = name === defaultProfile ? '' : ` --profile ${name}`;
   return new CommandProblem(
     exitCodes.noPermission,
-    `Nobody is signed in${option === '' ? '' : ` as "${name}"`}.${known} Sign in: orchestrator login URL${option}`,
+    `Not signed in${option === '' ? '' : ` as "${name}"`}.${known} Sign in: orchestrator login ` +
+      `URL${option}`,
   );
 }
 

@@ -91,7 +91,7 @@ test('a database that does not answer is waited for, and named', async () => {
   child.kill('SIGINT');
   const { code, problem } = await done;
   expect(problem).toContain(
-    `postgres://owner@127.0.0.1:${port}/orchestrator does not answer (connect ECONNREFUSED`,
+    `postgres://owner@127.0.0.1:${port}/orchestrator does not respond (connect ECONNREFUSED`,
   );
   expect(code).toBe(130);
 });
@@ -116,13 +116,13 @@ describe('a database that accepts nobody, as while its processes are stopped', (
     await once(child.stderr, 'data');
     child.kill('SIGINT');
     const { code, problem } = await done;
-    expect(problem).toContain('/orchestrator does not answer (connect EAGAIN');
+    expect(problem).toContain('/orchestrator does not respond (connect EAGAIN');
     expect(code).toBe(130);
   });
 
   test('other commands say so and end', async () => {
     const { code, problem } = await start(variables, 'projections', 'list').done;
-    expect(problem).toMatch(/^The database does not answer \(connect EAGAIN .*\)\. Try again/);
+    expect(problem).toMatch(/^The database does not respond \(connect EAGAIN .*\)\. Try again/);
     expect(code).toBe(69);
   });
 });

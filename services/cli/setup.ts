@@ -23,7 +23,7 @@ const pauseMs = 5_000;
 export async function setUp(terminal: Terminal, signal: AbortSignal): Promise<void> {
   const config = settings();
   const onAway = (tried: string, { message }: Error) =>
-    terminal.problem(`${tried} does not answer (${message}); trying again`);
+    terminal.problem(`${tried} does not respond (${message}); retrying`);
   for (;;) {
     await awaitDatabase(config.databaseAdminUrl, { signal, passes: isDatabaseAway, onAway });
     try {
@@ -45,8 +45,8 @@ async function carryOut(config: ReturnType<typeof settings>, terminal: Terminal)
   const gaps = await confineQueries(adminUrl);
   if (gaps.length > 0) {
     terminal.problem(
-      `the database does not confine queries of scripts, which are refused therefore (${gaps.length} functions, relations and parameters): ` +
-        'a superuser of the database runs "SELECT queries.confine()"',
+      `the database does not restrict queries of scripts, so they are rejected (${gaps.length} functions, ` +
+        'relations and parameters); run "SELECT queries.confine()" as a superuser of the database',
     );
   }
   await prepareServiceUser(adminUrl, databaseUrl);
@@ -54,7 +54,7 @@ async function carryOut(config: ReturnType<typeof settings>, terminal: Terminal)
     await rebuildOutdated(pool, terminal);
     return exitCodes.done;
   });
-  if (await prepareObjectStore(config)) terminal.line(`made ${config.objectsUrl}`);
+  if (await prepareObjectStore(config)) terminal.line(`created ${config.objectsUrl}`);
   terminal.line('ready');
 }
 

@@ -50,7 +50,7 @@ export function openTerminal(environment: Readonly<Record<string, string | undef
 
 function endOnClosedPipe(error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE') {
-    process.stderr.write('The output was closed before its end; the rest was left out.\n');
+    process.stderr.write('The output was closed early; the rest was discarded.\n');
     process.exit(exitCodes.closedPipe);
   }
   process.stderr.write(`The output cannot be written: ${error.message}\n`);

@@ -25,7 +25,7 @@ export function mcpApp(parts: AppParts): {
 } {
   const handler = createMcpHandler(({ authInfo }) => mcpServer(parts, authInfo?.token ?? ''), {
     maxRequestBodySize: maxBodyBytes,
-    onerror: (error) => parts.logger.error({ error }, 'a request of the protocol failed'),
+    onerror: (error) => parts.logger.error({ error }, 'protocol request failed'),
   });
   const serve = toNodeHandler(handler, { maxRequestBodySize: maxBodyBytes });
   const hosts = [...ownHosts, ...parts.hosts];
@@ -55,7 +55,7 @@ async function authenticate(
 ): Promise<void> {
   const token = /^bearer ([\w.~+/=-]+)$/i.exec(request.headers.authorization ?? '')?.[1];
   try {
-    if (token === undefined) throw new ApiProblem(401, 'unauthenticated', 'A token is needed.');
+    if (token === undefined) throw new ApiProblem(401, 'unauthenticated', 'A token is required.');
     const { body } = await new Api(backendUrl, token, 'mcp').call<{ email: string }>(
       'GET',
       '/auth/me',
@@ -71,7 +71,7 @@ async function authenticate(
   next();
 }
 
-const unavailable = new ApiProblem(503, 'unavailable', 'The backend does not answer.');
+const unavailable = new ApiProblem(503, 'unavailable', 'The backend does not respond.');
 
 function fault(code: number, message: string) {
   return { jsonrpc: '2.0', id: null, error: { code, message } };

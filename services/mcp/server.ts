@@ -20,9 +20,10 @@ export interface ServerParts {
 
 /** What the caller reads before anything else. */
 const instructions =
-  'Scripts are versioned folders of Python files; a run executes one version. Find scripts, read and write ' +
-  'their files, run them, and read their logs. Everything that happens is kept: times and positions of ' +
-  'script_history show files and settings as they were.';
+  'A script is a versioned folder of Python files, and a run executes one version. Use these tools to ' +
+  'find scripts, read and write their files, run them and read their logs. The complete history is ' +
+  'kept: with a time or position from script_history, the tools show files and settings at that point ' +
+  'in time.';
 
 /** @param token of the caller, whose rights decide what each tool may do */
 export function mcpServer(parts: ServerParts, token: string): McpServer {
@@ -100,7 +101,7 @@ function addResources(server: McpServer, api: Api): void {
   server.registerResource(
     'file',
     new ResourceTemplate('orch://scripts/{script_id}/files/{+path}', { list: undefined }),
-    { title: 'A file of a script', description: 'Its text as it is now.', mimeType: 'text/plain' },
+    { title: 'A file of a script', description: 'Its current text.', mimeType: 'text/plain' },
     async (uri, { script_id: scriptId, path }) => {
       const file = `/scripts/${part(String(scriptId))}/files/${fileParts(String(path))}`;
       return contents(uri, (await api.text(file)).body);
@@ -109,7 +110,7 @@ function addResources(server: McpServer, api: Api): void {
   server.registerResource(
     'log',
     new ResourceTemplate('orch://runs/{run_id}/log', { list: undefined }),
-    { title: 'The log of a run', description: 'All that is kept of it.', mimeType: 'text/plain' },
+    { title: 'The log of a run', description: 'The complete log.', mimeType: 'text/plain' },
     async (uri, { run_id: runId }) => {
       const log = `/runs/${part(String(runId))}/logs`;
       return contents(uri, (await api.text(log, { query: { format: 'text' } })).body);

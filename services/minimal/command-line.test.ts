@@ -128,7 +128,9 @@ test('what both sides changed is a conflict, and nothing is deleted unasked', as
   const kept = await orchestrator(['sync', 'push'], { from });
   expect([kept.code, kept.problem]).toEqual([
     0,
-    expect.stringContaining('old.py was deleted here and is still there; --prune deletes it.'),
+    expect.stringContaining(
+      'old.py was deleted here and still exists on the server; --prune deletes it.',
+    ),
   ]);
   const pruned = await orchestrator(['sync', 'push', '--prune'], { from });
   expect([pruned.code, pruned.out]).toEqual([0, 'deleted old.py\n']);
@@ -140,7 +142,7 @@ test('what both sides changed is a conflict, and nothing is deleted unasked', as
   expect(due.out.split('\n')).toHaveLength(4);
   const twice = ['schedule', 'preview', '--cron', '0 9 * * *', '--count', '1'];
   const { out: met } = await orchestrator([...twice, '--script', 'By itself']);
-  expect(met).toContain('with other schedules of the script: 1');
+  expect(met).toContain('overlaps with other schedules of the script: 1');
   expect((await orchestrator(twice)).out).not.toContain('other schedules');
   const signedOut = await orchestrator(['logout']);
   expect(signedOut).toEqual({ ...done, out: `Signed out of ${product.baseUrl}.\n` });

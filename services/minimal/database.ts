@@ -50,7 +50,7 @@ async function startPatiently(
       return await startOnce(dataDir, say);
     } catch (error) {
       if (!isDatabaseAway(error) || attempt === START_ATTEMPTS) throw error;
-      say('The database ended at its start; starting it again');
+      say('The database exited during startup; restarting it');
     }
   }
 }
@@ -79,18 +79,18 @@ async function keepAlive(
     const { code, signal: killer } = await server.exited();
     if (signal.aborted) return;
     const how = killer ?? `exit code ${code}`;
-    onEnd?.(`the database ended (${how})`);
-    say(`The database ended (${how}); starting it again`);
+    onEnd?.(`the database exited (${how})`);
+    say(`The database exited (${how}); restarting it`);
     await wait(restartDelayMs(failures), undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return;
     try {
       await server.restart();
       if (signal.aborted) return await server.stop();
       failures = 0;
-      say('The database is back');
+      say('The database is running again');
     } catch (error) {
       failures += 1;
-      say(`The database does not start: ${(error as Error).message}`);
+      say(`The database failed to start: ${(error as Error).message}`);
     }
   }
 }

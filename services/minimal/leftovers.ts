@@ -13,12 +13,12 @@ export async function untilLeftoversEnd(
 ): Promise<void> {
   let left = leftovers(dataDir);
   if (left.length === 0) return;
-  say(`Waiting for processes of an earlier start to end (${left.join(', ')})`);
+  say(`Waiting for processes of the previous start to exit (${left.join(', ')})`);
   const deadline = performance.now() + patienceMs;
   let isKilled = false;
   while (left.length > 0) {
     if (performance.now() > deadline && !isKilled) {
-      say(`They do not end, so they are killed (${left.join(', ')})`);
+      say(`Killing processes that did not exit (${left.join(', ')})`);
       for (const pid of left) kill(pid);
       isKilled = true;
     }

@@ -2,5 +2,5 @@
 export function platformProblem(platform: string, architecture: string): string | undefined {
   if (platform === 'linux' && ['x64', 'arm64'].includes(architecture)) return undefined;
   const found = `this is ${platform} on ${architecture}`;
-  return `The service runs on Linux, x86-64 or arm64; ${found}. A container or a virtual machine with Linux will do.`;
+  return `The service requires Linux on x86-64 or arm64; ${found}. Use a Linux container or virtual machine.`;
 }

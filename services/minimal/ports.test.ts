@@ -17,7 +17,7 @@ test('given the queue’s port is taken, then it takes a free one and says so; g
   const moved = await moveTakenPorts(services, wanted, (line) => said.push(line));
   expect(moved.redisPort).not.toBe(port);
   expect(said).toEqual([
-    `Port ${port} on ${address} for the redis is taken, so it takes ${moved.redisPort}; set ORCH_REDIS_PORT to choose another.`,
+    `Port ${port} on ${address} for the redis is already in use; using port ${moved.redisPort} instead. Set ORCH_REDIS_PORT to choose another.`,
   ]);
   await once(other.close(), 'close');
   expect(await moveTakenPorts(services, wanted, (line) => said.push(line))).toEqual(wanted);

@@ -18,8 +18,9 @@ export async function takenPorts(
       const [port, { variable }] = [config[setting], settings[setting]];
       const found = await listenProblem(config.bind, port);
       if (found === undefined) return [];
-      const problem = found.code === 'EADDRINUSE' ? 'is taken' : `cannot be used (${found.code})`;
-      return `Port ${port} on ${found.address} for the ${name} ${problem}; set ${variable} to another.`;
+      const problem =
+        found.code === 'EADDRINUSE' ? 'is already in use' : `cannot be used (${found.code})`;
+      return `Port ${port} on ${found.address} for the ${name} ${problem}. Set ${variable} to another port.`;
     }),
   );
   return lines.flat();
@@ -42,7 +43,8 @@ export async function moveTakenPorts(
     moved[movable] = port;
     const { variable } = settings[movable];
     say(
-      `Port ${wanted} on ${found.address} for the ${name} is taken, so it takes ${port}; set ${variable} to choose another.`,
+      `Port ${wanted} on ${found.address} for the ${name} is already in use; using port ${port} instead. ` +
+        `Set ${variable} to choose another.`,
     );
   }
   return { ...config, ...moved };

@@ -21,5 +21,5 @@ test('given rows of an earlier version, when the program starts anew, then they 
   const second = await startDatabase(dataDir, (line) => lines.push(line));
   await second.stop();
   await rm(dataDir, { recursive: true });
-  expect(lines).toContain('Rebuilt groups: 0 rows before, 0 after, all the same');
+  expect(lines).toContain('Rebuilt groups: 0 rows before, 0 after, all identical');
 }, 60_000);

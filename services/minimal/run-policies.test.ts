@@ -111,7 +111,9 @@ Platform().output([handed["source"]["status"], handed["source"]["output"], Platf
     await product.call('PATCH', `/scripts/${id}`, { python: '3.99' });
     const run = await product.untilFinished((await product.run(id)).run_id);
     expect(run.failure_reason).toBe('environment_error');
-    expect((await texts(run.run_id)).join()).toMatch(/wants Python 3\.99; this runtime has 3\.\d+/);
+    expect((await texts(run.run_id)).join()).toMatch(
+      /requires Python 3\.99, but this runtime has 3\.\d+/,
+    );
   });
 });
 

@@ -67,9 +67,9 @@ print(len(storage.list()))`,
       'NotFound The run has no file "nothing".',
       'NotFound The script has no such run.',
       'NotFound The script has no such run.',
-      expect.stringMatching(/^InvalidRequest The path cannot be used/),
-      expect.stringMatching(/^InvalidRequest The path cannot be used/),
-      'LimitReached At most 104857600 bytes are taken.',
+      expect.stringMatching(/^InvalidRequest The path is not valid/),
+      expect.stringMatching(/^InvalidRequest The path is not valid/),
+      'LimitReached The body may have at most 104857600 bytes.',
       '0',
     ]);
   });
@@ -110,9 +110,9 @@ server.shutdown()`,
     );
     expect((await runs.runOf(id)).texts).toEqual([
       "{'a': 1} 200 2",
-      'HttpError the server answered 404',
-      'LimitReached the body has more than 1000 bytes',
-      'not an address of http or https: file:///etc/passwd',
+      'HttpError the server returned 404',
+      'LimitReached the body exceeds 1000 bytes',
+      'not an HTTP or HTTPS URL: file:///etc/passwd',
     ]);
   });
 });
@@ -175,7 +175,7 @@ describe('platform.run', { timeout: 120_000 }, () => {
       trigger: { type: 'event', cause: 'script', run_id: asked.run_id },
     });
     const why = await product.call<{ items: { reason: string }[] }>('GET', `/runs/${runId}/why`);
-    expect(why.items[0]?.reason).toBe(`Run ${asked.run_id} asked for it, at version 2.`);
+    expect(why.items[0]?.reason).toBe(`Run ${asked.run_id} requested it at version 2.`);
   });
 
   test('when it may not, then it is said why', async () => {
@@ -193,10 +193,10 @@ describe('platform.run', { timeout: 120_000 }, () => {
         print(type(error).__name__, error)`,
     );
     expect((await runs.runOf(id, { params: { foreign, disabled } })).texts).toEqual([
-      'NotFound There is no such script in the group.',
-      'NotFound There is no such script in the group.',
+      'NotFound The group has no such script.',
+      'NotFound The group has no such script.',
       'Refused The script is disabled.',
-      'Refused 1 of 1 runs are queued or running already.',
+      'Refused 1 of 1 concurrent runs are already queued or running.',
     ]);
   });
 
@@ -217,7 +217,7 @@ describe('platform.run', { timeout: 120_000 }, () => {
     );
     const asked = await runs.runOf(id, { params: { other } });
     expect(asked.texts).toEqual([
-      'params/limit is missing.',
+      'params/limit is required.',
       'params/more is unknown; params/limit must be >= 1.',
     ]);
     expect(await runs.ended(asked.output as string)).toMatchObject({ output: 2 });
@@ -233,7 +233,7 @@ except Refused as error:
     let run = await runs.runOf(id);
     for (let depth = 0; depth < 16; depth += 1) run = await runs.ended(run.output as string);
     expect(run.output).toBeNull();
-    expect(run.texts).toEqual(['Runs that ask for runs end after 16.']);
+    expect(run.texts).toEqual(['A chain of runs that start runs may have at most 16 runs.']);
   });
 });
 

@@ -74,7 +74,7 @@ except NotFound as error:
     );
     await product.call('PUT', `/scripts/${id}/secrets/TOKEN`, { value: 'a secret by name' });
     const { texts, output } = await runs.runOf(id);
-    expect(texts).toEqual(['*** 16', 'None mine', 'The script has no secret of the name "OTHER".']);
+    expect(texts).toEqual(['*** 16', 'None mine', 'The script has no secret named "OTHER".']);
     expect(output).toEqual({ told: '***', '***': 1 });
     const read = await until('the trail has it', async () => {
       const { items } = await product.call<{ items: Record<string, unknown>[] }>('GET', '/audit');
@@ -124,14 +124,14 @@ for fraction, text in ((2, ""), (float("nan"), ""), (0, "x" * 501), (0, "a\\0"))
     );
     const { texts, output } = await runs.runOf(id);
     expect(texts).toEqual([
-      expect.stringMatching(/^InvalidRequest the value is no JSON/),
-      expect.stringMatching(/^InvalidRequest the value is no JSON/),
-      'LimitReached The value has more than 65536 bytes as JSON.',
+      expect.stringMatching(/^InvalidRequest the value cannot be encoded as JSON/),
+      expect.stringMatching(/^InvalidRequest the value cannot be encoded as JSON/),
+      'LimitReached The value exceeds 65536 bytes as JSON.',
       'InvalidRequest the value is too large',
       'fraction: must be <= 1.',
-      expect.stringMatching(/^the value is no JSON/),
+      expect.stringMatching(/^the value cannot be encoded as JSON/),
       'text: must not have more than 500 characters.',
-      'The text holds a NUL character.',
+      'The text contains a NUL character.',
     ]);
     expect(output).toBeNull();
   });

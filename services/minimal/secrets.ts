@@ -64,8 +64,8 @@ function storedSecret(folder: string, name: SecretName, isFirstStart: boolean): 
   if (existsSync(file)) return file;
   if (name === 'SECRET_MASTER_KEY' && !isFirstStart) {
     throw new Error(
-      `The master key is missing: ${file} is not there and SECRET_MASTER_KEY is not set. ` +
-        'Put it back; without it nobody can read the stored secrets.',
+      `The master key is missing: ${file} does not exist and SECRET_MASTER_KEY is not set. Restore the ` +
+        'file. Without the key, stored secrets cannot be read.',
     );
   }
   store(folder, name, makers[name]());

@@ -69,9 +69,10 @@ export function createService(options: ServiceOptions): ConnectableService {
       if (performance.now() - startedMs > STABLE_MS) failures = 0;
       const delayMs = restartDelayMs(failures);
       failures += 1;
-      options.onEnd?.(`the ${name} ended (${how}); its log says why`);
+      options.onEnd?.(`the ${name} exited (${how}); see its log`);
       say(
-        `The ${name} ended (${how}); ${delayMs === 0 ? 'starting it again' : `starting it again in ${delayMs / 1000} s`}`,
+        `The ${name} exited (${how}); ` +
+          `${delayMs === 0 ? 'restarting it' : `restarting it in ${delayMs / 1000} s`}`,
       );
       await wait(delayMs, undefined, { signal: stopping.signal });
       launch();
@@ -86,7 +87,7 @@ export function createService(options: ServiceOptions): ConnectableService {
     const signal = AbortSignal.any([over.signal, stopping.signal]);
     void untilSilent(options.healthUrl, signal, options.patience).then((isSilent) => {
       if (!isSilent) return;
-      say(`The ${name} does not answer any more, so it is killed`);
+      say(`Killing the ${name}: it no longer responds`);
       killGroup(present);
     });
     const how = await end;
@@ -96,7 +97,7 @@ export function createService(options: ServiceOptions): ConnectableService {
 
   const announceRecovery = async (): Promise<void> => {
     const state = await untilHealthy(options.healthUrl, exited, stopping.signal);
-    if (state === 'healthy') say(`The ${name} is back`);
+    if (state === 'healthy') say(`The ${name} is running again`);
   };
 
   return {
@@ -112,7 +113,7 @@ export function createService(options: ServiceOptions): ConnectableService {
         const wasKilled = state.startsWith('SIG');
         if (!wasKilled || attempt === START_ATTEMPTS)
           throw new Error(`The ${name} did not start (${state})`);
-        say(`The ${name} ended at its start (${state}); starting it again`);
+        say(`The ${name} exited during startup (${state}); restarting it`);
       }
       keepAlive().catch(() => undefined); // cut short by stop
     },
@@ -123,7 +124,7 @@ export function createService(options: ServiceOptions): ConnectableService {
       const ended = exited.then(() => patience.abort());
       await wait(patienceMs, undefined, { signal: patience.signal }).then(
         () => {
-          say(`The ${name} did not end in ${patienceMs / 1000} s, so it was killed`);
+          say(`Killed the ${name}: it did not stop within ${patienceMs / 1000} s`);
           killGroup(child);
         },
         () => undefined,
@@ -194,7 +195,7 @@ async function untilStarted(
   const started = new Promise<string>((resolve) =>
     child?.once('message', () => resolve('healthy')),
   );
-  const patience = wait(START_PATIENCE_MS, 'it said nothing', { signal, ref: false });
+  const patience = wait(START_PATIENCE_MS, 'not ready in time', { signal, ref: false });
   return await Promise.race([started, exited, patience.catch(() => 'stopped')]);
 }
 
@@ -212,5 +213,5 @@ async function untilHealthy(
     if (await isHealthy(url)) return 'healthy';
     await wait(HEALTH_POLL_MS);
   }
-  return `no good answer from ${url}`;
+  return `${url} is not healthy`;
 }

@@ -55,7 +55,7 @@ async function health(): Promise<number[]> {
 describe('given an empty folder', () => {
   test('when it starts, then everything is well, and the password is shown once', async () => {
     const first = fixture.start({ ORCH_ADMIN_EMAIL: 'me@example.org' });
-    await first.says('shown this once');
+    await first.says('shown only once');
     expect(await health()).toEqual([200, 200]);
     const secret = join(fixture.dataDir, 'secrets/ORCH_ADMIN_PASSWORD');
     const password = readFileSync(secret, 'utf8').trim();
@@ -133,7 +133,7 @@ describe('given an empty folder', () => {
     fixture.write('second', once);
     const supervisor = fixture.start();
     await supervisor.says('Dashboard');
-    expect(supervisor.output).toContain('The second ended at its start (SIGKILL)');
+    expect(supervisor.output).toContain('The second exited during startup (SIGKILL)');
     expect(await health()).toEqual([200, 200]);
   });
 
@@ -182,13 +182,13 @@ describe('given everything is up', () => {
       expect(await health()).toEqual([200, 200]);
     }
     expect(supervisor.output).toContain('Reported: the second ended (SIGKILL)');
-    expect(supervisor.output).toContain('The second ended (SIGKILL); starting it again\n');
-    expect(supervisor.output).toContain('The second ended (SIGKILL); starting it again in 1 s\n');
+    expect(supervisor.output).toContain('The second exited (SIGKILL); restarting it\n');
+    expect(supervisor.output).toContain('The second exited (SIGKILL); restarting it in 1 s\n');
   });
 
   test('when a service does not answer any more, then it is killed, and started again', async () => {
     process.kill(only(supervisor.children('second.ts')), 'SIGSTOP');
-    await supervisor.says('The second does not answer any more');
+    await supervisor.says('Killing the second: it no longer responds');
     await supervisor.says('The second is back');
     expect(await health()).toEqual([200, 200]);
   });
@@ -216,7 +216,7 @@ describe('given everything is up', () => {
 
   test('when the database is killed, then it is started again, and usable', async () => {
     process.kill(only(supervisor.children('bin/postgres')), 'SIGKILL');
-    await supervisor.says('The database is back');
+    await supervisor.says('The database is running again');
     expect(await health()).toEqual([200, 200]);
   });
 
@@ -241,7 +241,7 @@ describe('given everything is up', () => {
     const slow = only(supervisor.children('second.ts'));
     supervisor.kill('SIGKILL');
     const next = fixture.start();
-    await next.says(`Waiting for processes of an earlier start to end`);
+    await next.says(`Waiting for processes of the previous start to exit`);
     expect(next.output).toContain(String(slow));
     writeFileSync(go, '');
     await next.says('Dashboard');
@@ -264,7 +264,7 @@ describe('given everything is up', () => {
     await supervisor.says('The second is back');
     const pids = everyChild(supervisor);
     supervisor.kill('SIGINT');
-    await supervisor.says('once more to hurry');
+    await supervisor.says('press Ctrl-C again');
     supervisor.kill('SIGINT');
     expect(await supervisor.end()).toBe(0);
     expect(pids.filter((pid) => existsSync(`/proc/${pid}`))).toEqual([]);

@@ -152,16 +152,16 @@ async function keepRestoring(
       });
     });
     if (signal.aborted) return;
-    parts.say('A restore was asked for: the services stop');
+    parts.say('A restore was requested; stopping the services');
     await stopServices(running);
     await restoreIfAsked(parts, signal);
     if (signal.aborted) return;
     try {
       await startServices();
-      parts.say('The services are back');
+      parts.say('The services are running again');
     } catch (error) {
       if (signal.aborted) return;
-      parts.say(`The services do not start: ${(error as Error).message}`);
+      parts.say(`The services failed to start: ${(error as Error).message}`);
     }
   }
 }
@@ -256,5 +256,5 @@ function announce(
   if (!secrets.isFirstStart) return;
   const password = secrets.generatedPassword ?? 'the password in ORCH_ADMIN_PASSWORD';
   say(`Sign in as ${config.adminEmail} with ${password}`);
-  if (secrets.generatedPassword !== undefined) say('(shown this once; change it after signing in)');
+  if (secrets.generatedPassword !== undefined) say('(shown only once; change it after signing in)');
 }

@@ -18,7 +18,7 @@ export async function runInTerminal(
   for (const name of STOP_SIGNALS) {
     process.on(name, () => {
       if (asked.signal.aborted) return supervisor?.hurry();
-      say('Stopping; once more to hurry');
+      say('Stopping; press Ctrl-C again to stop immediately');
       asked.abort();
     });
   }

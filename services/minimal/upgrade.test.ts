@@ -160,7 +160,7 @@ describe.each(readdirSync(keptFolder))('given the data folder %s', { timeout: 18
         { releases, dataDir, own: from, environment: process.env, services: [], say },
         asked.signal,
       );
-      expect(said.join('\n')).toContain('is not well: it ended with code 7');
+      expect(said.join('\n')).toContain('is unhealthy: it exited with code 7');
       expect(releases.read('outcome')).toMatchObject({ updateId, kind: 'rolled_back' });
       expect(await readdir(releases.folder)).toContain('migrated');
       const found = await standing(dataDir, async (db) => ({

@@ -97,7 +97,7 @@ export function groupsOf({ principal }: Caller): readonly GroupId[] | null {
 
 /** What a token lacks without `right`, in words. */
 export function missing(right: Right): string {
-  return `it takes a token with the scope ${scopesOf[right].join(' or ')}, of somebody whose role allows it`;
+  return `requires a token with the scope ${scopesOf[right].join(' or ')}, whose owner's role allows it`;
 }
 
 function sha256(text: string | Buffer): Buffer {

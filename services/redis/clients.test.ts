@@ -117,7 +117,7 @@ describeWith(redisProgram('redis-cli'), 'given redis-cli', () => {
       expect(await cli(version, 'EXPIRE', `runs:${runId}:lease`, '60')).toBe('1');
       expect(await cli(version, 'PUBLISH', 'script.completed', completed(runId))).toBe('0');
       expect(await statusOf(runId)).toBe('success');
-      expect(await cli(version, 'LPUSH', jobs, '{}')).toContain('"script_id" is missing');
+      expect(await cli(version, 'LPUSH', jobs, '{}')).toContain('"script_id" is required');
     },
   );
 });

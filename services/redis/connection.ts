@@ -73,7 +73,10 @@ export class Connection {
   tell(reply: Reply): void {
     if (this.#gone.signal.aborted) return;
     if (this.#socket.writableLength > maxReplyBytes) {
-      this.#parts.logger.info({ client: this.session.id }, 'a subscriber does not read');
+      this.#parts.logger.info(
+        { client: this.session.id },
+        'subscriber is not reading its messages',
+      );
       this.close();
       return;
     }
@@ -101,7 +104,7 @@ export class Connection {
         this.#send(failure(`ERR ${error.message}`));
         this.#end();
       } else {
-        this.#parts.logger.error({ error, client: this.session.id }, 'a connection failed');
+        this.#parts.logger.error({ error, client: this.session.id }, 'connection failed');
         this.close();
       }
     } finally {

@@ -41,10 +41,10 @@ async function execute(
   } catch (error) {
     const traceId = randomUUID();
     const client = connection.session.id;
-    parts.logger.error({ error, traceId, client }, 'a command failed');
+    parts.logger.error({ error, traceId, client }, 'command failed');
     return isDatabaseAway(error)
-      ? failure('ERR unavailable: a part of the platform is down; try again in a moment')
-      : failure(`ERR internal_error: something failed here; the log has more under ${traceId}`);
+      ? failure('ERR unavailable: a required service is unavailable; try again in a moment')
+      : failure(`ERR internal_error: an internal error occurred; see trace ${traceId} in the log`);
   }
 }
 

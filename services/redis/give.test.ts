@@ -15,20 +15,26 @@ describe('given a job that cannot be taken', () => {
     ['nonsense', 'validation_failed: The job is not JSON in UTF-8.'],
     [Buffer.from([0xff, 0xfe]), 'validation_failed: The job is not JSON in UTF-8.'],
     ['[]', 'validation_failed: The job must be object.'],
-    ['{}', 'validation_failed: The field "script_id" is missing.'],
-    ['{"script_id":"x"}', 'not_found: There is nothing here that you may see.'],
-    [`{"script_id":"${scriptId(9)}"}`, 'not_found: There is nothing here that you may see.'],
+    ['{}', 'validation_failed: The field "script_id" is required.'],
+    [
+      '{"script_id":"x"}',
+      'not_found: The resource does not exist, or you do not have access to it.',
+    ],
+    [
+      `{"script_id":"${scriptId(9)}"}`,
+      'not_found: The resource does not exist, or you do not have access to it.',
+    ],
     [
       `{"script_id":"${scriptId()}","param":{}}`,
       'validation_failed: The field "param" is unknown.',
     ],
     [
       `{"script_id":"${scriptId()}","params":{"a":"${'x'.repeat(70_000)}"}}`,
-      'payload_too_large: The parameters may have 65536 bytes of JSON at most.',
+      'payload_too_large: The parameters may have at most 65536 bytes of JSON.',
     ],
     [
       `{"script_id":"${scriptId()}","params":${'{"a":'.repeat(100)}1${'}'.repeat(100)}}`,
-      'validation_failed: The job is nested deeper than 64 levels.',
+      'validation_failed: The job is nested more than 64 levels deep.',
     ],
   ])('when it is pushed, then the reason is told, and nothing is queued', async (job, reason) => {
     const client = await adapter.member();
@@ -46,12 +52,12 @@ describe('given a job that cannot be taken', () => {
     );
     const job = JSON.stringify({ script_id: scriptId() });
     expect(await client.call('LPUSH', jobs, job, '{}')).toMatch(
-      /"script_id" is missing. \(job 2\)$/,
+      /"script_id" is required. \(job 2\)$/,
     );
     expect(await client.call('LLEN', jobs)).toBe(0);
     const busy = JSON.stringify({ script_id: scriptId(3) });
     expect(await client.call('LPUSH', jobs, busy, job, busy, job)).toBe(
-      '-ERR concurrency_limit_reached: 1 of 1 runs are queued or running already. (job 3) The 2 before it are queued.',
+      '-ERR concurrency_limit_reached: 1 of 1 concurrent runs are already queued or running. (job 3) The 2 jobs before it were queued.',
     );
     expect(await client.call('LLEN', jobs)).toBe(2);
   });
@@ -66,7 +72,7 @@ describe('given a job that cannot be taken', () => {
     );
     const client = await adapter.member();
     expect(await push(client, { script_id: scriptId(4), params: {} })).toBe(
-      '-ERR validation_failed: The field "params/n" is missing.',
+      '-ERR validation_failed: The field "params/n" is required.',
     );
     expect(await push(client, { script_id: scriptId(4), params: { n: 1 } })).toBe(1);
   });
@@ -88,9 +94,9 @@ describe('given a job that cannot be taken', () => {
     ]) {
       expect(await client.call(...words), words.join(' ')).toBe(wrong);
     }
-    expect(await client.call('LPUSH', 'other', 'x')).toMatch(/^-ERR there is no such list/);
+    expect(await client.call('LPUSH', 'other', 'x')).toMatch(/^-ERR unknown list/);
     expect(await client.call('LPUSH', Buffer.from([0, 255, 13, 10]), 'x')).toMatch(
-      /^-ERR there is no such/,
+      /^-ERR unknown list/,
     );
   });
 });

@@ -53,7 +53,9 @@ describe('given a producer and a worker', () => {
     expect(await complete(worker, job.run_id, { status: 'failed', exit_code: 3 })).toBe(0);
     const { status, exit_code, failure_reason } = await runOf(job.run_id);
     expect([status, exit_code, failure_reason]).toEqual(['failed', 3, 'exit_code']);
-    expect(await complete(worker, job.run_id)).toMatch(/^-ERR run_fenced: You have no lease/);
+    expect(await complete(worker, job.run_id)).toMatch(
+      /^-ERR run_fenced: You do not hold the lease/,
+    );
   });
 
   test('when it is a list of runs, then the oldest is taken first, from either end', async () => {
@@ -111,7 +113,9 @@ describe('given a producer and a worker', () => {
     const keyed = { idempotency_key: 'order 17', params: { n: 1 } };
     expect(await push(client, keyed)).toBe(1);
     expect(await push(client, keyed)).toBe(1);
-    expect(await push(client, { ...keyed, params: { n: 2 } })).toMatch(/idempotency key was used/);
+    expect(await push(client, { ...keyed, params: { n: 2 } })).toMatch(
+      /idempotency key was already used/,
+    );
   });
 });
 

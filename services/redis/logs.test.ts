@@ -107,7 +107,7 @@ describe('given the log of a run that a worker has taken', () => {
 
   test('when somebody else writes, or it has ended, then nothing is written', async () => {
     const fenced =
-      '-ERR run_fenced: You have no lease on such a run: it has ended, or is another’s.';
+      '-ERR run_fenced: You do not hold the lease on this run: it has ended, or another worker holds it.';
     const other = await adapter.stranger();
     await other.call('AUTH', await adapter.token(['*']));
     expect(await other.call('XADD', logs, '*', 'text', 'forged')).toBe(fenced);
@@ -118,16 +118,18 @@ describe('given the log of a run that a worker has taken', () => {
 
   test('when a line is not in order, then it says what is not', async () => {
     expect(await worker.call('XADD', logs, '5-0', 'text', 'x')).toMatch(
-      /^-ERR the id of a line is given/,
+      /^-ERR the platform assigns line ids/,
     );
-    expect(await add('x', 'colour', 'red')).toMatch(/^-ERR a line has the fields text and stream/);
-    expect(await worker.call('XADD', logs, '*', 'stream', 'stdout')).toMatch(/the field text$/);
+    expect(await add('x', 'colour', 'red')).toMatch(
+      /^-ERR a line may have only the fields text and stream/,
+    );
+    expect(await worker.call('XADD', logs, '*', 'stream', 'stdout')).toMatch(
+      /the field text is required$/,
+    );
     expect(await worker.call('XRANGE', logs, 'x', '+')).toMatch(/^-ERR Invalid stream ID/);
     expect(await worker.call('XREAD', 'STREAMS', logs, logs, '0')).toMatch(/^-ERR Unbalanced/);
     expect(await worker.call('XREAD', 'COUNT', '1', logs, '0')).toBe('-ERR syntax error');
-    expect(await worker.call('XADD', 'other', '*', 'text', 'x')).toMatch(
-      /^-ERR there is no such stream/,
-    );
+    expect(await worker.call('XADD', 'other', '*', 'text', 'x')).toMatch(/^-ERR unknown stream/);
     expect(await worker.call('XLEN', 'other')).toBe(0);
   });
 });
@@ -157,9 +159,7 @@ test('given a log that grows over its limit, then its beginning and its end stay
 
 test('given a log that is larger than an answer may be, then it asks for less', async () => {
   for (let number = 0; number < 5; number += 1) await add(`${'x'.repeat(1000)}\n`.repeat(1000));
-  expect(await worker.call('XRANGE', logs, '-', '+')).toMatch(
-    /^-ERR the answer is larger than 4 MiB/,
-  );
+  expect(await worker.call('XRANGE', logs, '-', '+')).toMatch(/^-ERR the reply exceeds 4 MiB/);
   expect(lines(await worker.call('XRANGE', logs, '-', '+', 'COUNT', '1500'))).toHaveLength(1500);
   expect(await worker.call('XLEN', logs)).toBe(5000);
 });

@@ -50,6 +50,8 @@ await runProcess('redis', async (signal, logger) => {
 function portError(error: unknown, port: number): unknown {
   const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
   return isTaken
-    ? new Error(`port ${port} of the Redis adapter is taken: set ORCH_REDIS_PORT`)
+    ? new Error(
+        `port ${port} of the Redis adapter is already in use; set ORCH_REDIS_PORT to another port`,
+      )
     : error;
 }

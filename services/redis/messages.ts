@@ -6,7 +6,10 @@ import type { Static, TSchema } from 'typebox';
 const compiler = new Ajv2020({ strict: false });
 
 /** The same for what is not there and for what others have. */
-export const notFound = objection('not_found', 'There is nothing here that you may see.');
+export const notFound = objection(
+  'not_found',
+  'The resource does not exist, or you do not have access to it.',
+);
 
 /** A reader of messages of one form.
  *  @param what begins the sentence that says what is wrong */

@@ -10,10 +10,10 @@ const maxQueued = 1024;
 const maxReplyBytes = 4 * 1024 * 1024;
 
 const tooLarge = failure(
-  `ERR a transaction has at most ${maxQueued} commands with 4 MiB of arguments`,
+  `ERR a transaction may have at most ${maxQueued} commands with 4 MiB of arguments`,
 );
 const repliesTooLarge = failure(
-  'ERR not executed: the replies of the transaction are larger than 4 MiB; split the transaction',
+  'ERR not executed: the replies of the transaction exceed 4 MiB; split the transaction',
 );
 
 /** Queues a command until EXEC. */

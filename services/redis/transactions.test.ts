@@ -44,7 +44,7 @@ describe('a transaction', () => {
 
   test('executes the other commands when one fails', async () => {
     const replies = await transaction(['LPUSH', jobs, '{}'], ['LPUSH', jobs, job], ['LLEN', jobs]);
-    expect(replies).toEqual([expect.stringContaining('"script_id" is missing'), 1, 1]);
+    expect(replies).toEqual([expect.stringContaining('"script_id" is required'), 1, 1]);
   });
 
   test('executes nothing when a command was refused before', async () => {
@@ -81,7 +81,7 @@ describe('a transaction', () => {
     client = await adapter.member();
     await client.call('MULTI');
     for (let left = 1024; left > 0; left -= 1) await client.call('PING');
-    expect(await client.call('PING')).toMatch(/^-ERR a transaction has at most 1024 commands/);
+    expect(await client.call('PING')).toMatch(/^-ERR a transaction may have at most 1024 commands/);
     expect(await client.call('EXEC')).toMatch(/^-EXECABORT/);
   });
 
@@ -98,7 +98,7 @@ describe('a transaction', () => {
   test('cannot watch keys, and says so', async () => {
     client = await adapter.member();
     expect(await client.call('WATCH', jobs)).toBe(
-      '-ERR WATCH is not served. Use MULTI and EXEC without WATCH.',
+      '-ERR WATCH is not supported. Use MULTI and EXEC without WATCH.',
     );
   });
 });

@@ -9,13 +9,13 @@ test.each([
   [
     100_000,
     63,
-    'only 63 MiB are free on the disk of /work, so no run is claimed: free at least 64 MiB',
+    'only 63 MiB are free on the disk of /work, so no runs are claimed; free at least 64 MiB',
   ],
   [400, 20, undefined],
   [
     400,
     19,
-    'only 19 MiB are free on the disk of /work, so no run is claimed: free at least 20 MiB',
+    'only 19 MiB are free on the disk of /work, so no runs are claimed; free at least 20 MiB',
   ],
 ])('of %i MiB, %i free: %s', async (total, free, problem) => {
   const measure = async () => ({ totalBytes: total * mebibyte, freeBytes: free * mebibyte });

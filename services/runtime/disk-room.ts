@@ -46,5 +46,8 @@ function problemOf({ freeBytes, totalBytes }: DiskSpace, folder: string): string
   const neededBytes = Math.min(reserveBytes, totalBytes * reservePart);
   if (freeBytes >= neededBytes) return undefined;
   const [free, needed] = [freeBytes, neededBytes].map((bytes) => Math.floor(bytes / mebibyte));
-  return `only ${free} MiB are free on the disk of ${folder}, so no run is claimed: free at least ${needed} MiB`;
+  return (
+    `only ${free} MiB are free on the disk of ${folder}, so no runs are claimed; free at least ${needed} ` +
+    'MiB'
+  );
 }

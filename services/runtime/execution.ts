@@ -91,9 +91,9 @@ export class Execution {
   /** Ends the run: gently when somebody asked for it, at once when it is no longer ours. */
   end(request: EndRequest): void {
     this.#request ??= request;
-    this.#preparing.abort(new Error(`the run is ended: ${request}`));
+    this.#preparing.abort(new Error(`ending run: ${request}`));
     if (request === 'lost') {
-      this.#lost.abort(new Error('the run is no longer of this runtime'));
+      this.#lost.abort(new Error('this runtime no longer holds the lease on the run'));
       this.#process?.kill();
     } else {
       this.#process?.stop();
@@ -119,10 +119,10 @@ export class Execution {
       const isStoreAway = error instanceof ObjectStoreUnavailable || isDatabaseAway(error);
       // Neither is a fault of the run, so it keeps all its attempts.
       if (isStoreAway || !(await hasRoom())) {
-        logger.warn({ error, ...this.#named }, 'a run waits for a store or for disk space');
+        logger.warn({ error, ...this.#named }, 'run is waiting for a store or for disk space');
         return 'postponed';
       }
-      logger.error({ error, ...this.#named }, 'a run could not be prepared');
+      logger.error({ error, ...this.#named }, 'run could not be prepared');
       return {
         kind: 'failed',
         failure: 'sandbox_error',
@@ -281,13 +281,13 @@ export class Execution {
     );
     if (outcome.kind === 'refused') {
       const { code } = outcome.refusal;
-      logger.warn({ ...this.#named, step, code }, 'a report was refused');
+      logger.warn({ ...this.#named, step, code }, 'report was rejected');
     }
   }
 
   async #untilRecorded<Result>(step: string, task: () => Promise<Result>): Promise<Result> {
     return await untilRecorded(task, (error) =>
-      this.#parts.logger.warn({ error, ...this.#named, step }, 'a report has to wait'),
+      this.#parts.logger.warn({ error, ...this.#named, step }, 'report is delayed'),
     );
   }
 

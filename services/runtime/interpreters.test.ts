@@ -44,8 +44,8 @@ describe('given a runtime with Python 3.11, and 3.12 on its path', () => {
     'when %s is wanted, then it says what there is',
     async (one) => {
       expect(await interpreters().of(one)).toBe(
-        `The script wants Python ${one}; this runtime has 3.11.7, 3.12.4. ` +
-          `Install it on the machine of the runtime, such as by \`uv python install ${one}\`.`,
+        `The script requires Python ${one}, but this runtime has 3.11.7, 3.12.4. ` +
+          `Install it on the runtime's machine, for example with \`uv python install ${one}\`.`,
       );
     },
   );

@@ -29,8 +29,8 @@ export class Interpreters {
     if (found !== undefined) return found;
     const versions = [...new Set(there.map((one) => one.version))].join(', ');
     return (
-      `The script wants Python ${version}; this runtime has ${versions}. ` +
-      `Install it on the machine of the runtime, such as by \`uv python install ${version}\`.`
+      `The script requires Python ${version}, but this runtime has ${versions}. Install it on the ` +
+      `runtime's machine, for example with \`uv python install ${version}\`.`
     );
   }
 

@@ -78,7 +78,7 @@ describe('given a version of a script that has run', () => {
     const elsewhere = await givenRuntime((await offer('2.0')).variables);
     const failed = await elsewhere.ensure(1);
     expect(failed.status).toBe('failed');
-    expect(JSON.stringify(failed)).toContain('Rebuild the environment');
+    expect(JSON.stringify(failed)).toContain('Rebuild the script');
   });
 });
 

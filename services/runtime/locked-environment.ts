@@ -49,7 +49,8 @@ async function orRelease<Result>(
 }
 
 const advice =
-  'The packages were chosen at the first run of this version. Rebuild the environment of the script to choose anew.';
+  "The packages were resolved at the first run of this version. Rebuild the script's environment to " +
+  'resolve them again.';
 
 function withAdvice(result: EnvironmentResult): EnvironmentResult {
   return result.status === 'failed' ? { ...result, detail: `${result.detail}\n${advice}` } : result;

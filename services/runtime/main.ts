@@ -126,7 +126,7 @@ async function startRuntime(signal: AbortSignal, logger: Logger) {
     lenient: config.sandboxLenient,
     maxKeepers: config.keepers,
     maxKeeperBytes,
-    onLog: (line) => logger.warn({ line }, 'the sandbox reports'),
+    onLog: (line) => logger.warn({ line }, 'sandbox message'),
   });
   const metrics = runtimeMetrics(config.runtimeSlots, {
     running: () => worker.running,
@@ -230,7 +230,7 @@ async function openPreparation(
     environments: await openEnvironments({
       folder: folder('environments'),
       runBuild: sandboxedBuilds({ sandbox, python, hidden: [config.dataDir], leaseMs }),
-      onProblem: (error) => logger.warn({ error }, 'an environment could not be tidied'),
+      onProblem: (error) => logger.warn({ error }, 'environment could not be cleaned up'),
     }),
     locks: new PostgresEnvironmentLocks(pool),
     payload: (sha256) => getPayload(pool, sha256),
@@ -270,7 +270,7 @@ function executionParts(
           store,
           clock,
           onRetry: (error, attempt) =>
-            logger.warn({ error, attempt, runId, script_name: scriptName }, 'a log has to wait'),
+            logger.warn({ error, attempt, runId, script_name: scriptName }, 'log write is delayed'),
           signal,
         }),
       ),
@@ -314,7 +314,7 @@ function warnOfMissingLayers({ layers }: SandboxLayers, logger: Logger): void {
     byReason,
     ([reason, those]) => `${those.map(({ name }) => name).join(', ')} (${reason})`,
   );
-  logger.warn({ problems }, 'the sandbox does without some of its layers on this machine');
+  logger.warn({ problems }, 'some sandbox layers are inactive on this machine');
 }
 
 function startTidying(

@@ -30,12 +30,12 @@ export function runtimeMetrics(slots: number, state: RuntimeState): RunMetrics {
   addProcessMetrics(registry);
   new Gauge({
     name: 'orchestrator_runtime_slots',
-    help: 'Runs that this runtime executes at once',
+    help: 'Runs that this runtime executes concurrently',
     registers,
   }).set(slots);
   new Gauge({
     name: 'orchestrator_runtime_running',
-    help: 'Runs that occupy a slot now',
+    help: 'Slots in use',
     registers,
     collect() {
       this.set(state.running());
@@ -49,7 +49,7 @@ export function runtimeMetrics(slots: number, state: RuntimeState): RunMetrics {
   });
   const durations = new Histogram({
     name: 'orchestrator_run_duration_seconds',
-    help: 'Time that processes of runs took',
+    help: 'Wall-clock time of run processes',
     labelNames: ['outcome'] as const,
     buckets: [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600, 14_400],
     registers,
@@ -68,7 +68,7 @@ function queryMetrics(registry: Registry, state: RuntimeState): QueryMetrics {
   const registers = [registry];
   new Gauge({
     name: 'orchestrator_script_queries_waiting',
-    help: 'Queries of scripts that wait for a connection',
+    help: 'Script queries waiting for a connection',
     registers,
     collect() {
       this.set(state.waitingQueries());
@@ -76,7 +76,7 @@ function queryMetrics(registry: Registry, state: RuntimeState): QueryMetrics {
   });
   new Gauge({
     name: 'orchestrator_script_queries_abandoned',
-    help: 'Queries of scripts that could not be ended and go on in the database',
+    help: 'Script queries that could not be cancelled and continue in the database',
     registers,
     collect() {
       this.set(state.abandonedQueries());
@@ -84,13 +84,13 @@ function queryMetrics(registry: Registry, state: RuntimeState): QueryMetrics {
   });
   const waits = new Histogram({
     name: 'orchestrator_script_query_wait_seconds',
-    help: 'Time that queries of scripts waited for a connection',
+    help: 'Time that script queries waited for a connection',
     buckets: [0.01, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60],
     registers,
   });
   const ends = new Counter({
     name: 'orchestrator_script_queries_total',
-    help: 'Queries of scripts, by outcome',
+    help: 'Script queries by outcome',
     labelNames: ['outcome'] as const,
     registers,
   });

@@ -78,6 +78,7 @@ export function sandboxFailure({ stage, message }: { stage: string; message: str
 export function unpreparedDetail(error: unknown): string {
   const [, problem] = /^(E[A-Z0-9]+: [^,]+),/.exec(String((error as Error).message)) ?? [];
   return problem === undefined
-    ? 'The run could not be prepared; the log of the runtime says why.'
-    : `The run could not be prepared: a file of the script or of its packages cannot be used (${problem}). The log of the runtime names the file.`;
+    ? 'The run could not be prepared. See the log of the runtime.'
+    : `The run could not be prepared: a file of the script or its packages is not usable (${problem}). The ` +
+        'log of the runtime names the file.';
 }

@@ -83,7 +83,7 @@ export async function removeLeftovers(
   const scripts = (await readdir(projects)).map((name) => join(projects, name));
   for (const parent of new Set([socketsParent, tmpdir(), ...scripts])) {
     const removed = await removeLeftFolders(parent);
-    if (removed.length > 0) logger.info({ removed }, 'what a killed runtime left is removed');
+    if (removed.length > 0) logger.info({ removed }, 'removed leftovers of a killed runtime');
   }
 }
 

@@ -24,7 +24,7 @@ import type { WarmStarts } from './warm/warm-start.ts';
 import type { WantedPackages } from './wanted-packages.ts';
 
 const noParameters = '{}';
-const paramsRemoved = 'The parameters of the run, or its payload, are no longer kept.';
+const paramsRemoved = "The run's parameters or payload were removed by retention.";
 
 export interface PreparationParts {
   readonly interpreters: Interpreters;
@@ -60,7 +60,7 @@ export async function prepareRun(
 ): Promise<Preparation> {
   const taken = run.listenPorts.find((port) => parts.platformPorts.includes(port));
   if (taken !== undefined) {
-    const detail = `The platform uses port ${taken} itself. Remove it from the script's listen ports.`;
+    const detail = `The platform itself uses port ${taken}. Remove it from the script's listen ports.`;
     return { kind: 'failed', failure: 'sandbox_error', detail };
   }
   const python = await parts.interpreters.of(run.python);

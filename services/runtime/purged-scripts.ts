@@ -44,7 +44,7 @@ export async function removePurgedScripts(parts: PurgedScriptsParts): Promise<vo
     }
   }
   if (errors.length > 0) {
-    throw new AggregateError(errors, 'what is kept for purged scripts could not be removed');
+    throw new AggregateError(errors, 'data of purged scripts could not be removed');
   }
   if (isDone) await recordRemoval(database, runtimeId, since);
 }

@@ -37,7 +37,7 @@ describe('the error of a run', () => {
   });
 
   test('is the limit that the script met, whatever it wrote', () => {
-    const note = 'time limit of 5 s exceeded: the run was still executing';
+    const note = 'time limit of 5 s exceeded: the run was still active';
     const error = runErrorOf(facts({ outcome: 'timeout', exitCode: null, note }));
     expect(error).toEqual({
       type: 'timeout',

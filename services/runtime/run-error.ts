@@ -35,8 +35,8 @@ export function runErrorOf(facts: FailureFacts): RunError | undefined {
 }
 
 function endOf({ exitCode, signal }: Ending): string {
-  if (signal !== null) return `The script was ended by ${signal}.`;
-  return exitCode === null ? 'The run ended.' : `The script ended with exit code ${exitCode}.`;
+  if (signal !== null) return `The script was killed by ${signal}.`;
+  return exitCode === null ? 'The run ended.' : `The script exited with exit code ${exitCode}.`;
 }
 
 /** The error as it is stored, and what the history keeps of it. */

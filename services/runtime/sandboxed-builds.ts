@@ -59,7 +59,7 @@ async function ending(
     const exit = await prepared.finished;
     await prepared.closed;
     if (exit.kind === 'exited') return exit;
-    throw new Error(`the build could not be executed: ${exit.message}`);
+    throw new Error(`the build could not be started: ${exit.message}`);
   } finally {
     clearInterval(heartbeat);
     signal.removeEventListener('abort', kill);

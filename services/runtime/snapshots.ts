@@ -76,9 +76,9 @@ export class Snapshots {
     // At each start of a run: waiting for a thread would take longer.
     if (touch(path) && (await this.#isWhole(path, sha256))) return path;
     const bytes = await this.#objects.get(objectKey.scriptBlob(scriptId, sha256));
-    if (bytes === undefined) throw new Error(`the content ${sha256} of ${scriptId} is missing`);
+    if (bytes === undefined) throw new Error(`content ${sha256} of ${scriptId} is missing`);
     if (sha256Of(bytes) !== sha256) {
-      throw new Error(`the content ${sha256} of ${scriptId} is damaged`);
+      throw new Error(`content ${sha256} of ${scriptId} is damaged`);
     }
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const incoming = join(folder, `.${randomUUID()}`);

@@ -40,7 +40,7 @@ test('what cannot be had is told to the author', async () => {
   const problem = async (line: string) =>
     JSON.stringify(await wantedBy({ 'app.py': metadata(line) }));
   expect(await problem('requires-python = ">=3.12"')).toContain('interpreter is Python 3.11.7');
-  expect(await problem('requires-python = "new"')).toContain('cannot be read');
+  expect(await problem('requires-python = "new"')).toContain('which is not valid');
   expect(await problem('dependencies = 1')).toContain('"problem":"The metadata in app.py');
   expect(await problem('requires-python = ">=3.11"')).toBe('{"requirements":""}');
 });

@@ -61,8 +61,10 @@ function pythonProblem(
 ): { readonly problem: string } | undefined {
   const isWanted = wanted === undefined ? true : isWantedPython(wanted, version);
   if (isWanted === true) return undefined;
-  const says = `${entrypoint} says requires-python = "${wanted}"`;
+  const says = `${entrypoint} declares requires-python = "${wanted}"`;
   return isWanted === undefined
-    ? { problem: `${says}, which cannot be read.` }
-    : { problem: `${says}, but its interpreter is Python ${version}: set "python" of the script.` };
+    ? { problem: `${says}, which is not valid.` }
+    : {
+        problem: `${says}, but its interpreter is Python ${version}. Change "python" in the settings of the script.`,
+      };
 }

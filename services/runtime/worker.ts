@@ -107,7 +107,7 @@ export class Worker {
       .catch(async (error: unknown) => {
         logger.error(
           { error, runId: run.runId, script_name: run.scriptName },
-          'a run could not be completed',
+          'run could not be completed',
         );
         if (!execution.started) await this.#giveBack(run);
       })
@@ -124,7 +124,7 @@ export class Worker {
       // Its lease ends by itself.
       logger.warn(
         { error, runId: run.runId, script_name: run.scriptName },
-        'a run could not be given back',
+        'run could not be returned to the queue',
       );
     });
   }

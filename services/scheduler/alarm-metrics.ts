@@ -27,12 +27,12 @@ export function addAlarmMetrics(
   });
   gauge(
     'orchestrator_backup_overdue_seconds',
-    'How long ago a backup was due that there is not; 0 where none is missing',
+    'Time since the oldest overdue backup was due; 0 if none is overdue',
     async () => (await backupOverdueMs(reads, clock.now())) / 1000,
   );
   gauge(
     'orchestrator_disk_free_bytes',
-    'Room on the disk where objects and backups are kept',
+    'Free space on the disk with objects and backups',
     async () => (folder === undefined ? undefined : (await diskSpace(folder))?.freeBytes),
   );
 }

@@ -20,7 +20,7 @@ export interface LostRunsParts {
 export async function endLostRuns(parts: LostRunsParts): Promise<boolean> {
   const lost = await parts.queue.lost(batchSize);
   await oneByOne(lost, async ({ runId, scriptName, fence, logLines, logBytes }) => {
-    parts.logger.warn({ runId, script_name: scriptName }, 'a run was lost with its runtime');
+    parts.logger.warn({ runId, script_name: scriptName }, 'run lost with its runtime');
     const commandId = known(parseCommandId, parts.ids.derived(runId, `lost ${fence}`));
     await parts.commands.execute(
       {

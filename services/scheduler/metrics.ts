@@ -26,7 +26,7 @@ export function schedulerMetrics(
   addAlarmMetrics(parts, registry);
   new Gauge({
     name: 'orchestrator_bus_up',
-    help: 'Whether the bus works: 1, or 0 while everybody looks for themselves',
+    help: 'Whether the message bus is connected: 1, or 0 while polling',
     registers,
     collect() {
       this.set(isBusUp() ? 1 : 0);
@@ -35,7 +35,7 @@ export function schedulerMetrics(
   const queue = joined(() => queueFigures(db));
   new Gauge({
     name: 'orchestrator_queue_runs',
-    help: 'Runs that have not ended: due to start, waiting for a slot of their script or for later, executing',
+    help: 'Runs that have not ended: due to start, waiting for a slot or a later time, running',
     labelNames: ['state'] as const,
     registers,
     async collect() {
@@ -57,27 +57,27 @@ export function schedulerMetrics(
     });
   gauge(
     'orchestrator_queue_oldest_seconds',
-    'How long the run that is next has been due and not taken',
+    'How long the next run in the queue has been due without being claimed',
     async () => (await queue()).oldestSeconds,
   );
   gauge(
     'orchestrator_event_store_position',
-    'Number of the newest event',
+    'Position of the newest event',
     async () => (await store()).position,
   );
   gauge(
     'orchestrator_database_oldest_transaction_seconds',
-    'Age of the oldest open transaction that writes: readers of the store wait for it',
+    'Age of the oldest open write transaction, which delays event readers',
     async () => (await store()).oldestTransactionSeconds,
   );
   gauge(
     'orchestrator_database_connections',
-    'Connections to the database, of all programs',
+    'Database connections of all programs',
     async () => (await store()).connections,
   );
   gauge(
     'orchestrator_database_size_bytes',
-    'What the database takes on its disk',
+    'Disk space used by the database',
     async () => (await store()).sizeBytes,
   );
   return registry;

@@ -38,12 +38,12 @@ export function addLagMetrics(db: Queryable, registry: Registry): void {
     });
   gauge(
     'orchestrator_projection_lag_events',
-    'Events that a reader of the store has yet to see, counted up to 10,000',
+    'Events not yet read by an event reader, counted up to 10,000',
     (lag) => lag.events,
   );
   gauge(
     'orchestrator_projection_lag_seconds',
-    'Age of the oldest event that a reader of the store has yet to see',
+    'Age of the oldest event not yet read by an event reader',
     (lag) => lag.seconds,
   );
 }

@@ -14,9 +14,9 @@ const gibibyte = 1024 ** 3;
 
 test.each([
   [500 * gibibyte, 2 * gibibyte, undefined],
-  [500 * gibibyte, gibibyte / 2, 'Only 512 MiB of the disk are free'],
+  [500 * gibibyte, gibibyte / 2, 'Only 512 MiB of disk space is left'],
   [gibibyte, gibibyte / 10, undefined],
-  [gibibyte, gibibyte / 100, 'Only 10 MiB of the disk are free'],
+  [gibibyte, gibibyte / 100, 'Only 10 MiB of disk space is left'],
 ])('of %d bytes %d are free', (totalBytes, freeBytes, said) => {
   const alarm = diskAlarm({ totalBytes, freeBytes });
   expect(alarm?.detail.startsWith(said ?? '-')).toBe(said && true);

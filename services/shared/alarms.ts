@@ -43,7 +43,7 @@ export function diskAlarm(space: DiskSpace | undefined): Alarm | undefined {
   const free = `${(freeBytes / 1024 ** 2).toFixed(0)} MiB`;
   return {
     name: 'disk_low',
-    detail: `Only ${free} of the disk are free: remove what is not needed, or keep less (/system/retention).`,
+    detail: `Only ${free} of disk space is left. Free disk space, or shorten the retention (/system/retention).`,
   };
 }
 
@@ -53,7 +53,9 @@ async function backupAlarm({ reads, clock }: AlarmParts): Promise<Alarm | undefi
   const hours = Math.floor(overdueMs / 3_600_000);
   return {
     name: 'backup_overdue',
-    detail: `A backup was due ${hours === 1 ? 'an hour' : `${hours} hours`} ago, and none was made since: look at the newest in the list of backups.`,
+    detail:
+      `A backup was due ${hours === 1 ? 'an hour' : `${hours} hours`} ago and has not been made. See the ` +
+      'newest backup in the list for the reason.',
   };
 }
 
@@ -75,7 +77,9 @@ async function lagAlarm(database: Queryable): Promise<Alarm | undefined> {
   if (first === undefined) return undefined;
   return {
     name: 'projection_lag',
-    detail: `${first.name} is ${Math.round(first.seconds)} s behind the events: a transaction may be open for long.`,
+    detail:
+      `${first.name} is ${Math.round(first.seconds)} s behind the events. A transaction may be open for ` +
+      'long.',
   };
 }
 
@@ -84,6 +88,8 @@ async function clockAlarm(database: Queryable): Promise<Alarm | undefined> {
   if (wrong.length === 0) return undefined;
   return {
     name: 'clock_difference',
-    detail: `Clocks differ: ${wrong.map((one) => `${one} the database's`).join(', ')}. Processes whose clock differs settle no work: set the clocks of their machines, or of the database's.`,
+    detail:
+      `Clocks differ: ${wrong.map((one) => `${one} the database's`).join(', ')}. Processes with a wrong ` +
+      'clock do not start or end runs. Correct the clocks of their machines or of the database.',
   };
 }

@@ -110,7 +110,7 @@ export class Api {
       signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]),
     }).catch((cause: unknown) => {
       if (signal?.aborted === true) throw cause;
-      throw new ApiProblem(503, 'unavailable', 'The backend does not answer.', { cause });
+      throw new ApiProblem(503, 'unavailable', 'The backend does not respond.', { cause });
     });
     if (!answer.ok) throw await problemOf(answer);
     return answer;
@@ -128,7 +128,7 @@ async function problemOf(answer: Response): Promise<ApiProblem> {
     (json) => json as ProblemBody,
     (): ProblemBody => ({}),
   );
-  const { code = 'unavailable', detail = `The backend answered ${answer.status}.` } = body;
+  const { code = 'unavailable', detail = `The backend returned ${answer.status}.` } = body;
   const errors = (body.errors ?? [])
     // One alone may be the problem itself.
     .filter((error) => error.detail !== detail)

@@ -55,7 +55,7 @@ export class ConfigError extends Error {
   readonly problems: readonly string[];
 
   constructor(problems: readonly string[]) {
-    super(`the configuration is not valid:\n${problems.map((line) => `  ${line}`).join('\n')}`);
+    super(`invalid configuration:\n${problems.map((line) => `  ${line}`).join('\n')}`);
     this.name = 'ConfigError';
     this.problems = problems;
   }
@@ -90,7 +90,7 @@ function readOne(
   }
   const value = setting.parse(source.text);
   if (value !== invalid) return { value };
-  const shown = setting.secret ? 'a value that is not shown here' : JSON.stringify(source.text);
+  const shown = setting.secret ? 'a hidden value' : JSON.stringify(source.text);
   return { problem: `${source.variable} is ${shown}: expected ${expected}` };
 }
 
@@ -114,7 +114,7 @@ function textOf(
   const file = `${variable}_FILE`;
   const [own, path] = [environment[variable], environment[file]];
   if (own && path)
-    return { variable, problem: `${variable} and ${file} are both set: expected one` };
+    return { variable, problem: `${variable} and ${file} are both set: expected only one of them` };
   if (!path) return own ? { variable, text: own } : { variable };
   try {
     return { variable: file, text: readFileSync(path, 'utf8').replace(/\r?\n$/, '') };
@@ -122,7 +122,7 @@ function textOf(
     const code = (error as NodeJS.ErrnoException).code ?? 'error';
     return {
       variable: file,
-      problem: `${file} is ${JSON.stringify(path)}: expected a file that can be read (${code})`,
+      problem: `${file} is ${JSON.stringify(path)}: expected a readable file (${code})`,
     };
   }
 }
@@ -173,5 +173,5 @@ export function unknownVariables(environment: Environment = process.env): readon
     .filter((name) => name.startsWith('ORCH_') && !name.startsWith('ORCH_TEST_'))
     .filter((name) => !known.includes(name))
     .toSorted()
-    .map((name) => `${name} is not known; did you mean ${nearest(name, known)}?`);
+    .map((name) => `unknown setting ${name}; did you mean ${nearest(name, known)}?`);
 }

@@ -50,7 +50,10 @@ export class DatabaseClock implements Clock {
   /** Why this process settles no work, in words for the operator; undefined while its clock is right. */
   get problem(): string | undefined {
     if (Math.abs(this.differenceSeconds) <= this.#options.maxDifferenceSeconds) return undefined;
-    return `the clock of this machine is ${inWords(this.differenceSeconds)} the database's, so this process settles no work: set it right`;
+    return (
+      `the clock of this machine is ${inWords(this.differenceSeconds)} the database's, so this process ` +
+      'does not start or end runs; correct the clock'
+    );
   }
 
   /** Reads the database's clock once. */
@@ -65,8 +68,9 @@ export class DatabaseClock implements Clock {
     this.#originMs = now.getTime() - askedMs - tookMs / 2;
     this.#differenceMs = own.now().getTime() - this.now().getTime();
     const { problem } = this;
-    if (problem !== undefined && !wasWrong) logger.warn({ problem }, 'the clock is wrong');
-    if (problem === undefined && wasWrong) logger.info('the clock is right again');
+    if (problem !== undefined && !wasWrong)
+      logger.warn({ problem }, 'clock differs from the database');
+    if (problem === undefined && wasWrong) logger.info('clock matches the database again');
     await this.#tell();
   }
 

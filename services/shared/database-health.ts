@@ -14,5 +14,5 @@ export async function databaseProblem(database: Queryable): Promise<string | und
     answer = database.query('SELECT', []).finally(() => asking.delete(database));
     asking.set(database, answer);
   }
-  return (await inTime(answer, patienceMs)) ? undefined : 'the database does not answer';
+  return (await inTime(answer, patienceMs)) ? undefined : 'the database does not respond';
 }

@@ -32,7 +32,7 @@ export function faultOf(error: ErrorObject): Fault {
     case 'additionalProperties':
       return { pointer: `${at}/${escaped(params['additionalProperty'])}`, detail: 'is unknown' };
     case 'required':
-      return { pointer: `${at}/${escaped(params['missingProperty'])}`, detail: 'is missing' };
+      return { pointer: `${at}/${escaped(params['missingProperty'])}`, detail: 'is required' };
     case 'enum':
       return { pointer: at, detail: `must be one of ${listed(params['allowedValues'])}` };
     default:
@@ -60,12 +60,13 @@ export function contentFault(root: unknown, anyText: boolean): Fault | undefined
   for (let one = waiting.pop(); one !== undefined; one = waiting.pop()) {
     const { value, pointer, depth } = one;
     if (typeof value === 'string' && !anyText && !isStorable(value)) {
-      return { pointer, detail: 'holds a NUL character or half a surrogate pair' };
+      return { pointer, detail: 'contains a NUL character or an unpaired surrogate' };
     }
     if (typeof value !== 'object' || value === null) continue;
-    if (depth === maxDepth) return { pointer, detail: `is nested deeper than ${maxDepth} levels` };
+    if (depth === maxDepth)
+      return { pointer, detail: `is nested more than ${maxDepth} levels deep` };
     for (const [name, child] of Object.entries(value)) {
-      if (!isStorable(name)) return { pointer, detail: 'has a name with a NUL character' };
+      if (!isStorable(name)) return { pointer, detail: 'has a property name with a NUL character' };
       waiting.push({ value: child, pointer: `${pointer}/${escaped(name)}`, depth: depth + 1 });
     }
   }

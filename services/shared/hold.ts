@@ -18,7 +18,9 @@ export function holdFolder(folder: string): void {
   if (error !== undefined) throw noFlock(error);
   if (status !== 0) {
     const holder = readFileSync(file, 'utf8').trim() || 'another process';
-    throw new Error(`${folder} is in use by ${holder}; stop that one, or set ORCH_DATA_DIR`);
+    throw new Error(
+      `${folder} is in use by ${holder}; stop that process, or set ORCH_DATA_DIR to another folder`,
+    );
   }
   ftruncateSync(descriptor);
   writeSync(descriptor, `process ${process.pid}, started ${new Date().toISOString()}\n`);

@@ -77,7 +77,7 @@ describe('given a running process', () => {
     child.process.kill('SIGTERM');
     const { code, output } = await child.end();
     expect(code).toBe(1);
-    expect(output).toContain('stopping took too long');
+    expect(output).toContain('shutdown timed out');
   });
 
   test.each([
@@ -86,7 +86,7 @@ describe('given a running process', () => {
   ])('when an error that nobody handles %s, then it is logged and ends it', async (_, body) => {
     const { code, output } = await run(`${body} ${STOPPABLE}`).end();
     expect(code).toBe(1);
-    expect(output).toContain('nobody handled an error');
+    expect(output).toContain('unhandled error');
     expect(output).toContain('forgotten');
   });
 });

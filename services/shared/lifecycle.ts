@@ -59,7 +59,7 @@ function ownConfig(): Pick<Settings, 'supervised' | 'onDemand' | 'logLevel' | 'w
 
 function endBy(deadlineMs: number, logger: Logger): void {
   setTimeout(() => {
-    logger.error({ deadlineMs }, 'stopping took too long');
+    logger.error({ deadlineMs }, 'shutdown timed out');
     process.exit(1);
   }, deadlineMs).unref();
 }
@@ -67,9 +67,9 @@ function endBy(deadlineMs: number, logger: Logger): void {
 /** A wrong configuration is for a person to read; everything else is for the log. */
 function fail(error: unknown, logger: Logger): never {
   if (error instanceof ConfigError) {
-    logger.fatal({ problems: error.problems }, 'the configuration is not valid');
+    logger.fatal({ problems: error.problems }, 'invalid configuration');
   } else {
-    logger.fatal({ error }, 'the process failed');
+    logger.fatal({ error }, 'process failed');
   }
   process.exit(1);
 }
@@ -88,8 +88,8 @@ function untilAsked(supervised: boolean, logger: Logger): Promise<void> {
     process.once('SIGINT', () => stop('SIGINT'));
     if (!supervised) return;
     // The pipe's other end is the supervisor, however it ends.
-    process.stdin.once('end', () => stop('the supervisor is gone'));
-    process.stdin.once('error', () => stop('the supervisor is gone'));
+    process.stdin.once('end', () => stop('the supervisor has exited'));
+    process.stdin.once('error', () => stop('the supervisor has exited'));
     process.stdin.resume();
   });
 }
@@ -97,7 +97,7 @@ function untilAsked(supervised: boolean, logger: Logger): Promise<void> {
 function endOnUnhandled(logger: Logger): void {
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
     process.on(event, (error) => {
-      logger.fatal({ error }, 'nobody handled an error');
+      logger.fatal({ error }, 'unhandled error');
       process.exit(1);
     });
   }

@@ -141,7 +141,7 @@ describe('given a loop', () => {
     await duty.round(2);
     await loop.stop();
     expect(error.mock.calls).toEqual([
-      [{ loop: 'duty', failures: 1, error: broken }, 'background duty failed'],
+      [{ loop: 'duty', failures: 1, error: broken }, 'background task failed'],
     ]);
   });
 

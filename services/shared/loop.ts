@@ -54,7 +54,7 @@ export function startLoop(options: LoopOptions): Loop {
       } catch (error) {
         if (signal.aborted) return; // the round was cut short, as asked
         failures += 1;
-        options.logger.error({ loop: options.name, failures, error }, 'background duty failed');
+        options.logger.error({ loop: options.name, failures, error }, 'background task failed');
         await pause(backoffMs(failures), signal);
       }
     }

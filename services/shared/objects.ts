@@ -15,7 +15,7 @@ export async function openObjects(
   const { objectsUrl, s3Endpoint = 'Amazon S3', objectsDir } = config;
   const tried = objectsUrl === undefined ? objectsDir : `${objectsUrl} at ${s3Endpoint}`;
   objects.head(objectKey.system('health')).catch((error: unknown) => {
-    logger.warn({ tried, error }, 'the object store does not answer');
+    logger.warn({ tried, error }, 'the object store does not respond');
   });
   return objects;
 }

@@ -30,7 +30,7 @@ describe('a password', () => {
     '123dragon456',
     '!!!love!!!2026',
   ])('may not be %s, which is common', (password) => {
-    expect(passwordProblem(password, owner)).toMatch(/most common/);
+    expect(passwordProblem(password, owner)).toMatch(/too common/);
   });
 
   test('is the same however a keyboard enters it', async () => {

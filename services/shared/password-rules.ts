@@ -23,19 +23,22 @@ export function passwordProblem(
   if (password.length < minPasswordLength) {
     return `The password needs at least ${minPasswordLength} characters.`;
   }
-  if (isTooLong(password)) return `The password has more than ${maxPasswordBytes} bytes.`;
+  if (isTooLong(password)) return `The password may have at most ${maxPasswordBytes} bytes.`;
   const text = comparable(password);
   if (new Set(text).size < minDifferentCharacters) {
     return `The password needs at least ${minDifferentCharacters} different characters.`;
   }
   if (isCommon(text)) {
-    return 'The password is one of the most common ones, or a common word with digits or punctuation around it. Choose another one, such as four random words.';
+    return (
+      'The password is too common, or is a common word with digits or punctuation around it. Choose ' +
+      'another password, such as four random words.'
+    );
   }
   const [local = ''] = email.split('@');
   const repeated = [email, local, name].find((part) => isPartOf(comparable(part), text));
   return repeated === undefined
     ? undefined
-    : `The password contains "${repeated}", which belongs to the account. Choose one that cannot be guessed.`;
+    : `The password contains "${repeated}" from your account. Choose a password that is harder to guess.`;
 }
 
 /** Equal for texts that look or are typed alike. */

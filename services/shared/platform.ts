@@ -78,13 +78,13 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
     signal,
     passes: isDatabaseAway,
     onAway: (tried, { message }) =>
-      logger.warn({ tried, reason: message }, 'the database does not answer: trying again'),
+      logger.warn({ tried, reason: message }, 'the database does not respond; retrying'),
   });
   const database = openDatabase(databaseUrl, {
     connections: options.connections,
     applicationName: options.name,
     statementMs,
-    onIdleError: (error) => logger.warn({ error }, 'a database connection broke'),
+    onIdleError: (error) => logger.warn({ error }, 'database connection lost'),
   });
   const { pool } = database;
   // It may be to another server, which has not received the last events of the one before.
@@ -101,7 +101,9 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
     maxDifferenceSeconds: options.maxClockDifferenceSeconds,
     logger,
   });
-  await clock.read().catch((error: unknown) => logger.warn({ error }, 'the clock was not read'));
+  await clock
+    .read()
+    .catch((error: unknown) => logger.warn({ error }, 'the database clock could not be read'));
   const unfollow = clock.follow();
   const { bus, feed, statementFor, close: closeBus } = await openBus(options, pool);
   const telemetry = await openTelemetry(options.name, options, logger);
@@ -149,7 +151,7 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
 
 async function openBus(options: PlatformOptions, pool: Database['pool']) {
   const { databaseUrl, logger, natsUrl, natsCredentials, natsPrefix: prefix } = options;
-  const onError = (error: unknown) => logger.warn({ error }, 'the bus is interrupted');
+  const onError = (error: unknown) => logger.warn({ error }, 'message bus interrupted');
   if (natsUrl === undefined) {
     const bus = await PostgresBus.open({ url: databaseUrl, pool, onError });
     const statementFor: StatementFor = (messages, proof) => bus.statementFor(messages, proof);
@@ -157,12 +159,12 @@ async function openBus(options: PlatformOptions, pool: Database['pool']) {
   }
   const tried = natsUrl.map(({ protocol, host }) => `${protocol}//${host}`).join(', ');
   const onProblem = (error: unknown, problem: string) =>
-    logger.warn({ error, problem, tried }, 'the bus is down: everybody looks for themselves');
+    logger.warn({ error, problem, tried }, 'message bus unavailable; falling back to polling');
   const link = await NatsLink.open({
     servers: natsUrl,
     credentials: natsCredentials,
     onProblem,
-    onRecovery: () => logger.info('the bus is back'),
+    onRecovery: () => logger.info('message bus connected again'),
   });
   const bus = new NatsBus({ link, prefix, onError });
   const close = async () => {

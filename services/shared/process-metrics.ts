@@ -62,7 +62,7 @@ export function addClockMetric(registry: Registry, clock: ClockDifference): void
 export function addRunEndMetric(registry: Registry, runEnds: RunEnds): void {
   new Counter({
     name: 'orchestrator_runs_finished_total',
-    help: 'Ends of runs that this process recorded, by outcome and trigger',
+    help: 'Run ends recorded by this process, by outcome and trigger',
     labelNames: ['outcome', 'trigger'] as const,
     registers: [registry],
     async collect() {

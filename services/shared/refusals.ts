@@ -73,7 +73,10 @@ export class RefusalRecorder {
   async close(): Promise<void> {
     await this.#loop.stop();
     await this.flush().catch((error: unknown) => {
-      this.#parts.logger.error({ error, lost: this.#single.length }, 'refusals were not recorded');
+      this.#parts.logger.error(
+        { error, lost: this.#single.length },
+        'rejected requests were not recorded',
+      );
     });
   }
 

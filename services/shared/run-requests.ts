@@ -55,5 +55,5 @@ export async function paramsObjection(
 
 export const paramsTooLarge = objection(
   'payload_too_large',
-  `The parameters may have ${maxParamsBytes} bytes of JSON at most.`,
+  `The parameters may have at most ${maxParamsBytes} bytes of JSON.`,
 );

@@ -21,32 +21,33 @@ import type { Setting } from './setting.ts';
 import { telemetrySettings } from './telemetry-settings.ts';
 
 const databaseAddress = {
-  expected: 'an address like postgres://user:password@host:5432/database',
+  expected: 'a URL like postgres://user:password@host:5432/database',
   pattern: /^postgres(ql)?:\/\/\S+$/,
 };
 const bucketAddress = {
-  expected: 'an address like s3://bucket or s3://bucket/prefix',
+  expected: 'a URL like s3://bucket or s3://bucket/prefix',
   pattern: /^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](\/[\w-][\w.-]{0,99}){0,5}\/?$/,
 };
 const repository = {
-  expected: 'an address like https://updates.example.com or file:///srv/updates',
+  expected: 'a URL like https://updates.example.com or file:///srv/updates',
   pattern: /^(https?:\/\/[^\s@?#]+|file:\/\/\/[^\s?#]*)$/,
 };
 const publicAddress = {
-  expected: 'an address like https://orchestrator.example.com',
+  expected: 'a URL like https://orchestrator.example.com',
   pattern: /^https?:\/\/[^\s/@?#]+$/,
 };
 const brokerAddress = {
-  expected: 'an address like mqtt://user:password@host:1883 or mqtts://host',
+  expected: 'a URL like mqtt://user:password@host:1883 or mqtts://host',
   pattern: /^mqtts?:\/\/[^\s/?#]+\/?$/,
 };
 const natsServers = {
   expected:
-    'addresses separated by commas, like nats://user:password@host:4222 or tls://token@host:4222',
+    'URLs separated by commas, like nats://user:password@host:4222 or tls://token@host:4222',
   protocols: ['nats:', 'tls:'],
 };
 const natsCredentials = {
-  expected: 'the text of a credentials file, as ORCH_NATS_CREDENTIALS_FILE reads it',
+  expected:
+    'the content of a credentials file; use ORCH_NATS_CREDENTIALS_FILE to read it from a file',
   pattern: /BEGIN NATS USER JWT.*BEGIN USER NKEY SEED/s,
 };
 const subjectPrefix = {
@@ -68,7 +69,7 @@ const networks = {
 };
 const emailAddress = { expected: 'an e-mail address', pattern: /^[^@\s]+@[^@\s]+$/ };
 const password = {
-  expected: 'a password of 8 to 72 characters that is not in every list of passwords',
+  expected: 'a password of 8 to 72 characters that is not a common password',
   pattern:
     /^(?!(password|passw0rd|change-?me|administrator|orchestrator|secret|12345678)\d{0,4}!?$).{8,72}$/is,
 };

@@ -52,7 +52,7 @@ export class TokenUses {
   async close(): Promise<void> {
     await this.#loop.stop();
     await this.flush().catch((error: unknown) => {
-      this.#parts.logger.error({ error }, 'uses of tokens were not noted');
+      this.#parts.logger.error({ error }, 'token uses were not recorded');
     });
   }
 }

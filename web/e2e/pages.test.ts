@@ -252,7 +252,7 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
     await page.getByRole('link', { name: 'Channels' }).click();
     await page.getByRole('button', { name: 'Actions of on call' }).click();
     await page.getByRole('menuitem', { name: 'Try it' }).click();
-    const tried = page.getByRole('row', { name: /Somebody tries this channel/ });
+    const tried = page.getByRole('row', { name: /This is a test\. The channel works/ });
     await tried.getByText('Failed', { exact: true }).waitFor();
     expect(await browsing.barriers()).toEqual([]);
     await tried.getByRole('button', { name: /^Send again/ }).click();
@@ -357,7 +357,7 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
     await dialog.getByRole('button', { name: 'Install it' }).click();
     const row = page.getByRole('row', { name: /999\.0\.0/ });
     await row.getByText('Failed', { exact: true }).waitFor();
-    await row.getByText(/not what was signed/).waitFor();
+    await row.getByText(/does not match its signature/).waitFor();
     expect(await browsing.barriers()).toEqual([]);
   });
 

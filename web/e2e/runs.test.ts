@@ -59,7 +59,7 @@ describeWith(chromiumService, 'the page of a run', () => {
     await page.getByRole('link', { name: 'Cause and effect' }).click();
     await page
       .getByRole('list', { name: 'Decisions' })
-      .getByText('The script ended by itself')
+      .getByText('The script exited with exit code')
       .waitFor();
     const causes = page.getByRole('list', { name: 'Causes and effects' });
     await causes.getByText('This run').waitFor();

@@ -105,14 +105,14 @@ function cutToBytes(text: string, limit: number): string {
 }
 
 const sentences: Readonly<Record<Failure, string>> = {
-  exit_code: 'The script ended with an error.',
+  exit_code: 'The script exited with an error.',
   timeout: 'The run exceeded its time limit.',
   cpu_limit: 'The run exceeded its CPU limit.',
   memory_limit: 'The run exceeded its memory limit.',
-  environment_error: 'The environment of the script could not be prepared.',
+  environment_error: "The script's environment could not be prepared.",
   sandbox_error: 'The sandbox could not execute the script.',
   runtime_lost: 'The runtime that executed the run was lost.',
-  expired: 'The run was not started in time.',
+  expired: 'The run did not start in time.',
 };
 
 /** The error of a run whose end no exception explains. */

@@ -32,12 +32,12 @@ const login = operation({
   operationId: 'login',
   summary: 'Sign in with e-mail address and password',
   description:
-    'The access token lives 15 minutes; browsers also get a refresh token in a cookie, for 14 days. The ' +
-    'cookie counts only together with `session_key`, which is shown in this answer and nowhere else: send it as ' +
-    '`Orch-Session-Key` when you refresh. Keep it where pages of other origins cannot read it. ' +
-    'After 5 failures for an account, or 20 from an address, within 5 minutes further attempts ' +
-    'are answered 429. An address from which the account was signed in before has a count of its ' +
-    'own for it, so that failures elsewhere never lock its owner out.',
+    'The access token is valid for 15 minutes. Browsers also get a refresh token in a cookie, valid for ' +
+    '14 days. The cookie is accepted only together with `session_key`, which is returned in this ' +
+    'response only. Send it as `Orch-Session-Key` when you refresh, and store it where pages of other ' +
+    'origins cannot read it. After 5 failed attempts for an account, or 20 from an IP address, within 5 ' +
+    'minutes, further attempts are rejected with 429. An IP address that the account has signed in from ' +
+    'before has its own limit, so failures elsewhere never lock out the owner.',
   tag,
   access: 'public',
   body: {
@@ -64,11 +64,12 @@ const refresh = operation({
   method: 'post',
   path: '/api/v1/auth/refresh',
   operationId: 'refreshToken',
-  summary: 'Trade the refresh token of the cookie for new tokens',
+  summary: 'Exchange the refresh token in the cookie for new tokens',
   description:
-    'Takes the cookie and the `session_key` of the sign-in; either alone is answered 401 and changes nothing. Each refresh token is good once: one that is used again ends its session, whoever has it. For 10 ' +
-    'seconds the one that was traded last gives the same answer again: two tabs may ask at once, and an ' +
-    'answer may be lost.',
+    'Requires the cookie and the `session_key` of the session. Sending only one of them returns 401 and ' +
+    'changes nothing. Each refresh token can be used once. Reusing an old refresh token ends the ' +
+    'session. For 10 seconds, the most recently used refresh token returns the same response again, so ' +
+    'that parallel tabs and lost responses do not end the session.',
   tag,
   access: 'public',
   requestHeaders: ['Orch-Session-Key'],
@@ -87,7 +88,7 @@ const logout = operation({
   method: 'post',
   path: '/api/v1/auth/logout',
   operationId: 'logout',
-  summary: 'End this session: its tokens stop working at once',
+  summary: 'Sign out and revoke the tokens of this session immediately',
   tag,
   access: 'session',
   body: { schema: Type.Object({}, { additionalProperties: false }), example: {}, optional: true },
@@ -108,14 +109,15 @@ const wsTicket = operation({
   method: 'post',
   path: '/api/v1/auth/ws-ticket',
   operationId: 'createWsTicket',
-  summary: 'Get a ticket that opens one WebSocket',
+  summary: 'Create a ticket that opens one WebSocket',
   description:
-    'For clients that can send no header and no subprotocol: `wss://…/ws?token=<ticket>`. It is good ' +
-    'once, for 30 seconds, and stands for this session. A session has at most 20 that are not used.',
+    'For clients that can send neither headers nor subprotocols: `wss://…/ws?token=<ticket>`. A ticket ' +
+    'can be used once, within 30 seconds, and authenticates as this session. A session can have at most ' +
+    '20 unused tickets.',
   tag,
   access: 'session',
   body: { schema: Type.Object({}, { additionalProperties: false }), example: {}, optional: true },
-  responses: { 201: { description: 'The ticket, shown once.', schema: WsTicket } },
+  responses: { 201: { description: 'The ticket, returned once.', schema: WsTicket } },
   handle: async ({ sessionId }, { database }) => {
     const { ticket, expiresAt } = await issueTicket(database, sessionId);
     return json(201, { ticket, expires_at: expiresAt });
@@ -126,13 +128,13 @@ const me = operation({
   method: 'get',
   path: '/api/v1/auth/me',
   operationId: 'me',
-  summary: 'Who you are and what you may do',
+  summary: 'Read your account and your rights',
   tag,
   access: 'signed-in',
-  responses: { 200: { description: 'You.', schema: Me } },
+  responses: { 200: { description: 'Your account.', schema: Me } },
   handle: async ({ principal }, { readModels }) => {
     const user = await findUser(readModels, principal.userId);
-    if (user === undefined) throw new Error('a session belongs to nobody');
+    if (user === undefined) throw new Error('a session has no user');
     const held = (Object.keys(rights) as Right[]).filter((right) => mayAnywhere(principal, right));
     return json(200, { ...userJson(user), rights: held });
   },

@@ -35,7 +35,7 @@ export const account = {
 const user = {
   ...account,
   created_at: Time(),
-  last_login_at: Nullable(Time('Null: nobody has signed in yet.')),
+  last_login_at: Nullable(Time('Null if the user has never signed in.')),
 };
 
 export const User = Type.Object(user, {
@@ -47,11 +47,11 @@ export const User = Type.Object(user, {
 const Session = Type.Object(
   {
     id: Uuid(),
-    current: Type.Boolean({ description: 'The one that asks.' }),
+    current: Type.Boolean({ description: 'Whether this is the session of the request.' }),
     opened_at: Time(),
-    refreshed_at: Time('When it was last renewed, which it is every quarter of an hour in use.'),
-    ip: Nullable(Type.String({ description: 'Address that it was opened from.' })),
-    user_agent: Nullable(Type.String({ description: 'What the client said that it is.' })),
+    refreshed_at: Time('Last renewal. An active session is renewed every 15 minutes.'),
+    ip: Nullable(Type.String({ description: 'IP address of the sign-in.' })),
+    user_agent: Nullable(Type.String({ description: 'User agent of the client.' })),
   },
   {
     title: 'Session',
@@ -77,7 +77,9 @@ export const SessionItems = Type.Object(
 export const Me = Type.Object(
   {
     ...user,
-    rights: Type.Array(Type.String(), { description: 'What the role may do in its groups.' }),
+    rights: Type.Array(Type.String(), {
+      description: 'Rights that the role grants within its groups.',
+    }),
   },
   {
     title: 'Me',
@@ -107,7 +109,7 @@ export const WsTicket = Type.Object(
 const accessToken = {
   access_token: Type.String(),
   token_type: Type.Literal('bearer'),
-  expires_in: Type.Integer({ description: 'Seconds that the token lives.' }),
+  expires_in: Type.Integer({ description: 'Lifetime of the token in seconds.' }),
 };
 
 const accessTokenExample = { access_token: 'eyJhbGciOi…', token_type: 'bearer', expires_in: 900 };
@@ -121,7 +123,7 @@ export const AccessToken = Type.Object(accessToken, {
 export const SessionTokens = Type.Object(
   {
     ...accessToken,
-    session_key: Type.String({ description: 'Without it the cookie renews nothing.' }),
+    session_key: Type.String({ description: 'Required with the cookie to refresh the session.' }),
   },
   {
     title: 'SessionTokens',

@@ -36,11 +36,11 @@ interface LoginCall extends Pick<Call, 'context' | 'ip' | 'header' | 'headers'> 
 
 /** Characters kept of what a client says that it is. */
 const maxUserAgent = 300;
-const wrong = 'The e-mail address or the password is wrong.';
+const wrong = 'Incorrect e-mail address or password.';
 /** The answer to a page of another origin, which is not to give, take or trade a cookie. */
 export const foreignPage: Problem = problem(
   'forbidden',
-  'The request comes from a page of another origin.',
+  'The request comes from a page of a different origin.',
 );
 
 /** Checks a password, slowly and evenly, and opens a session. */
@@ -99,7 +99,7 @@ async function open(
   return { accessToken, refreshToken, sessionKey: key.text, position: positionHeader(outcome) };
 }
 
-const ended = problem('unauthenticated', 'The session has ended: sign in again.');
+const ended = problem('unauthenticated', 'The session has ended. Sign in again.');
 
 /** Trades the refresh token of the cookie, for who has the session's key too. One that was traded before gets the
  *  same successor for a few seconds, and ends the session after. A cookie without the key changes nothing: other
@@ -140,7 +140,7 @@ const passwordTooLong = problem('validation_failed', 'The password is too long.'
   errors: [
     {
       pointer: '/password',
-      detail: `has more than ${maxPasswordBytes} bytes`,
+      detail: `is longer than ${maxPasswordBytes} bytes`,
     },
   ],
 });
@@ -149,7 +149,7 @@ export function tooMany({
   retryAfterSeconds,
   limit,
 }: Extract<Admission, { kind: 'throttled' }>): Problem {
-  return problem('rate_limited', 'Too many sign-ins have failed. Try again later.', {
+  return problem('rate_limited', 'Too many failed sign-ins. Try again later.', {
     headers: {
       'Retry-After': String(retryAfterSeconds),
       RateLimit: `"login";r=0;t=${retryAfterSeconds}`,

@@ -24,11 +24,13 @@ const list = operation({
   method: 'get',
   path,
   operationId: 'listTokens',
-  summary: 'List your API tokens, newest first, never the tokens themselves',
+  summary: 'List your API tokens, newest first, without their values',
   tag,
   access: { right: 'tokens.manage' },
   query: Type.Object(pageQuery, { additionalProperties: false }),
-  responses: { 200: { description: 'A page.', schema: ApiTokenPage, headers: ['Link'] } },
+  responses: {
+    200: { description: 'One page of the list.', schema: ApiTokenPage, headers: ['Link'] },
+  },
   handle: async ({ principal, query, url }, { readModels }) =>
     await tokensOf(principal.userId, { ...query, url }, readModels),
 });
@@ -37,12 +39,13 @@ const create = operation({
   method: 'post',
   path,
   operationId: 'createToken',
-  summary: 'Make an API token',
+  summary: 'Create an API token',
   description:
-    'Send it as `Authorization: Bearer orch_…`, and to WebSockets as subprotocol `orch.bearer.orch_…`. It ' +
-    'may do what its scopes give and what you may do yourself at that moment: a role or groups that ' +
-    'change count at once, and while your account is disabled it is refused. It is shown in this answer ' +
-    'and nowhere else. An API token cannot make another one: it would outlive its own revocation.',
+    'Send the token as `Authorization: Bearer orch_…`, or to WebSockets as the subprotocol ' +
+    "`orch.bearer.orch_…`. A request is allowed only if both the token's scopes and your current rights " +
+    'allow it. Changes to your role or groups apply immediately, and the token is rejected while your ' +
+    'account is disabled. The token is returned in this response only. An API token cannot create ' +
+    'another API token, because the new token would outlive its revocation.',
   tag,
   access: 'session',
   creates: true,
@@ -52,7 +55,7 @@ const create = operation({
     example: { name: 'deploy', scopes: ['scripts:write', 'runs:write'], expires_in_days: 90 },
   },
   responses: {
-    201: { description: 'Made.', schema: ShownApiToken, headers: ['Orch-Position'] },
+    201: { description: 'Created.', schema: ShownApiToken, headers: ['Orch-Position'] },
   },
   handle: issue,
 });
@@ -61,8 +64,9 @@ const remove = operation({
   method: 'delete',
   path: `${path}/{token_id}`,
   operationId: 'revokeToken',
-  summary: 'Revoke an API token: it stops working at once',
-  description: 'Its WebSockets are closed. Administrators may revoke the tokens of others.',
+  summary: 'Revoke an API token; it stops working immediately',
+  description:
+    'Closes the WebSockets of the token. Administrators may revoke tokens of other users.',
   tag,
   access: { right: 'tokens.manage' },
   parameters: { token_id: pathParameters.tokenId },
@@ -124,7 +128,7 @@ function grantProblem(
   const refused = scopes.filter((scope) => !mayGrant(principal, scope));
   if (refused.length === 0) return undefined;
   const names = refused.map((scope) => `"${scope}"`).join(', ');
-  return problem('forbidden', `You do not have what these scopes would give: ${names}.`);
+  return problem('forbidden', `You do not have the rights that these scopes grant: ${names}.`);
 }
 
 export const tokenOperations: readonly Operation[] = [list, create, remove];

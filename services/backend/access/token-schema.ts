@@ -11,7 +11,8 @@ const scopeList = Type.Array(ScopeSchema, {
   minItems: 1,
   maxItems: scopes.length,
   uniqueItems: true,
-  description: 'What it is for. `*` is all that its owner may do; `admin` is administration.',
+  description:
+    'What the token allows. `*` grants everything that its owner may do; `admin` grants administration.',
 });
 
 const example = {
@@ -27,7 +28,7 @@ const token = {
   name,
   scopes: scopeList,
   created_at: Time(),
-  expires_at: Nullable(Time('Null: it does not expire.')),
+  expires_at: Nullable(Time('Null if the token does not expire.')),
 };
 
 export const NewApiToken = Type.Object(
@@ -40,7 +41,7 @@ export const NewApiToken = Type.Object(
           minimum: 1,
           maximum: maxTokenDays,
           default: 90,
-          description: 'Null: it does not expire.',
+          description: 'Null if the token does not expire.',
         }),
       ),
     ),
@@ -52,7 +53,7 @@ export const ShownApiToken = Type.Object(
   {
     ...token,
     token: Type.Optional(
-      Type.String({ description: 'Shown once: a repeated answer leaves it out.' }),
+      Type.String({ description: 'Returned once; a replayed response omits it.' }),
     ),
   },
   {
@@ -65,7 +66,7 @@ export const ShownApiToken = Type.Object(
 export const ApiToken = Type.Object(
   {
     ...token,
-    last_used_at: Nullable(Time('Kept about a minute behind.')),
+    last_used_at: Nullable(Time('Updated about once a minute.')),
   },
   {
     title: 'ApiToken',

@@ -18,7 +18,7 @@ const query = Type.Object(
         minimum: 1,
         maximum: 2 ** 53 - 1,
         default: 1,
-        description: 'The first entry wanted: what came before is in an earlier export.',
+        description: 'First entry to export. Use it to continue after an earlier export.',
       }),
     ),
   },
@@ -29,17 +29,17 @@ const exportAll = operation({
   method: 'get',
   path: '/api/v1/audit/export',
   operationId: 'exportAudit',
-  summary: 'Download the audit trail, oldest first, with a signed head at its end',
+  summary: 'Download the audit trail, oldest first, followed by a signed head',
   description:
-    '`scripts/verify-audit.ts` of the project verifies it without the server; the format is in ' +
-    '`docs/audit.md`. Whoever sees only what belongs to their groups gets number and hashes of the other ' +
-    'entries. The export is recorded in the trail itself.',
+    'Verify the export offline with `scripts/verify-audit.ts`. `docs/audit.md` describes the format. ' +
+    'Callers who see only the entries of their groups get the sequence numbers and hashes of the other ' +
+    'entries. The export itself is recorded in the audit trail.',
   tag: 'Audit',
   access: { right: 'audit.read' },
   query,
   responses: {
     200: {
-      description: 'A line for each entry, and one for the head; or the same as CSV.',
+      description: 'One line per entry and a last line for the head, as JSON lines or CSV.',
       schema: Type.String(),
       mediaType: 'application/x-ndjson',
       alternatives: { 'text/csv': Type.String() },

@@ -86,7 +86,7 @@ async function* entriesOf(
     const limit = Math.min(entriesAtOnce, last - after);
     const rows = await listAudit(db, { groupIds: null }, { order: 'asc', after, limit });
     const end = rows.at(-1);
-    if (end === undefined) throw new Error(`the audit trail ends before its entry ${last}`);
+    if (end === undefined) throw new Error(`the audit trail ends before entry ${last}`);
     yield rows;
     after = end.audit_seq;
   }

@@ -32,12 +32,15 @@ const list = operation({
   operationId: 'listAudit',
   summary: 'List the audit trail, newest first',
   description:
-    'For administrators, and, as far as their groups go, for whoever may audit. It follows the events ' +
-    'within moments. What belongs to no group, such as sign-ins, is for administrators.',
+    'Administrators see all entries. Other users with the audit right see the entries of their groups. ' +
+    'Entries without a group, such as sign-ins, are visible to administrators only. New events appear ' +
+    'within moments.',
   tag,
   access,
   query: auditQuery,
-  responses: { 200: { description: 'A page.', schema: AuditPage, headers: ['Link'] } },
+  responses: {
+    200: { description: 'One page of the list.', schema: AuditPage, headers: ['Link'] },
+  },
   readsBehind: [auditProjection.name],
   handle: async ({ principal, query, url }, { readModels }) => {
     const { limit = defaultLimit, cursor, order = 'desc' } = query;
@@ -76,13 +79,15 @@ const heads = operation({
   operationId: 'listAuditHeads',
   summary: 'List the signed heads of the audit chain, newest first',
   description:
-    'One is saved every few minutes in which something was recorded, and with each export and ' +
-    'verification. Keep some elsewhere: with one of them anybody can tell whether the chain still leads ' +
-    'there.',
+    'A head is saved every few minutes if there are new entries, and with each export and verification. ' +
+    'Store heads elsewhere: anyone can use a saved head to check that the current chain still contains ' +
+    'it.',
   tag,
   access,
   query: Type.Object(pageQuery, { additionalProperties: false }),
-  responses: { 200: { description: 'A page.', schema: AuditHeadPage, headers: ['Link'] } },
+  responses: {
+    200: { description: 'One page of the list.', schema: AuditHeadPage, headers: ['Link'] },
+  },
   handle: async ({ query: { limit = defaultLimit, cursor }, url }, { database }) => {
     const request = { list: 'audit-heads', filter: null, url, limit, cursor };
     const after = keyOf(request, parseHeadPlace);
@@ -106,14 +111,15 @@ const key = operation({
   method: 'get',
   path: '/api/v1/audit/key',
   operationId: 'readAuditKey',
-  summary: 'Download the public key that heads of the audit chain are signed with',
-  description: 'As PEM. Heads of earlier keys name those: `?key_id=` reads one.',
+  summary: 'Download the public key that verifies signed heads of the audit chain',
+  description:
+    'In PEM format. A head signed with an earlier key names that key; read it with `?key_id=`.',
   tag,
   access,
   query: Type.Object({ key_id: keyParameter }, { additionalProperties: false }),
   responses: {
     200: {
-      description: 'The key.',
+      description: 'The public key.',
       schema: Type.String(),
       mediaType: 'application/x-pem-file',
       headers: ['Content-Disposition'],
@@ -135,12 +141,14 @@ const density = operation({
   method: 'get',
   path: '/api/v1/audit/density',
   operationId: 'auditDensity',
-  summary: 'Count the entries of the audit trail by time',
-  description: 'Of what `/audit` lists to the same reader. The cost does not grow with the trail.',
+  summary: 'Count audit entries over time',
+  description:
+    'Counts the entries that `/audit` lists for the same caller. The cost does not depend on the size of ' +
+    'the trail.',
   tag,
   access,
   query: densityQuery,
-  responses: { 200: { description: 'Where something was recorded.', schema: AuditDensity } },
+  responses: { 200: { description: 'Buckets that contain entries.', schema: AuditDensity } },
   readsBehind: [auditProjection.name],
   handle: async ({ principal, query }, { readModels, clock }) => {
     const to = query.to === undefined ? clock.now() : new Date(query.to);
@@ -148,7 +156,7 @@ const density = operation({
     // Of an empty trail any stretch will do.
     const from = asked === undefined ? new Date(to.getTime() - 1000) : new Date(asked);
     if (from >= to) {
-      return problem('invalid_parameter', 'The parameter "from" has to be earlier than "to".');
+      return problem('invalid_parameter', 'The parameter "from" must be earlier than "to".');
     }
     const { buckets = defaultBuckets, actor } = query;
     const filter = { groupIds: visibleGroups(principal), actor };

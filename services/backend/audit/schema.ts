@@ -6,27 +6,27 @@ import { examples, Nullable, Page, pageQuery, Sha256, Time, Uuid } from '../http
 
 const hashExample = '60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752';
 
-const keyId = Type.String({ pattern: '^[0-9a-f]{16}$', description: 'Names the key.' });
+const keyId = Type.String({ pattern: '^[0-9a-f]{16}$', description: 'Id of the signing key.' });
 
 export const AuditEntry = Type.Object(
   {
-    audit_seq: Type.Integer({ minimum: 1, description: 'Dense, from 1.' }),
+    audit_seq: Type.Integer({ minimum: 1, description: 'Consecutive number, starting at 1.' }),
     time: Time(),
     actor: Type.String(),
     action: Type.String({
       description:
-        'What happened, such as `script_created`; of a refused request its method and path.',
+        'What happened, such as `script_created`. For a rejected request, its method and path.',
     }),
-    resource: Type.String({ description: 'What it happened to, such as `script-<id>`.' }),
+    resource: Type.String({ description: 'The affected resource, such as `script-<id>`.' }),
     outcome: Type.Enum(auditOutcomes, {
-      description: '`failed` is the end of a run that failed.',
+      description: '`failed` marks a failed run.',
     }),
     detail: Nullable(Type.String()),
     ip: Nullable(Type.String()),
-    correlation_id: Type.String({ description: 'Shared by all that followed from one cause.' }),
-    causation_id: Nullable(Uuid('The event that this one answers to.')),
+    correlation_id: Type.String({ description: 'Shared by all entries with the same root cause.' }),
+    causation_id: Nullable(Uuid('The event that caused this event.')),
     event_id: Uuid(),
-    event_position: Type.Integer({ minimum: 1, description: 'Not part of the hash.' }),
+    event_position: Type.Integer({ minimum: 1, description: 'Not covered by the hash.' }),
     event_hash: Sha256,
     prev_hash: Sha256,
     hash: Sha256,
@@ -67,17 +67,17 @@ export const auditQuery = Type.Object(
   {
     ...pageQuery,
     order: Type.Optional(
-      Type.Enum(['desc', 'asc'], { default: 'desc', description: 'By `audit_seq`.' }),
+      Type.Enum(['desc', 'asc'], { default: 'desc', description: 'Sorted by `audit_seq`.' }),
     ),
-    actor: text('As entries show it, such as `ada@example.com`.'),
-    action: text('As entries show it, such as `script_deleted`.'),
-    resource: text('As entries show it, such as `script-<id>`.'),
+    actor: text('As shown in the entries, such as `ada@example.com`.'),
+    action: text('As shown in the entries, such as `script_deleted`.'),
+    resource: text('As shown in the entries, such as `script-<id>`.'),
     outcome: Type.Optional(Type.Enum(auditOutcomes)),
-    from: Type.Optional(Time('Recorded at this time or later.')),
+    from: Type.Optional(Time('Recorded at or after this time.')),
     to: Type.Optional(Time('Recorded before this time.')),
-    position: position('The entry of the event at this position.'),
-    from_position: position('Events at this position or later.'),
-    to_position: position('Events up to this position.'),
+    position: position('Only the entry of the event at this position.'),
+    from_position: position('Events at or after this position.'),
+    to_position: position('Events at or before this position.'),
   },
   { additionalProperties: false },
 );
@@ -87,15 +87,15 @@ const mostBuckets = 500;
 
 export const densityQuery = Type.Object(
   {
-    actor: text('As entries show it, such as `ada@example.com`.'),
-    from: Type.Optional(Time('The beginning; without it, that of the trail.')),
-    to: Type.Optional(Time('The end, not included; without it, now.')),
+    actor: text('As shown in the entries, such as `ada@example.com`.'),
+    from: Type.Optional(Time('Start of the range. Default: the first entry.')),
+    to: Type.Optional(Time('End of the range, exclusive. Default: now.')),
     buckets: Type.Optional(
       Type.Integer({
         minimum: 1,
         maximum: mostBuckets,
         default: 120,
-        description: 'Into how many equal parts the time is divided.',
+        description: 'Number of equal buckets.',
       }),
     ),
   },
@@ -108,21 +108,23 @@ export const AuditDensity = Type.Object(
     to: Time(),
     bucket_seconds: Type.Number(),
     estimated: Type.Boolean({
-      description: 'Of more than 20,000 entries about so many are looked at, at even distances.',
+      description:
+        'Whether the counts are estimates. Above 20,000 entries, about that many evenly spaced entries are ' +
+        'sampled.',
     }),
     items: Type.Array(
       Type.Object(
         {
-          time: Time('When the part begins.'),
+          time: Time('Start of the bucket.'),
           entries: Type.Integer({ minimum: 1 }),
           not_accepted: Type.Integer({
             minimum: 0,
-            description: 'Of them, those that were refused or failed.',
+            description: 'Number of rejected or failed entries in the bucket.',
           }),
         },
         { additionalProperties: false },
       ),
-      { description: 'In order of time; parts without entries are left out.' },
+      { description: 'In chronological order. Empty buckets are omitted.' },
     ),
   },
   {
@@ -144,7 +146,7 @@ export const AuditHead = Type.Object(
   {
     audit_seq: Type.Integer({ minimum: 1 }),
     hash: Sha256,
-    time: Time('When it was signed.'),
+    time: Time('Time of the signature.'),
     key_id: keyId,
     signature: Type.String({
       description: 'Ed25519 over the canonical JSON of the other members, in base64.',
@@ -171,9 +173,11 @@ export const AuditHeadPage = Page('AuditHeadPage', AuditHead);
 export const AuditVerification = Type.Object(
   {
     valid: Type.Boolean(),
-    entries: Type.Integer({ minimum: 0, description: 'Entries in the trail.' }),
+    entries: Type.Integer({ minimum: 0, description: 'Number of entries in the audit trail.' }),
     head: Nullable(AuditHead),
-    first_broken: Nullable(Type.Integer({ minimum: 1, description: 'Its `audit_seq`.' })),
+    first_broken: Nullable(
+      Type.Integer({ minimum: 1, description: '`audit_seq` of the first broken entry.' }),
+    ),
     reason: Nullable(Type.Enum(breaks)),
   },
   {
@@ -188,7 +192,7 @@ export const AuditVerification = Type.Object(
 export const headParameter = Type.Optional(
   Type.String({
     pattern: '^[1-9][0-9]{0,14}:[0-9a-f]{64}$',
-    description: 'A head that you saved, as `<audit_seq>:<hash>`.',
+    description: 'A head that you saved earlier, as `<audit_seq>:<hash>`.',
     examples: [`42:${hashExample}`],
   }),
 );

@@ -13,18 +13,18 @@ const verify = operation({
   method: 'get',
   path: '/api/v1/audit/verify',
   operationId: 'verifyAudit',
-  summary: 'Verify the audit chain against the events and the saved heads',
+  summary: 'Verify the audit chain against the events and saved heads',
   description:
-    'Every entry is made anew from its event, and the chain with it; `first_broken` is the first entry ' +
-    'that differs. `?head=` finds a tail that was cut off. With `Accept: application/x-ndjson` it tells ' +
-    'how far it is, `{"checked", "entries"}` a line, and the result in the last line; with ' +
-    '`text/event-stream` the same as events `progress` and `result`.',
+    'Recomputes every entry and its hash from the events. `first_broken` is the first entry that ' +
+    'differs. Pass `?head=` to detect a truncated trail. With `Accept: application/x-ndjson`, the ' +
+    'response reports progress as `{"checked", "entries"}` lines, followed by the result. With `Accept: ' +
+    'text/event-stream`, it sends the same data as `progress` and `result` events.',
   tag: 'Audit',
   access: { right: 'audit.read' },
   query: Type.Object({ head: headParameter }, { additionalProperties: false }),
   responses: {
     200: {
-      description: 'What was found.',
+      description: 'The result of the verification.',
       schema: AuditVerification,
       alternatives: { 'application/x-ndjson': Type.String(), 'text/event-stream': Type.String() },
     },

@@ -20,7 +20,11 @@ const path = '/api/v1/backups';
 const access = { right: 'backups.manage' } as const;
 const parameters = { backup_id: pathParameters.backupId };
 const onItsWay = {
-  202: { description: 'On its way: ask again.', schema: Backup, headers: ['Orch-Position'] },
+  202: {
+    description: 'Started. Poll the backup for its status.',
+    schema: Backup,
+    headers: ['Orch-Position'],
+  },
 } as const;
 
 const list = operation({
@@ -31,7 +35,9 @@ const list = operation({
   tag,
   access,
   query: Type.Object(pageQuery, { additionalProperties: false }),
-  responses: { 200: { description: 'A page.', schema: BackupPage, headers: ['Link'] } },
+  responses: {
+    200: { description: 'One page of the list.', schema: BackupPage, headers: ['Link'] },
+  },
   handle: async ({ query: { limit, cursor }, url }, { readModels }) => {
     const request = { list: 'backups', filter: null, url, limit, cursor };
     const after = keyOf(request, parseBackupId);
@@ -45,9 +51,10 @@ const make = operation({
   method: 'post',
   path,
   operationId: 'makeBackup',
-  summary: 'Make a backup',
+  summary: 'Create a backup',
   description:
-    'Of one moment, while everything goes on: all events, and what belongs to them. It is encrypted where `ORCH_BACKUP_KEY` is set.',
+    'A consistent snapshot of all events and their data, taken while the services run. The backup is ' +
+    'encrypted if `ORCH_BACKUP_KEY` is set.',
   tag,
   access,
   creates: true,
@@ -63,7 +70,7 @@ const get = operation({
   method: 'get',
   path: `${path}/{backup_id}`,
   operationId: 'getBackup',
-  summary: 'Read what is known of a backup',
+  summary: 'Read the status of a backup',
   tag,
   access,
   parameters,
@@ -80,13 +87,14 @@ const download = operation({
   operationId: 'downloadBackup',
   summary: 'Download a backup as one file',
   description:
-    'An archive that `node services/cli/main.ts backup restore` takes. Secrets in it can be read with the master key alone.',
+    'An archive for `node services/cli/main.ts backup restore`. Secrets in the archive can be decrypted ' +
+    'only with the master key.',
   tag,
   access,
   parameters,
   responses: {
     200: {
-      description: 'The file.',
+      description: 'The archive.',
       schema: Type.String({ format: 'binary' }),
       mediaType: 'application/x-tar',
       headers: ['Content-Disposition'],
@@ -113,9 +121,11 @@ const upload = operation({
   method: 'post',
   path: `${path}/upload`,
   operationId: 'uploadBackup',
-  summary: 'Take in a backup that was downloaded',
+  summary: 'Upload a downloaded backup',
   description:
-    'The file is the body itself, as `GET /backups/{backup_id}/download` gave it. It is verified before it is listed; what is damaged, was cut, or comes from a newer version is refused, and nothing of it is kept. Into one that is encrypted is looked afterwards, by a scheduler: `verifying`.',
+    'The body is the file from `GET /backups/{backup_id}/download`. The file is verified before it is ' +
+    'listed. A damaged, truncated or newer-version file is rejected, and nothing of it is stored. An ' +
+    'encrypted backup is decrypted and checked later by a scheduler (`verifying`).',
   tag,
   access,
   body: {
@@ -125,7 +135,7 @@ const upload = operation({
     rawMaxBytes: maxUploadBytes,
     rawMediaTypes: ['application/x-tar'],
   },
-  responses: { 201: { description: 'It can be restored.', schema: Backup } },
+  responses: { 201: { description: 'The backup can be restored.', schema: Backup } },
   refusals: ['already_exists', 'backup_damaged', 'backup_in_use', 'backup_newer', 'storage_full'],
   handle: async ({ raw, context }, services) => {
     const id = raw === undefined ? noFile : await uploadBackup(raw.chunks, context, services);
@@ -135,14 +145,15 @@ const upload = operation({
   },
 });
 
-const noFile = problem('validation_failed', 'There is no file in the body.');
+const noFile = problem('validation_failed', 'The body contains no file.');
 
 const verify = operation({
   method: 'post',
   path: `${path}/{backup_id}/verify`,
   operationId: 'verifyBackup',
-  summary: 'Read all of a backup, and compare it with what was written',
-  description: 'What is wrong with it is in `problem` then; else `verified_at` is new.',
+  summary: 'Verify all data of a backup against its checksums',
+  description:
+    'If verification fails, `problem` describes the damage. Otherwise `verified_at` is updated.',
   tag,
   access,
   parameters,
@@ -156,9 +167,11 @@ const restore = operation({
   method: 'post',
   path: `${path}/{backup_id}/restore`,
   operationId: 'restoreBackup',
-  summary: 'Put a backup in the place of all there is',
+  summary: 'Restore a backup, replacing all current data',
   description:
-    'What happened after it was made is lost. The service stops, is restored whole or not at all, and starts again; everybody signs in anew. Where the services are not supervised, an operator does it by the command line.',
+    'All changes since the backup are lost. The services stop, the restore completes entirely or not at ' +
+    'all, and the services restart. All users must sign in again. If no supervisor runs the services, an ' +
+    'operator restores the backup from the command line.',
   tag,
   access,
   parameters,
@@ -169,7 +182,8 @@ const restore = operation({
     if (services.edition !== 'minimal') {
       return problem(
         'restore_by_operator',
-        'Stop the services, and restore it by the command line: node services/cli/main.ts backup restore.',
+        'Stop the services, then restore the backup from the command line: node services/cli/main.ts backup ' +
+          'restore.',
       );
     }
     return await carryOut({ type: 'RequestRestore', backupId }, context, services);
@@ -180,7 +194,7 @@ const remove = operation({
   method: 'delete',
   path: `${path}/{backup_id}`,
   operationId: 'deleteBackup',
-  summary: 'Delete a backup for good',
+  summary: 'Delete a backup permanently',
   tag,
   access,
   parameters,

@@ -21,10 +21,10 @@ const get = operation({
   method: 'get',
   path,
   operationId: 'getBackupSchedule',
-  summary: 'When backups are made by themselves, and how many are kept',
+  summary: 'Read the backup schedule and the number of backups to keep',
   tag,
   access,
-  responses: { 200: { description: 'The setting.', schema: BackupSchedule } },
+  responses: { 200: { description: 'The settings.', schema: BackupSchedule } },
   handle: async (_call, services) => json(200, await scheduleJson(services)),
 });
 
@@ -32,9 +32,10 @@ const put = operation({
   method: 'put',
   path,
   operationId: 'changeBackupSchedule',
-  summary: 'Set when backups are made by themselves, and how many are kept',
+  summary: 'Change the backup schedule and the number of backups to keep',
   description:
-    'What is not named stays. Of due times that were slept through, one backup is made. Only backups that the schedule made are removed.',
+    'Omitted fields stay unchanged. If due times were missed, one backup is made. Only scheduled backups ' +
+    'are removed automatically.',
   tag,
   access,
   body: {
@@ -42,7 +43,7 @@ const put = operation({
     example: { cron: '0 3 * * *', timezone: 'Europe/Berlin', keep: 7 },
   },
   responses: {
-    200: { description: 'The setting.', schema: BackupSchedule, headers: ['Orch-Position'] },
+    200: { description: 'The settings.', schema: BackupSchedule, headers: ['Orch-Position'] },
   },
   handle: async ({ body, context }, services) => {
     const command = { type: 'ChangeBackupSchedule', changes: changesOf(body) } as const;

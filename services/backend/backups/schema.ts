@@ -15,21 +15,21 @@ export const Backup = Type.Object(
     position: Nullable(Whole()),
     events: Nullable(Whole()),
     size_bytes: Nullable(Whole()),
-    sha256: Nullable(Type.String({ description: 'Of the archive in it, in hex.' })),
+    sha256: Nullable(Type.String({ description: "SHA-256 of the backup's archive, in hex." })),
     encrypted: Nullable(Type.Boolean()),
-    version: Nullable(Type.String({ description: 'Of the program that made it.' })),
+    version: Nullable(Type.String({ description: 'Version of the program that made the backup.' })),
     created_at: Time(),
     created_by: Type.String(),
     finished_at: Nullable(Time()),
     verified_at: Nullable(Time()),
     problem: Nullable(
-      Type.String({ description: 'Why it failed, what is damaged, or why it was not restored.' }),
+      Type.String({ description: 'Why the backup failed, is damaged or was not restored.' }),
     ),
     progress: Nullable(
       Type.Number({
         minimum: 0,
         maximum: 1,
-        description: 'The share that is done, while it is being made or verified.',
+        description: 'Progress while the backup is being made or verified, from 0 to 1.',
       }),
     ),
     verifying: Type.Boolean(),
@@ -66,9 +66,9 @@ export const BackupPage = Page('BackupPage', Backup);
 const keep = {
   minimum: 1,
   maximum: mostBackupsKept,
-  description: 'Of the backups that it made, so many are kept; older ones go.',
+  description: 'Number of scheduled backups to keep. Older ones are deleted.',
 } as const;
-const cron = { maxLength: 200, description: '`null`: no backup is made by itself.' } as const;
+const cron = { maxLength: 200, description: '`null` disables scheduled backups.' } as const;
 
 export const BackupSchedule = Type.Object(
   {

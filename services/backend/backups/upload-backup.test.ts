@@ -82,7 +82,7 @@ describe('given a file that is no whole backup of this program', () => {
     const refused = await upload(file());
     expect([refused.status, refused.json.code]).toEqual([422, 'backup_damaged']);
     expect(refused.json.detail).toMatch(reason);
-    expect(refused.json.detail).toMatch(/Nothing of it was kept/);
+    expect(refused.json.detail).toMatch(/The upload was discarded/);
     expect(await listed()).toEqual([]);
     expect(await storedBackups(platform.services.objects)).toEqual([]);
   });

@@ -49,7 +49,10 @@ export async function uploadBackup(
 // Longer than a scheduler takes to tidy up.
 const patienceMs = 2_000;
 
-const busy = problem('backup_in_use', 'Another backup is being uploaded: try again after that.');
+const busy = problem(
+  'backup_in_use',
+  'Another backup is being uploaded. Try again when that upload has finished.',
+);
 
 async function takeIn(
   chunks: AsyncIterable<Uint8Array>,
@@ -80,8 +83,8 @@ async function admit(summary: BackupSummary, { readModels }: Services): Promise<
   const row = await findBackup(readModels, idOf(summary));
   if (row === undefined || row.status === 'failed') return;
   const isBusy = row.status === 'running';
-  const remedy = isBusy ? 'Wait until it is complete.' : 'Delete it first to replace it.';
-  const detail = `The backup of ${summary.createdAt} is here already. ${remedy}`;
+  const remedy = isBusy ? 'Wait until it is complete.' : 'Delete it before you upload this file.';
+  const detail = `The backup of ${summary.createdAt} already exists. ${remedy}`;
   throw new Turned(problem(isBusy ? 'backup_in_use' : 'already_exists', detail));
 }
 
@@ -89,10 +92,10 @@ function problemOf(error: unknown): Problem {
   if (error instanceof Turned) return error.problem;
   if (error instanceof NewerBackup) return problem('backup_newer', error.message);
   if (error instanceof DamagedBackup || error instanceof RestoreRefused) {
-    return problem('backup_damaged', `${error.message} Nothing of it was kept.`);
+    return problem('backup_damaged', `${error.message} The upload was discarded.`);
   }
   if (error instanceof BodyCut) {
-    return problem('backup_damaged', 'The end of the file is missing. Nothing of it was kept.');
+    return problem('backup_damaged', 'The file is truncated. The upload was discarded.');
   }
   throw error;
 }

@@ -153,7 +153,7 @@ describe('given a chain whose source has ended', () => {
       trigger: { cause: 'chain', chain_id: id, source_run_id: sourceRun, depth: 1 },
     });
     const [queued] = (await why(runId)).items;
-    expect(queued.reason).toContain(`Run ${sourceRun} had ended, and chain ${id} leads here`);
+    expect(queued.reason).toContain(`Run ${sourceRun} ended and triggered chain ${id}`);
     expect(queued.cause).toMatchObject({ type: 'RunFinished', stream: `run-${sourceRun}` });
     const listed = await developer.get(`${path}/${id}/occurrences`);
     expect(listed.json.items).toMatchObject([{ source_run_id: sourceRun, run_id: runId }]);

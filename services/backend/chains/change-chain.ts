@@ -132,5 +132,5 @@ async function scriptNamed(
   const scriptId = known(parseScriptId, text);
   return (await seesScript(principal, scriptId, readModels))
     ? scriptId
-    : badField(field, 'there is no such script');
+    : badField(field, 'script not found');
 }

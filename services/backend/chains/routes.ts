@@ -31,7 +31,7 @@ const list = operation({
   method: 'get',
   path,
   operationId: 'listChains',
-  summary: 'List chains, newest first, as they are or as they were',
+  summary: 'List chains, newest first, now or at a point in time',
   description: aboutPastLists,
   tag,
   access,
@@ -44,7 +44,9 @@ const list = operation({
     },
     { additionalProperties: false },
   ),
-  responses: { 200: { description: 'A page.', schema: ChainPage, headers: ['Link'] } },
+  responses: {
+    200: { description: 'One page of the list.', schema: ChainPage, headers: ['Link'] },
+  },
   handle: async ({ principal, query, url }, services) => {
     const { readModels } = services;
     const { limit, cursor, source_script_id: source, target_script_id: target, at } = query;
@@ -71,9 +73,10 @@ const create = operation({
   method: 'post',
   path,
   operationId: 'createChain',
-  summary: 'Have a script run when runs of another one end',
+  summary: "Create a chain that starts a script when another script's run ends",
   description:
-    'Its runs get what the run that has ended gave back, as the file that `ORCH_PAYLOAD_FILE` names. A chain that would lead back to its own source is refused with 422.',
+    'Downstream runs receive the output of the upstream run as the file named by `ORCH_PAYLOAD_FILE`. A ' +
+    'chain that would create a loop is rejected with 422.',
   tag,
   access,
   creates: true,
@@ -86,7 +89,7 @@ const create = operation({
     },
   },
   responses: {
-    201: { description: 'Made.', schema: Chain, headers: ['Location', 'Orch-Position'] },
+    201: { description: 'Created.', schema: Chain, headers: ['Location', 'Orch-Position'] },
   },
   handle: async (call, services) => {
     const outcome = await createChain(call, services);
@@ -98,7 +101,7 @@ const get = operation({
   method: 'get',
   path: `${path}/{chain_id}`,
   operationId: 'getChain',
-  summary: 'Read a chain, as it is or as it was',
+  summary: 'Read a chain, now or at a point in time',
   description: aboutCurrentGroups,
   tag,
   access,
@@ -116,8 +119,8 @@ const change = operation({
   method: 'patch',
   path: `${path}/{chain_id}`,
   operationId: 'changeChain',
-  summary: 'Change settings of a chain, or where it leads',
-  description: 'Switched on, it answers to what ends from then on.',
+  summary: 'Change the settings or target of a chain',
+  description: 'Enabling a chain applies to runs that end from then on.',
   tag,
   access,
   parameters,
@@ -126,7 +129,9 @@ const change = operation({
     example: { enabled: false },
     mediaTypes: ['application/merge-patch+json'],
   },
-  responses: { 200: { description: 'As it is now.', schema: Chain, headers: ['Orch-Position'] } },
+  responses: {
+    200: { description: 'The updated resource.', schema: Chain, headers: ['Orch-Position'] },
+  },
   handle: async (call, services) => {
     const outcome = await changeChain(call, services);
     return isProblem(outcome) ? outcome : await shown(200, outcome, services);
@@ -152,12 +157,14 @@ const occurrences = operation({
   method: 'get',
   path: `${path}/{chain_id}/occurrences`,
   operationId: 'listChainOccurrences',
-  summary: 'List what followed from runs of the source, those of the newest runs first',
+  summary: 'List the outcomes of a chain for runs of its source, newest first',
   tag,
   access,
   parameters,
   query: Type.Object(pageQuery, { additionalProperties: false }),
-  responses: { 200: { description: 'A page.', schema: ChainOccurrencePage, headers: ['Link'] } },
+  responses: {
+    200: { description: 'One page of the list.', schema: ChainOccurrencePage, headers: ['Link'] },
+  },
   handle: async ({ principal, parameters: { chain_id: chainId }, query, url }, services) => {
     if ((await visibleChain(principal, chainId, services)) === undefined) return notFound;
     const { limit, cursor } = query;

@@ -6,16 +6,17 @@ import { examples, Nullable, Page, Time, Uuid } from '../http/schema.ts';
 
 const on = Type.Enum(chainConditions, {
   description:
-    'Which ends of a run count; `any` is all of them, that of a stopped run too. A failed attempt that is tried again is no end.',
+    'Which outcomes of a source run trigger the chain. `any` includes stopped runs. A failed attempt ' +
+    'that will be retried does not trigger the chain.',
 });
 const whenBusy = Type.Enum(busyChoices, {
-  description: 'What a run does that meets the limit of concurrent runs of the target.',
+  description: "What to do when the target's limit of concurrent runs is reached.",
 });
 const params = Type.Object(
   {},
   {
     additionalProperties: true,
-    description: 'For the runs of the target; at most 64 KiB of JSON.',
+    description: "Parameters for the target's runs; at most 64 KiB of JSON.",
   },
 );
 
@@ -38,7 +39,7 @@ const example = {
 export const Chain = Type.Object(
   {
     id: Uuid(),
-    source_script_id: Uuid('Ends of its runs start runs of the target.'),
+    source_script_id: Uuid('The upstream script. When its runs end, runs of the target start.'),
     source_script_name: Type.String(),
     target_script_id: Uuid(),
     target_script_name: Type.String(),
@@ -81,13 +82,15 @@ export const ChainChange = Type.Object(
 
 export const ChainOccurrence = Type.Object(
   {
-    source_run_id: Uuid('The run that had ended.'),
+    source_run_id: Uuid('The upstream run.'),
     time: Time(),
     outcome: Type.Enum(['fired', 'skipped']),
     reason: Nullable(
-      Type.String({ description: 'Why no run was started, as a code, such as `script_disabled`.' }),
+      Type.String({
+        description: 'Code of the reason why no run was started, such as `script_disabled`.',
+      }),
     ),
-    run_id: Nullable(Uuid('The run that was started.')),
+    run_id: Nullable(Uuid('The downstream run.')),
   },
   {
     title: 'ChainOccurrence',

@@ -208,7 +208,7 @@ describe('given a document', () => {
     const gone = await done(document, '?prune=true');
     expect(gone.counts).toMatchObject({ change: 0, delete: 1, absent: 1 });
     expect(gone.items).toContainEqual(
-      expect.objectContaining({ name: 'bots', note: expect.stringContaining('stays') }),
+      expect.objectContaining({ name: 'bots', note: expect.stringContaining('Not deleted') }),
     );
     expect((await admin.get(`/api/v1/scripts/${id}`)).status).toBe(404);
   });
@@ -265,7 +265,7 @@ describe('given a document that cannot be taken over', () => {
       ['/scripts/0/secrets/0'],
     ],
     [
-      'no base64',
+      'content that is not base64',
       {
         scripts: [
           { id: missing, name: 'x', files: [{ path: 'a', encoding: 'base64', content: '?' }] },

@@ -35,7 +35,7 @@ export async function exportConfiguration(
   const scripts = sections.find(({ section }) => section === 'scripts')?.items ?? [];
   const fileBytes = withFiles ? totalBytes(scripts) : 0;
   if (fileBytes * bytesPerByte > maxDocumentBytes) {
-    const detail = 'The files are too large for one document: leave them out with `files=false`.';
+    const detail = 'The files are too large for one document. Leave them out with `files=false`.';
     return problem('payload_too_large', detail);
   }
   const retention = daysOf(await retentionSetting(services.readModels));
@@ -86,7 +86,7 @@ async function withContents(script: Item, withFiles: boolean, objects: ObjectSto
   const contents: object[] = [];
   for (const [path, { sha256 }] of Object.entries(files as Record<string, FileEntry>)) {
     const bytes = await objects.get(objectKey.scriptBlob(scriptId, sha256));
-    if (bytes === undefined) throw new Error(`the content of ${sha256} is missing`);
+    if (bytes === undefined) throw new Error(`content ${sha256} is missing`);
     contents.push({ path, ...encoded(bytes) });
   }
   return { ...settings, files: contents } as Item;
@@ -123,7 +123,7 @@ export function parseDocument(bytes: Uint8Array): Document | Problem {
   );
 }
 
-const notJson = problem('malformed_json', 'The document is not JSON in UTF-8, or was cut.');
+const notJson = problem('malformed_json', 'The document is truncated, or is not JSON in UTF-8.');
 
 function parseJson(content: string): unknown {
   try {
@@ -136,15 +136,17 @@ function parseJson(content: string): unknown {
 function otherVersion(document: unknown): Problem | undefined {
   if (typeof document !== 'object' || document === null) return undefined;
   if (!('format' in document) || document.format !== documentFormat) {
-    const detail = `This is no configuration: its "format" is not "${documentFormat}".`;
+    const detail = `This is not a configuration document: its "format" is not "${documentFormat}".`;
     return problem('validation_failed', detail, {
       errors: [{ pointer: '/format', detail: `is not "${documentFormat}"` }],
     });
   }
   const version = 'format_version' in document ? document.format_version : undefined;
   if (typeof version !== 'number' || version <= documentVersion) return undefined;
-  const detail = `The document has format ${version}; this release reads ${documentVersion}. Update it first.`;
+  const detail =
+    `The document has format version ${version}, but this release supports only version ` +
+    `${documentVersion}. Update this installation first.`;
   return problem('validation_failed', detail, {
-    errors: [{ pointer: '/format_version', detail: 'is of a newer release' }],
+    errors: [{ pointer: '/format_version', detail: 'was written by a newer release' }],
   });
 }

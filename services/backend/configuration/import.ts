@@ -47,7 +47,7 @@ export async function importConfiguration(
     return isProblem(position) ? position : { steps, shown, ...position };
   } catch (error) {
     if (!(error instanceof UnreadableSecret)) throw error;
-    return problem('unavailable', `A secret cannot be kept: ${error.message}`);
+    return problem('unavailable', `The secret cannot be stored: ${error.message}`);
   }
 }
 

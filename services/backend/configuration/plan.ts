@@ -101,7 +101,7 @@ function repeatedId(document: Document): Problem | undefined {
   for (const { section } of kinds) {
     const seen = new Set<string>();
     for (const [index, { id }] of (document[section] ?? []).entries()) {
-      if (seen.has(id)) return problemAt(`/${section}/${index}/id`, 'is there twice');
+      if (seen.has(id)) return problemAt(`/${section}/${index}/id`, 'appears twice');
       seen.add(id);
     }
   }
@@ -158,7 +158,7 @@ function absentSteps(
       name: names(item),
       action: isDeleted ? 'delete' : 'absent',
       changes: [],
-      note: prune && kept !== undefined ? `It stays: ${kept}` : null,
+      note: prune && kept !== undefined ? `Not deleted: ${kept}` : null,
       missing: [],
       pointer: `/${kind.section}`,
       commands: isDeleted ? () => Promise.resolve([remove()]) : noCommands,
@@ -180,7 +180,7 @@ async function retentionSteps(
     {
       kind: 'retention',
       id: null,
-      name: 'How long things are kept',
+      name: 'Retention',
       action: changes.length === 0 ? 'unchanged' : 'change',
       changes,
       note: null,

@@ -25,18 +25,21 @@ const exportAll = operation({
   method: 'get',
   path,
   operationId: 'exportConfiguration',
-  summary: 'The configuration as one document',
+  summary: 'Export the configuration as one document',
   description:
-    'Groups, scripts with their files, channels, rules, schedules, webhooks, chains and how long things are ' +
-    'kept; the same configuration gives the same text. Secrets are there by name alone, tokens not at all. ' +
-    'Accounts and the history are no part of it: those are in a backup. With `at`: as it was then, but for ' +
-    'scripts of which nothing is kept any more; taken in, it brings that back.',
+    'Contains groups, scripts with their files, channels, rules, schedules, webhooks, chains and ' +
+    'retention. The same configuration always gives the same text. Secrets are listed by name only, and ' +
+    'tokens are omitted. Accounts and history are not included; use a backup for those. With `at`, the ' +
+    'document shows that point in time, without scripts that were purged since. Importing the document ' +
+    'restores that configuration.',
   tag,
   access,
   query: Type.Object(
     {
       at: atParameter,
-      files: Type.Optional(Type.Boolean({ default: true, description: 'Files of scripts, too.' })),
+      files: Type.Optional(
+        Type.Boolean({ default: true, description: 'Whether to include the files of scripts.' }),
+      ),
     },
     { additionalProperties: false },
   ),
@@ -66,18 +69,19 @@ const importAll = operation({
   method: 'post',
   path,
   operationId: 'importConfiguration',
-  summary: 'Take over a configuration, all of it or nothing',
+  summary: 'Import a configuration, all of it or nothing',
   description:
-    'Things are found by their ids. What is absent from the document stays, but with `prune`, in the ' +
-    'sections that the document has. The same document again changes nothing. With `dry_run` nothing is ' +
-    'changed: the answer says what would be. At most 100 MiB.',
+    'Items are matched by id. Items that the document omits stay unchanged. With `prune`, they are ' +
+    'deleted from the sections that the document contains. Importing the same document again changes ' +
+    'nothing. With `dry_run`, nothing is changed and the response lists the planned changes. At most 100 ' +
+    'MiB.',
   tag,
   access,
   query: Type.Object(
     {
       dry_run: Type.Optional(Type.Boolean({ default: false })),
       prune: Type.Optional(
-        Type.Boolean({ default: false, description: 'Deletes what the document does not have.' }),
+        Type.Boolean({ default: false, description: 'Delete items that the document omits.' }),
       ),
     },
     { additionalProperties: false },
@@ -91,7 +95,7 @@ const importAll = operation({
   },
   responses: {
     200: {
-      description: 'What was done, or would be.',
+      description: 'The changes, planned or made.',
       schema: ConfigurationImport,
       headers: ['Orch-Position'],
     },

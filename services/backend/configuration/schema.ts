@@ -17,10 +17,11 @@ export const documentFormat = 'orchestrator-configuration';
 /** Raised when older releases could not read a document any more. */
 export const documentVersion = 1;
 
-const id = Uuid('Names it here and elsewhere. One that is unknown here makes it.');
+const id = Uuid('Identifies the item, here and in references. An unknown id creates a new item.');
 const secrets = Type.Array(Type.String({ minLength: 1, maxLength: 128 }), {
   maxItems: 1000,
-  description: 'Names of its secrets. Values are never in the document, and none is taken from it.',
+  description:
+    "Names of the script's secrets. The document never contains values, and an import never sets them.",
 });
 
 const File = Type.Object(
@@ -45,7 +46,7 @@ const items = {
       files: Type.Optional(
         Type.Array(File, {
           maxItems: 10_000,
-          description: 'Absent: they stay as they are; a new script has one that says hello.',
+          description: 'If omitted, the files stay unchanged, and a new script gets a sample file.',
         }),
       ),
     },
@@ -89,8 +90,7 @@ export const Configuration = Type.Object(
   {
     title: 'ConfigurationDocument',
     ...strict,
-    description:
-      'Sections and fields that are absent stay as they are; of something new they have the default.',
+    description: 'Omitted sections and fields stay unchanged. New items get default values.',
     examples: [emptyConfiguration],
   },
 );
@@ -118,22 +118,24 @@ export const configurationKinds = [
 const Difference = Type.Object(
   {
     kind: Type.Enum(configurationKinds),
-    id: Nullable(Uuid('Null for settings of the whole platform.')),
-    name: Type.String({ description: 'What people call it.' }),
+    id: Nullable(Uuid('Null for platform-wide settings.')),
+    name: Type.String({ description: 'Display name.' }),
     action: Type.Enum(['create', 'change', 'delete', 'unchanged', 'absent'], {
-      description: '`absent`: it is here and not in the document, and stays.',
+      description: '`absent`: the item exists but is not in the document, and stays.',
     }),
     changes: Type.Array(
       Type.Object(
         {
           field: Type.String({ description: 'Such as `limits.memory_bytes` or `files/main.py`.' }),
-          from: Type.Unknown({ description: 'Null where there was none.' }),
-          to: Type.Unknown({ description: 'Null where there is to be none.' }),
+          from: Type.Unknown({ description: 'Null if there was no value.' }),
+          to: Type.Unknown({ description: 'Null if the value is removed.' }),
         },
         { title: 'ConfigurationChange', ...strict },
       ),
     ),
-    note: Nullable(Type.String({ description: 'What else there is to know or to do, in words.' })),
+    note: Nullable(
+      Type.String({ description: 'Additional information or required steps, as text.' }),
+    ),
   },
   { title: 'ConfigurationDifference', ...strict },
 );
@@ -155,7 +157,7 @@ const ShownSecret = Type.Object(
     id: Uuid(),
     name: Type.String(),
     token: Type.Optional(Type.String()),
-    url: Type.Optional(Type.String({ description: 'Address of a webhook, with its token.' })),
+    url: Type.Optional(Type.String({ description: 'URL of a webhook, including its token.' })),
     signing_secret: Type.Optional(Type.String()),
   },
   { title: 'ConfigurationSecret', ...strict },
@@ -163,7 +165,7 @@ const ShownSecret = Type.Object(
 
 export const ConfigurationImport = Type.Object(
   {
-    dry_run: Type.Boolean({ description: 'Nothing was changed.' }),
+    dry_run: Type.Boolean({ description: 'Whether this was a dry run.' }),
     counts,
     items: Type.Array(Difference),
     missing_secrets: Type.Array(
@@ -176,10 +178,12 @@ export const ConfigurationImport = Type.Object(
         },
         { title: 'ConfigurationMissing', ...strict },
       ),
-      { description: 'Secrets that the document names and that have no value here.' },
+      {
+        description: 'Secrets that the document names and that have no value in this installation.',
+      },
     ),
     shown_once: Type.Array(ShownSecret, {
-      description: 'New tokens and secrets of what was made. They are not shown again.',
+      description: 'New tokens and secrets of created items. They are not returned again.',
     }),
   },
   {

@@ -27,15 +27,15 @@ const now = operation({
   method: 'get',
   path: '/api/v1/dashboard/now',
   operationId: 'dashboardNow',
-  summary: 'What fails, what runs and what is due next',
-  description: "Of the caller's groups and all their scripts; at most `limit` of each.",
+  summary: 'List failing scripts, running runs and upcoming due times',
+  description: "Covers the scripts of the caller's groups. Each list has at most `limit` items.",
   tag,
   access: { right: 'runs.read' },
   query: Type.Object(
     { limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: shown })) },
     { additionalProperties: false },
   ),
-  responses: { 200: { description: 'The present.', schema: DashboardNow } },
+  responses: { 200: { description: 'The current state.', schema: DashboardNow } },
   handle: async ({ principal, query: { limit = shown } }, { readModels }) => {
     const groupIds = visibleGroups(principal);
     const [failing, runs, due] = await Promise.all([
@@ -68,13 +68,13 @@ const fires = operation({
   method: 'get',
   path: '/api/v1/dashboard/fires',
   operationId: 'dashboardFires',
-  summary: 'How many due times the next 24 hours have',
+  summary: 'Count the due times of the next 24 hours',
   description:
-    "Of the schedules of the caller's groups, hour by hour. Schedules of very many different due times are " +
-    'counted as far as `counted_until`.',
+    "Hourly counts for the schedules of the caller's groups. If there are very many due times, counting " +
+    'stops at `counted_until`.',
   tag,
   access: { right: 'schedules.read' },
-  responses: { 200: { description: 'The next day.', schema: DashboardFires } },
+  responses: { 200: { description: 'Counts for the next 24 hours.', schema: DashboardFires } },
   handle: async ({ principal }, { readModels, clock }) => {
     const from = clock.now();
     const to = new Date(from.getTime() + dayMs);

@@ -23,11 +23,11 @@ const stats = operation({
   method: 'get',
   path: '/api/v1/dashboard/stats',
   operationId: 'dashboardStats',
-  summary: 'Figures of now and of the last 24 hours',
-  description: "Of the caller's groups. They follow the events within moments.",
+  summary: 'Read current statistics and those of the last 24 hours',
+  description: "Covers the caller's groups. New events appear within moments.",
   tag,
   access: { right: 'runs.read' },
-  responses: { 200: { description: 'The figures.', schema: DashboardStats } },
+  responses: { 200: { description: 'The statistics.', schema: DashboardStats } },
   readsBehind: [runFiguresProjection.name],
   handle: async ({ principal }, { readModels, database, clock }) => {
     const groups = visibleGroups(principal);
@@ -60,25 +60,25 @@ const timeseries = operation({
   method: 'get',
   path: '/api/v1/dashboard/timeseries',
   operationId: 'dashboardTimeseries',
-  summary: 'Figures over time, of runs by the time of their end',
+  summary: 'Read run statistics over time, by the time that runs ended',
   description:
-    "Of the caller's groups. `runs`: how many succeeded, failed and were stopped; `errors`: how many " +
-    'failed; `duration` and `queue`: in milliseconds, what half and what 95 of 100 did not exceed ' +
-    '(within 5 %); `cpu`: seconds of CPU time; `memory`: bytes that one run had at most. Buckets ' +
-    `begin at whole multiples of their length in UTC; there are at most ${maxBuckets}.`,
+    "Covers the caller's groups. `runs`: succeeded, failed and stopped runs; `errors`: failed runs; " +
+    '`duration` and `queue`: p50 and p95 in milliseconds (within 5 %); `cpu`: seconds of CPU time; ' +
+    '`memory`: highest memory use of a single run, in bytes. Buckets start at multiples of their length ' +
+    `in UTC. At most ${maxBuckets} buckets.`,
   tag,
   access: { right: 'runs.read' },
   query: Type.Object(
     {
       metric: Type.Optional(Type.Enum([...metricNames], { default: 'runs' })),
       from: Type.Optional(
-        Type.String({ format: 'date-time', description: 'By default 24 hours before `to`.' }),
+        Type.String({ format: 'date-time', description: 'Default: 24 hours before `to`.' }),
       ),
-      to: Type.Optional(Type.String({ format: 'date-time', description: 'By default now.' })),
+      to: Type.Optional(Type.String({ format: 'date-time', description: 'Default: now.' })),
       bucket: Type.Optional(
         Type.Integer({
           enum: [...bucketLengths],
-          description: 'Length in seconds; by default it follows from the time.',
+          description: 'Bucket length in seconds. Default: chosen from the time range.',
         }),
       ),
     },
@@ -94,7 +94,10 @@ const timeseries = operation({
     const asked = bucketLengths.find((one) => one === query.bucket);
     const length = asked ?? usualLength(seconds);
     if (seconds / length > maxBuckets) {
-      return problem('invalid_parameter', `That would be more than ${maxBuckets} buckets.`);
+      return problem(
+        'invalid_parameter',
+        `The request needs more than ${maxBuckets} buckets. Use a shorter range or longer buckets.`,
+      );
     }
     const groups = visibleGroups(principal);
     const buckets = await figuresByTime(readModels, groups, { from, to, length });

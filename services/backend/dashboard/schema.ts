@@ -6,7 +6,7 @@ import { examples, Nullable, Time, Uuid } from '../http/schema.ts';
 const count = (description?: string) =>
   Type.Integer({ minimum: 0, ...(description !== undefined && { description }) });
 const milliseconds = (description: string) =>
-  Nullable(Type.Integer({ minimum: 0, description: `${description} Within 5 %.` }));
+  Nullable(Type.Integer({ minimum: 0, description: `${description} Accurate within 5 %.` }));
 
 export const DashboardStats = Type.Object(
   {
@@ -14,26 +14,30 @@ export const DashboardStats = Type.Object(
     scripts_enabled: count(),
     runs_queued: count(),
     runs_running: count(),
-    runs_24h: count('Runs that ended within the last 24 hours.'),
+    runs_24h: count('Number of runs that ended within the last 24 hours.'),
     success_rate_24h: Nullable(
-      Type.Number({ minimum: 0, maximum: 1, description: 'Of those that succeeded or failed.' }),
+      Type.Number({
+        minimum: 0,
+        maximum: 1,
+        description: 'Share of successful runs among runs that succeeded or failed.',
+      }),
     ),
-    errors_24h: count('Those that failed.'),
-    duration_p50_ms_24h: milliseconds('Half of them took no longer.'),
-    duration_p95_ms_24h: milliseconds('95 of 100 took no longer.'),
-    queue_p95_ms_24h: milliseconds('95 of 100 waited no longer for their start.'),
+    errors_24h: count('Number of failed runs.'),
+    duration_p50_ms_24h: milliseconds('Median (p50).'),
+    duration_p95_ms_24h: milliseconds('95th percentile (p95).'),
+    queue_p95_ms_24h: milliseconds('95th percentile (p95) of the time in the queue.'),
     runtimes: Type.Array(
       Type.Object(
         {
           id: Type.String(),
           started_at: Time(),
           seen_at: Time(),
-          slots: count('Runs that it executes at once.'),
+          slots: count('Number of runs that the runtime executes concurrently.'),
           running: count(),
         },
         { title: 'DashboardRuntime', additionalProperties: false },
       ),
-      { description: 'Those that reported within the last minute.' },
+      { description: 'Runtimes that reported within the last minute.' },
     ),
   },
   {
@@ -84,7 +88,10 @@ export const Timeseries = Type.Object(
               minItems: 2,
               maxItems: 2,
             }),
-            { description: 'Each bucket by its beginning, also those without any run.' },
+            {
+              description:
+                'One point per bucket, named by the start of the bucket. Buckets without runs are included.',
+            },
           ),
         },
         { title: 'Series', additionalProperties: false },
@@ -106,13 +113,16 @@ export const Timeseries = Type.Object(
 /** How long the runs of a script usually take. */
 export const UsualDuration = Type.Object(
   {
-    runs: Type.Integer({ minimum: 1, description: 'How many of the latest it is known from.' }),
-    p50_ms: Type.Integer({ minimum: 0, description: 'Half of them took no longer.' }),
-    p95_ms: Type.Integer({ minimum: 0, description: '95 of 100 took no longer.' }),
+    runs: Type.Integer({
+      minimum: 1,
+      description: 'Number of recent runs that the statistics are based on.',
+    }),
+    p50_ms: Type.Integer({ minimum: 0, description: 'Median (p50).' }),
+    p95_ms: Type.Integer({ minimum: 0, description: '95th percentile (p95).' }),
   },
   {
     title: 'UsualDuration',
-    description: 'Of those of the latest 100 runs that succeeded; `null` without any.',
+    description: 'Share of successful runs among the last 100; `null` without any.',
     additionalProperties: false,
   },
 );
@@ -122,7 +132,7 @@ const scriptExample = { script_id: examples.scriptId, script_name: 'Nightly repo
 
 export const DashboardNow = Type.Object(
   {
-    failing_total: count('Scripts that are enabled and whose last run failed.'),
+    failing_total: count('Number of enabled scripts whose last run failed.'),
     failing: Type.Array(
       Type.Object(
         {
@@ -134,7 +144,7 @@ export const DashboardNow = Type.Object(
         },
         { title: 'FailingScript', additionalProperties: false },
       ),
-      { description: 'The latest failure first.' },
+      { description: 'Latest failure first.' },
     ),
     running: Type.Array(
       Type.Object(
@@ -147,14 +157,14 @@ export const DashboardNow = Type.Object(
         },
         { title: 'RunningNow', additionalProperties: false },
       ),
-      { description: 'The newest first.' },
+      { description: 'Newest first.' },
     ),
     due: Type.Array(
       Type.Object(
         { script_id: Uuid(), script_name: Type.String(), schedule_id: Uuid(), due_at: Time() },
         { title: 'DueSchedule', additionalProperties: false },
       ),
-      { description: 'The next due time of each schedule, the nearest first.' },
+      { description: 'The next due time of each schedule, nearest first.' },
     ),
   },
   {
@@ -187,12 +197,17 @@ export const DashboardNow = Type.Object(
 
 export const DashboardFires = Type.Object(
   {
-    from: Time('Now.'),
-    to: Time('24 hours from now.'),
-    counted_until: Time('Up to where due times were counted: `to`, unless there are too many.'),
+    from: Time('Current time.'),
+    to: Time('24 hours later.'),
+    counted_until: Time(
+      'End of the counted range. Equal to `to`, unless there are too many due times.',
+    ),
     hours: Type.Array(
       Type.Object(
-        { begins_at: Time('On the hour, in UTC; the first is now.'), due: count() },
+        {
+          begins_at: Time('Start of the hour in UTC. The first is the current hour.'),
+          due: count(),
+        },
         { title: 'HourOfFires', additionalProperties: false },
       ),
     ),

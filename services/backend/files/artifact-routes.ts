@@ -20,7 +20,7 @@ const list = operation({
   method: 'get',
   path: '/api/v1/runs/{run_id}/artifacts',
   operationId: 'listArtifacts',
-  summary: 'List what a run gave to keep, by path',
+  summary: 'List the artifacts of a run, by path',
   tag,
   access: { right: 'runs.read' },
   parameters: { run_id: pathParameters.runId },
@@ -32,7 +32,9 @@ const list = operation({
     },
     { additionalProperties: false },
   ),
-  responses: { 200: { description: 'A page.', schema: ArtifactPage, headers: ['Link'] } },
+  responses: {
+    200: { description: 'One page of the list.', schema: ArtifactPage, headers: ['Link'] },
+  },
   handle: async ({ principal, parameters: { run_id: runId }, query, url }, services) => {
     if ((await visibleRun(principal, runId, services.readModels)) === undefined) return notFound;
     const { limit, cursor } = query;
@@ -72,7 +74,7 @@ const get = operation({
   method: 'get',
   path: '/api/v1/runs/{run_id}/artifacts/{path}',
   operationId: 'getArtifact',
-  summary: 'Download what a run gave to keep',
+  summary: 'Download an artifact of a run',
   tag,
   access: { right: 'runs.read' },
   parameters: { run_id: pathParameters.runId, path: pathParameters.artifactPath },

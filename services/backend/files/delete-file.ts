@@ -44,7 +44,7 @@ async function changeFile(
 ): Promise<Accepted | Problem> {
   const unusable = pathProblem(path);
   if (unusable !== undefined) {
-    return problem('invalid_path', `The path cannot be used: ${unusable}.`);
+    return problem('invalid_path', `The path is not valid: ${unusable}.`);
   }
   if (!(await seesScript(principal, id, readModels))) return notFound;
   const condition = conditionOf(header('If-Match'));

@@ -30,13 +30,15 @@ const list = operation({
   method: 'get',
   path: '/api/v1/scripts/{id}/files',
   operationId: 'listFiles',
-  summary: 'List the files of a script, by path, as they are or as they were',
+  summary: 'List the files of a script by path, now or at a point in time',
   description: aboutCurrentGroups,
   tag,
   access: { right: 'files.read' },
   parameters: { id: pathParameters.scriptId },
   query: Type.Object({ ...pageQuery, at: atParameter }, { additionalProperties: false }),
-  responses: { 200: { description: 'A page.', schema: FilePage, headers: ['Link', 'ETag'] } },
+  responses: {
+    200: { description: 'One page of the list.', schema: FilePage, headers: ['Link', 'ETag'] },
+  },
   handle: async ({ principal, parameters: { id }, query, url }, services) => {
     const { at, limit, cursor } = query;
     const filter = at === undefined ? id : { id, at };
@@ -62,7 +64,7 @@ const get = operation({
   method: 'get',
   path: '/api/v1/scripts/{id}/files/{path}',
   operationId: 'getFile',
-  summary: 'Read a file, byte for byte, as it is or as it was',
+  summary: 'Download a file, now or at a point in time',
   description: `The \`ETag\` is the SHA-256 of the content. ${aboutCurrentGroups}`,
   tag,
   access: { right: 'files.read' },
@@ -74,7 +76,7 @@ const get = operation({
   handle: async ({ principal, parameters: { id, path }, query: { at }, header }, services) => {
     const unusable = pathProblem(path);
     if (unusable !== undefined) {
-      return problem('invalid_path', `The path cannot be used: ${unusable}.`);
+      return problem('invalid_path', `The path is not valid: ${unusable}.`);
     }
     const wanted = { principal, scriptId: id };
     const file =
@@ -87,7 +89,10 @@ const get = operation({
     const chunks = await services.objects.getStream(objectKey.scriptBlob(id, file.sha256));
     if (chunks === undefined) {
       if (at === undefined) throw new Error(`the content of ${file.sha256} is missing`);
-      return problem('content_removed', `The content of then, ${file.sha256}, is kept no longer.`);
+      return problem(
+        'content_removed',
+        `The content from that time, ${file.sha256}, was removed by retention.`,
+      );
     }
     return download(path, chunks, { ...headers, 'Content-Length': String(file.size_bytes) });
   },
@@ -118,10 +123,10 @@ const save = operation({
   method: 'put',
   path: '/api/v1/scripts/{id}/files/{path}',
   operationId: 'saveFile',
-  summary: 'Save a file, which makes a new version of the script',
+  summary: 'Save a file, creating a new version of the script',
   description:
-    'Any content type but JSON is taken as the bytes themselves, up to 10 MiB. `If-Match` names the ' +
-    '`ETag` of the file, or of the script.',
+    'Any content type except JSON is stored as raw bytes, up to 10 MiB. `If-Match` accepts the `ETag` of ' +
+    'the file or of the script.',
   tag,
   access: { right: 'scripts.write' },
   parameters,
@@ -154,10 +159,10 @@ const remove = operation({
   method: 'delete',
   path: '/api/v1/scripts/{id}/files/{path}',
   operationId: 'deleteFile',
-  summary: 'Delete a file, which makes a new version of the script',
+  summary: 'Delete a file, creating a new version of the script',
   description:
-    'The last file stays. The entrypoint may go. `If-Match` names the `ETag` of the file, or of the ' +
-    'script.',
+    'The last file of a script cannot be deleted. The entry point can. `If-Match` accepts the `ETag` of ' +
+    'the file or of the script.',
   tag,
   access: { right: 'scripts.write' },
   parameters,
@@ -173,10 +178,10 @@ const move = operation({
   method: 'post',
   path: '/api/v1/scripts/{id}/files/{path}/move',
   operationId: 'moveFile',
-  summary: 'Give a file another path',
+  summary: 'Move or rename a file',
   description:
-    'Nothing may be at the new path. Where the file is the entrypoint, the setting follows it. ' +
-    '`If-Match` names the `ETag` of the file, or of the script.',
+    'The new path must not exist. If the file is the entry point, the setting is updated. `If-Match` ' +
+    'accepts the `ETag` of the file or of the script.',
   tag,
   access: { right: 'scripts.write' },
   parameters,

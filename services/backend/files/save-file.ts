@@ -35,7 +35,7 @@ export async function saveFile(call: SaveCall, services: Services): Promise<Save
   const { id, path } = call.parameters;
   const unusable = pathProblem(path);
   if (unusable !== undefined) {
-    return problem('invalid_path', `The path cannot be used: ${unusable}.`);
+    return problem('invalid_path', `The path is not valid: ${unusable}.`);
   }
   if (!(await seesScript(call.principal, id, services.readModels))) return notFound;
   const condition = conditionOf(call.header('If-Match'));
@@ -83,7 +83,7 @@ function contentOf({ raw, body }: SaveCall): AsyncIterable<Uint8Array> | Problem
   const isBase64 = body.content.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(body.content);
   return isBase64
     ? toAsyncIterable(Buffer.from(body.content, 'base64'))
-    : badField('content', 'no base64');
+    : badField('content', 'is not base64');
 }
 
 /** `If-Match` may name the file as it was seen, by its hash, or the script, by its version. */

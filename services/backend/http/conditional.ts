@@ -31,7 +31,7 @@ export function versionOf(ifMatch: string | undefined): { version?: number } | P
 
 export const mismatch: Problem = problem(
   'version_mismatch',
-  'If-Match names no version that this could be at.',
+  'If-Match contains no valid ETag of this resource.',
 );
 
 /** Whether the client has the present state already. */

@@ -6,12 +6,12 @@ import { stream, type Reply } from './reply.ts';
 /** The responses of a download that has an `ETag`. */
 export const downloadResponses: Readonly<Record<200 | 304, ResponseRule>> = {
   200: {
-    description: 'The bytes.',
+    description: 'The content.',
     schema: Type.String({ format: 'binary' }),
     mediaType: 'application/octet-stream',
     headers: ['ETag', 'Content-Disposition'],
   },
-  304: { description: 'Unchanged.' },
+  304: { description: 'Not modified.' },
 };
 
 /** The file at `path` as an attachment. */

@@ -86,16 +86,19 @@ function accessProblem(
   if (mayAnywhere(principal, access.right)) return undefined;
   const { token: _, ...owner } = principal;
   if (!mayAnywhere(owner, access.right)) {
-    return problem('forbidden', `The role ${principal.role} does not allow this.`);
+    return problem('forbidden', `The role ${principal.role} does not allow this request.`);
   }
   const givers = scopesOf[access.right].map((scope) => `"${scope}"`).join(' or ');
-  return problem('forbidden', `The API token does not allow this: it needs the scope ${givers}.`);
+  return problem(
+    'forbidden',
+    `The API token does not allow this request. Use a token with the scope ${givers}.`,
+  );
 }
 
 /** What API tokens are refused. */
 export const needsSession = problem(
   'forbidden',
-  'An API token cannot do this: sign in with e-mail address and password.',
+  'API tokens cannot be used for this request. Sign in with e-mail address and password.',
 );
 
 /** Parses the parameters of the path into the exchange. Text that is no id names nothing: 404. */
@@ -116,10 +119,13 @@ export function readQuery({ operation, request }: Exchange): object | Problem {
   const given: Record<string, unknown> = { ...request.query };
   for (const [name, value] of Object.entries(given)) {
     if (operation.query === undefined) {
-      return problem('invalid_parameter', `The parameter "${name}" is unknown.`);
+      return problem('invalid_parameter', `Unknown parameter "${name}".`);
     }
     if (typeof value !== 'string' || !isStorable(value)) {
-      return problem('invalid_parameter', `The parameter "${name}" is given once, as plain text.`);
+      return problem(
+        'invalid_parameter',
+        `The parameter "${name}" may appear only once, as plain text.`,
+      );
     }
   }
   if (operation.query === undefined) return given;

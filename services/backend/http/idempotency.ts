@@ -104,13 +104,13 @@ function without(body: string, names: readonly string[]): string {
 
 const badKey = problem(
   'invalid_parameter',
-  'The Idempotency-Key has 1 to 255 visible ASCII characters.',
+  'The Idempotency-Key must have 1 to 255 visible ASCII characters.',
 );
 
 /** A key that was used for something else. */
 export const keyReused = problem(
   'idempotency_key_reused',
-  'The Idempotency-Key was used before, with another request.',
+  'The Idempotency-Key was already used with a different request.',
 );
 
 function again(stored: StoredAnswer, fingerprint: string): Rendered | Problem {

@@ -25,20 +25,20 @@ export function createMetrics(connections: ConnectionLimits, runEnds: RunEnds): 
   collectDefaultMetrics({ register: registry });
   const durations = new Histogram({
     name: 'orchestrator_http_request_duration_seconds',
-    help: 'Time from the head of a request to the end of its answer.',
+    help: 'Time from the request headers to the end of the response.',
     labelNames: ['method', 'route'] as const,
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30],
     registers: [registry],
   });
   const requests = new Counter({
     name: 'orchestrator_http_requests_total',
-    help: 'Requests that were answered.',
+    help: 'Requests answered.',
     labelNames: ['method', 'route', 'status'] as const,
     registers: [registry],
   });
   const openSockets = new Gauge({
     name: 'orchestrator_websockets_open',
-    help: 'WebSockets that are open now.',
+    help: 'Open WebSockets.',
     registers: [registry],
   });
   return {
@@ -56,7 +56,7 @@ function addConnectionMetrics(registry: Registry, connections: ConnectionLimits)
   const registers = [registry];
   new Gauge({
     name: 'orchestrator_connections_open',
-    help: 'Open connections of the HTTP server, WebSockets included.',
+    help: 'Open connections of the HTTP server, including WebSockets.',
     registers,
     collect() {
       this.set(connections.open);
@@ -64,12 +64,12 @@ function addConnectionMetrics(registry: Registry, connections: ConnectionLimits)
   });
   new Gauge({
     name: 'orchestrator_connections_limit',
-    help: 'Most connections that the HTTP server holds.',
+    help: 'Connection limit of the HTTP server.',
     registers,
   }).set(connections.limit);
   new Counter({
     name: 'orchestrator_connections_closed_total',
-    help: 'Connections that were closed or refused at a limit or a deadline.',
+    help: 'Connections closed or rejected because of a limit or timeout.',
     labelNames: ['reason'] as const,
     registers,
     collect() {

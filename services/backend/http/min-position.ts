@@ -29,7 +29,10 @@ export async function awaitMinPosition(
   const text = takesMinPosition(operation) ? valueOf(header) : undefined;
   if (text === undefined) return undefined;
   if (!positionPattern.test(text)) {
-    return problem('invalid_parameter', `${header} is a number that a write answered with.`);
+    return problem(
+      'invalid_parameter',
+      `${header} must be a number returned by a write as Orch-Position.`,
+    );
   }
   const reached = await positionReached(database, {
     globalPosition: Number(text),
@@ -39,5 +42,8 @@ export async function awaitMinPosition(
   });
   return reached
     ? undefined
-    : problem('unavailable', 'What is shown here has not come so far yet.');
+    : problem(
+        'unavailable',
+        'This view has not caught up with the requested position. Try again in a moment.',
+      );
 }

@@ -17,7 +17,10 @@ export interface ListRequest {
   readonly cursor: string | undefined;
 }
 
-const badCursor = problem('invalid_cursor', 'The cursor does not belong to this list.');
+const badCursor = problem(
+  'invalid_cursor',
+  'The cursor does not belong to this list. Start again from the first page.',
+);
 
 /** The key that a cursor carries.
  *  @param parse takes the key's text to its value

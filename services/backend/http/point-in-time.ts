@@ -13,15 +13,15 @@ export const atParameter = Type.Optional(
     minLength: 1,
     maxLength: 40,
     description:
-      'A time (RFC 3339) or the global position of an event: shows what was there right after it. ' +
-      '404 where it was not there then; 400 for a time or a position that is yet to come.',
+      'A point in time: a timestamp (RFC 3339) or the global position of an event. Shows the state right ' +
+      'after it. Returns 404 if the resource did not exist, and 400 for a time or position in the future.',
     examples: [examples.time, '412'],
   }),
 );
 
 /** Said of every read that can look back, in its description. */
 export const aboutCurrentGroups =
-  'Who may see it is decided by the groups of now, its own and yours, whatever they were then.';
+  'Access depends on the current groups of the resource and the caller, not on those at that time.';
 
 /** The moment that a text names.
  *  @returns a problem where it names none, or one that is yet to come */
@@ -32,13 +32,14 @@ export async function momentOf(
   if (/^\d{1,15}$/.test(text)) {
     const position = Number(text);
     if (await positionIssued(database, position)) return { kind: 'position', position };
-    return problem('invalid_parameter', 'The parameter "at" is a position that is yet to come.');
+    return problem('invalid_parameter', 'The parameter "at" is a position in the future.');
   }
   if (!isTime(text)) {
-    const detail = 'The parameter "at" is a time (RFC 3339) or the global position of an event.';
+    const detail =
+      'The parameter "at" must be a time (RFC 3339) or the global position of an event.';
     return problem('invalid_parameter', detail);
   }
   const time = new Date(text);
   if (time <= clock.now()) return { kind: 'time', time };
-  return problem('invalid_parameter', 'The parameter "at" is a time that is yet to come.');
+  return problem('invalid_parameter', 'The parameter "at" is a time in the future.');
 }

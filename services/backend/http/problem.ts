@@ -35,53 +35,53 @@ interface Kind {
 
 /** The one place where a code gets its status. */
 export const problemKinds: Readonly<Record<ProblemCode, Kind>> = {
-  already_exists: { status: 409, title: 'It exists already' },
-  backup_damaged: { status: 422, title: 'The backup is damaged' },
-  backup_in_use: { status: 409, title: 'The backup is in use' },
-  backup_newer: { status: 409, title: 'The backup is of a newer version' },
-  backup_not_complete: { status: 409, title: 'The backup is not complete' },
-  channel_in_use: { status: 409, title: 'The channel is in use' },
-  concurrency_limit_reached: { status: 409, title: 'The concurrency limit is reached' },
-  content_removed: { status: 410, title: 'The content is kept no longer' },
-  forbidden: { status: 403, title: 'Your role does not allow this' },
-  group_in_use: { status: 409, title: 'The group is in use' },
-  idempotency_in_progress: { status: 409, title: 'The first request is still under way' },
-  idempotency_key_reused: { status: 422, title: 'The idempotency key was used before' },
+  already_exists: { status: 409, title: 'Already exists' },
+  backup_damaged: { status: 422, title: 'Backup damaged' },
+  backup_in_use: { status: 409, title: 'Backup in use' },
+  backup_newer: { status: 409, title: 'Backup from a newer version' },
+  backup_not_complete: { status: 409, title: 'Backup not complete' },
+  channel_in_use: { status: 409, title: 'Channel in use' },
+  concurrency_limit_reached: { status: 409, title: 'Concurrency limit reached' },
+  content_removed: { status: 410, title: 'Content removed by retention' },
+  forbidden: { status: 403, title: 'Forbidden' },
+  group_in_use: { status: 409, title: 'Group in use' },
+  idempotency_in_progress: { status: 409, title: 'The first request is still in progress' },
+  idempotency_key_reused: { status: 422, title: 'Idempotency key already used' },
   internal_error: { status: 500, title: 'Internal error' },
-  invalid_cursor: { status: 400, title: 'The cursor is not of this list' },
-  invalid_parameter: { status: 400, title: 'A parameter is not valid' },
-  invalid_path: { status: 422, title: 'The path cannot be used' },
-  last_administrator: { status: 409, title: 'Somebody has to administer' },
-  last_file: { status: 409, title: 'The last file stays' },
-  invalid_signature: { status: 401, title: 'The signature does not hold' },
-  malformed_json: { status: 400, title: 'The body is not JSON' },
-  method_not_allowed: { status: 405, title: 'The method is not allowed' },
+  invalid_cursor: { status: 400, title: 'Cursor not valid' },
+  invalid_parameter: { status: 400, title: 'Parameter not valid' },
+  invalid_path: { status: 422, title: 'Path not valid' },
+  last_administrator: { status: 409, title: 'At least one administrator is required' },
+  last_file: { status: 409, title: 'The last file cannot be deleted' },
+  invalid_signature: { status: 401, title: 'Signature not valid' },
+  malformed_json: { status: 400, title: 'Malformed JSON' },
+  method_not_allowed: { status: 405, title: 'Method not allowed' },
   not_found: { status: 404, title: 'Not found' },
-  params_removed: { status: 409, title: 'The parameters are no longer kept' },
-  payload_too_large: { status: 413, title: 'The body is too large' },
-  restore_by_operator: { status: 409, title: 'An operator restores it' },
+  params_removed: { status: 409, title: 'Parameters removed by retention' },
+  payload_too_large: { status: 413, title: 'Payload too large' },
+  restore_by_operator: { status: 409, title: 'Restore requires an operator' },
   rate_limited: { status: 429, title: 'Too many requests' },
-  run_fenced: { status: 409, title: 'The run belongs to another runtime' },
-  run_not_active: { status: 409, title: 'The run is not active' },
-  run_overlaps: { status: 409, title: 'The run before is active still' },
-  script_not_deleted: { status: 409, title: 'The script is not deleted' },
-  script_purged: { status: 409, title: 'The script has been purged' },
-  script_disabled: { status: 409, title: 'The script is disabled' },
-  session_closed: { status: 401, title: 'The session has ended' },
-  storage_full: { status: 507, title: 'No room to store this' },
-  storage_quota_exceeded: { status: 413, title: 'The storage quota is exceeded' },
+  run_fenced: { status: 409, title: 'Run claimed by another runtime' },
+  run_not_active: { status: 409, title: 'Run not active' },
+  run_overlaps: { status: 409, title: 'Previous run still active' },
+  script_not_deleted: { status: 409, title: 'Script not deleted' },
+  script_purged: { status: 409, title: 'Script purged' },
+  script_disabled: { status: 409, title: 'Script disabled' },
+  session_closed: { status: 401, title: 'Session ended' },
+  storage_full: { status: 507, title: 'Not enough storage' },
+  storage_quota_exceeded: { status: 413, title: 'Storage quota exceeded' },
   unauthenticated: { status: 401, title: 'Not signed in' },
-  unavailable: { status: 503, title: 'A dependency is down' },
-  unsupported_media_type: { status: 415, title: 'The content type is not served' },
-  update_in_progress: { status: 409, title: 'An update is under way' },
-  update_not_possible: { status: 409, title: 'The update is not possible' },
-  update_refused: { status: 409, title: 'The update cannot be trusted' },
-  update_source_not_configured: { status: 409, title: 'No repository is set' },
-  upgrade_required: { status: 426, title: 'A WebSocket handshake is required' },
-  user_disabled: { status: 401, title: 'The account is disabled' },
-  validation_failed: { status: 422, title: 'The content is not valid' },
-  webhook_disabled: { status: 409, title: 'The webhook is disabled' },
-  version_mismatch: { status: 412, title: 'It has changed since it was read' },
+  unavailable: { status: 503, title: 'Service unavailable' },
+  unsupported_media_type: { status: 415, title: 'Unsupported media type' },
+  update_in_progress: { status: 409, title: 'Update in progress' },
+  update_not_possible: { status: 409, title: 'Update not possible' },
+  update_refused: { status: 409, title: 'Update not trusted' },
+  update_source_not_configured: { status: 409, title: 'No update repository configured' },
+  upgrade_required: { status: 426, title: 'WebSocket handshake required' },
+  user_disabled: { status: 401, title: 'Account disabled' },
+  validation_failed: { status: 422, title: 'Validation failed' },
+  webhook_disabled: { status: 409, title: 'Webhook disabled' },
+  version_mismatch: { status: 412, title: 'Changed since it was read' },
 };
 
 /** A request that is turned away. */
@@ -105,7 +105,10 @@ export function problem(
 }
 
 /** What every unknown id and every resource of other groups is answered, word for word the same. */
-export const notFound: Problem = problem('not_found', 'There is nothing here that you may see.');
+export const notFound: Problem = problem(
+  'not_found',
+  'The resource does not exist, or you do not have access to it.',
+);
 
 export function isProblem(value: unknown): value is Problem {
   return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'problem';
@@ -130,7 +133,7 @@ export function problemDocument({ code, detail, errors }: Problem, traceId: stri
 export function methodNotAllowed(methods: Iterable<string>): Problem {
   const upper = [...new Set(methods)].map((method) => method.toUpperCase());
   const allowed = upper.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
-  const detail = `This path does not support the method. Use ${allowed.join(', ')}.`;
+  const detail = `This path does not support the method. Supported methods: ${allowed.join(', ')}.`;
   return problem('method_not_allowed', detail, { headers: { Allow: allowed.join(', ') } });
 }
 

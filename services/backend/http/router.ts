@@ -100,7 +100,7 @@ async function answerTo(exchange: Exchange, parts: RouterParts): Promise<Sendabl
     if (logged) {
       const { traceId, operation } = exchange;
       const fields = { trace_id: traceId, operation: operation.operationId, error };
-      parts.services.logger.error(fields, 'a request failed');
+      parts.services.logger.error(fields, 'request failed');
     }
     return problem;
   }
@@ -171,7 +171,7 @@ async function finish(
     await send(response, isRendered(answer) ? answer : render(answer, traceId), traceId);
   } catch (error) {
     if (!isGone(error)) {
-      services.logger.error({ trace_id: traceId, error }, 'an answer could not be sent');
+      services.logger.error({ trace_id: traceId, error }, 'response could not be sent');
     }
     response.destroy();
   }

@@ -78,7 +78,9 @@ export const Page = <T extends TSchema>(title: string, item: T) =>
   Type.Object(
     {
       items: Type.Array(item),
-      next_cursor: Nullable(Type.String({ description: 'Give it as `cursor` for the next page.' })),
+      next_cursor: Nullable(
+        Type.String({ description: 'Pass it as `cursor` to get the next page.' }),
+      ),
     },
     { title, additionalProperties: false },
   );
@@ -87,7 +89,7 @@ export const Page = <T extends TSchema>(title: string, item: T) =>
 export const pageQuery = {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
   cursor: Type.Optional(
-    Type.String({ maxLength: 512, description: '`next_cursor` of the page before.' }),
+    Type.String({ maxLength: 512, description: '`next_cursor` of the previous page.' }),
   ),
 };
 
@@ -136,7 +138,7 @@ export const pathParameters = {
   },
   chainId: id<ChainId>('chain', examples.chainId, parseChainId),
   secretName: {
-    description: 'Name of the secret: letters, digits and `_`, not beginning with a digit.',
+    description: 'Name of the secret: letters, digits and `_`; the first character is not a digit.',
     schema: Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]{0,127}$' }),
     example: 'API_TOKEN',
     parse: (text: string) => (isStorable(text) ? text : undefined),
@@ -144,14 +146,16 @@ export const pathParameters = {
   // Checked by the domain, which says what is wrong with it.
   filePath: {
     description:
-      'Path of the file within the script, slashes included: relative, at most 255 bytes, without `.`, `..`, empty, NUL or backslash parts.',
+      'Path of the file within the script, with `/` as separator: relative, at most 255 bytes, without ' +
+      'backslashes, NUL, or empty, `.` or `..` segments.',
     schema: Type.String({ minLength: 1, maxLength: 255 }),
     example: 'main.py',
     parse: (text: string) => text,
   },
   artifactPath: {
     description:
-      'Path of the artifact within the run, slashes included: relative, without `.`, `..` or empty parts.',
+      'Path of the artifact within the run, with `/` as separator: relative, without empty, `.` or `..` ' +
+      'segments.',
     schema: Type.String({ minLength: 1, maxLength: 950 }),
     example: 'report/summary.csv',
     // A path that no object can have names nothing.
@@ -164,8 +168,8 @@ export const Problem = Type.Object(
     title: Type.String(),
     status: Type.Integer(),
     detail: Type.String(),
-    code: Type.String({ description: 'Stable.' }),
-    trace_id: Type.String({ description: 'The log carries it too.' }),
+    code: Type.String({ description: 'A stable code.' }),
+    trace_id: Type.String({ description: 'Also written to the log.' }),
     errors: Type.Optional(
       Type.Array(
         Type.Object(
@@ -184,7 +188,7 @@ export const Problem = Type.Object(
         type: 'urn:orchestrator:problem:not_found',
         title: 'Not found',
         status: 404,
-        detail: 'There is nothing here that you may see.',
+        detail: 'The resource does not exist, or you do not have access to it.',
         code: 'not_found',
         trace_id: '4bf92f3577b34da6a3ce929d0e0e4736',
       },

@@ -9,7 +9,7 @@ export function SomeOf(words: readonly string[], what: string) {
   return Type.String({
     pattern: `^${not}?${word}(,${word})*$`,
     maxLength: 200,
-    description: `${what}: ${words.join(', ')}. Several are separated by commas; with \`!\` before the first, none of them.`,
+    description: `${what}: ${words.join(', ')}. Separate several with commas. A leading \`!\` excludes them.`,
   });
 }
 
@@ -26,7 +26,7 @@ export function IdOrNot(of: string) {
   return Type.String({
     pattern: `^${not}?${[8, 4, 4, 4, 12].map(hex).join('-')}$`,
     maxLength: 37,
-    description: `Id of the ${of}; with \`!\` before it, of any other.`,
+    description: `Id of the ${of}. A leading \`!\` excludes it.`,
   });
 }
 

@@ -53,7 +53,10 @@ export function queryProblem(schema: TSchema, value: unknown): Problem | undefin
   if (validate(value)) return undefined;
   const [first] = (validate.errors ?? []).map(faultOf);
   const name = first?.pointer.slice(1) ?? '';
-  return problem('invalid_parameter', `The parameter "${name}" ${first?.detail ?? 'is wrong'}.`);
+  return problem(
+    'invalid_parameter',
+    `The parameter "${name}" ${first?.detail ?? 'is not valid'}.`,
+  );
 }
 
 function summaryOf(errors: readonly Fault[]): string {

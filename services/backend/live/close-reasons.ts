@@ -14,8 +14,8 @@ export const endings = {
   sessionEnded: {
     close: 4401,
     code: 'unauthenticated',
-    reason: 'the session or the token has ended',
+    reason: 'the session has ended or the token is no longer valid',
   },
   forbidden: { close: 4403, code: 'forbidden', reason: 'the role does not allow this' },
-  unknownRun: { close: 4404, code: 'not_found', reason: 'no such run' },
+  unknownRun: { close: 4404, code: 'not_found', reason: 'run not found' },
 } as const satisfies Record<string, Ending>;

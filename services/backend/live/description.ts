@@ -20,13 +20,17 @@ const position = Type.Integer({ minimum: 0 });
 
 const FeedFrame = Type.Union(
   [
-    frame('resync', 'Fetch what you show: the first frame, and whenever frames were left out.', {
-      position,
-    }),
-    frame('status', 'A run as it is now.', { run: Run }),
-    frame('script', 'A script as it is now.', { script: Script }),
+    frame(
+      'resync',
+      'First frame, and sent again whenever frames were skipped. Fetch what you show.',
+      {
+        position,
+      },
+    ),
+    frame('status', 'The current state of a run.', { run: Run }),
+    frame('script', 'The current state of a script.', { script: Script }),
     frame('script_deleted', 'The script was deleted.', { script_id: Uuid() }),
-    frame('changed', 'Something else has changed: fetch it if you show it.', {
+    frame('changed', 'Another resource has changed. Fetch it if you show it.', {
       resource: Type.Enum([
         'schedule',
         'webhook',
@@ -36,40 +40,43 @@ const FeedFrame = Type.Union(
         'user',
         'system',
       ]),
-      id: Type.String({ description: 'Of the secrets of a script, its id.' }),
+      id: Type.String({ description: 'For secrets, the id of their script.' }),
       script_id: Nullable(Uuid()),
     }),
-    frame('heartbeat', 'Every 15 seconds, as a sign of life.', { position }),
+    frame('heartbeat', 'Heartbeat, sent every 15 seconds.', { position }),
   ],
   { title: 'FeedFrame', description: 'One frame of `/ws`, as JSON text.' },
 );
 
 const RunFrame = Type.Union(
   [
-    frame('log', 'Lines of the log, without a gap or a repeat.', { items: Type.Array(LogLine) }),
-    frame('status', 'The run as it is now.', { run: Run }),
-    frame('sample', 'What the run uses.', {
+    frame('log', 'Lines of the log, without gaps or duplicates.', { items: Type.Array(LogLine) }),
+    frame('status', 'The current state of the run.', { run: Run }),
+    frame('sample', 'Resource usage of the run.', {
       time: Time(),
       cpu_seconds: Type.Number(),
       memory_bytes: Type.Integer(),
       threads: Type.Integer(),
       processes: Type.Integer(),
     }),
-    frame('end', 'The last frame; the socket is closed with 1000.', { status: RunStatusSchema }),
+    frame('end', 'The last frame. The socket then closes with 1000.', { status: RunStatusSchema }),
   ],
   { title: 'RunFrame', description: 'One frame of `/ws/runs/{run_id}`, as JSON text.' },
 );
 
 const signingIn =
-  'The token comes as subprotocol `orch.bearer.<token>`, an access token or an API token (offer `orch.v1` too, which is the answer), as ' +
-  '`Authorization` header, in the session cookie of a page of this origin that offers `orch.session.<session_key>` beside ' +
-  '`orch.v1`, or as a one-time ticket in `token`. Close codes: 4401 token, 4403 role, 4404 unknown, 1001 the service stops.';
+  'Authenticate with one of: the subprotocol `orch.bearer.<token>` with an access token or API token ' +
+  '(also offer `orch.v1`, which the server selects); the `Authorization` header; the session cookie ' +
+  'from a page of this origin, with the subprotocols `orch.session.<session_key>` and `orch.v1`; or a ' +
+  'one-time ticket in `token`. Close codes: 4401 token not valid, 4403 role not sufficient, 4404 not ' +
+  'found, 1001 service stopping.';
 
 const tokenParameter = {
   name: 'token',
   in: 'query',
   required: false,
-  description: 'A ticket of `POST /api/v1/auth/ws-ticket`. Where it is given, it alone counts.',
+  description:
+    'A ticket from `POST /api/v1/auth/ws-ticket`. If present, other credentials are ignored.',
   schema: { type: 'string' },
 };
 
@@ -77,16 +84,16 @@ export const socketDescriptions: readonly SocketDescription[] = [
   {
     path: '/ws',
     operationId: 'followAll',
-    summary: 'Follow all runs and scripts that you may see, and learn what else has changed',
-    description: `Needs the rights \`runs.read\` and \`scripts.list\`. ${signingIn}`,
+    summary: 'Follow all visible runs and scripts, and changes to other resources',
+    description: `Requires the rights \`runs.read\` and \`scripts.list\`. ${signingIn}`,
     frames: FeedFrame,
     parameters: [tokenParameter],
   },
   {
     path: '/ws/runs/{run_id}',
     operationId: 'followRun',
-    summary: 'Follow a run: its log, status and use',
-    description: `Needs the right \`runs.read\`. ${signingIn}`,
+    summary: 'Follow a run: log, status and resource usage',
+    description: `Requires the right \`runs.read\`. ${signingIn}`,
     frames: RunFrame,
     parameters: [
       {
@@ -101,7 +108,7 @@ export const socketDescriptions: readonly SocketDescription[] = [
         name: 'from_seq',
         in: 'query',
         required: false,
-        description: 'The first line that is wanted.',
+        description: 'First line to send.',
         schema: { type: 'integer', minimum: 1, default: 1 },
       },
       tokenParameter,

@@ -44,7 +44,7 @@ export class LogFrames {
     const kept = this.#kept.get(placeOf(runId, fromSeq));
     if (kept !== undefined) return { frames: [kept], isMore: true };
     const read = await this.#read(placeOf(runId, fromSeq));
-    if (read === undefined) throw new Error('a question for log lines was not answered');
+    if (read === undefined) throw new Error('request for log lines timed out');
     for (const frame of read.frames) this.#keep(runId, frame);
     return read;
   }

@@ -76,7 +76,7 @@ export class SocketGuard {
     clearTimeout(this.#soon);
     await Promise.all([this.#sessions.stop(), this.#pings.stop()]);
     for (const { socket } of this.#sockets) {
-      socket.close(1001, 'the service stops');
+      socket.close(1001, 'the service is stopping');
       setTimeout(() => socket.terminate(), 1000).unref();
     }
   }

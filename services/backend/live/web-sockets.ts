@@ -64,7 +64,7 @@ export class WebSockets {
       else {
         this.#server.handleUpgrade(request, socket, head, (opened) => {
           this.#open(opened, request, wanted).catch((error: unknown) => {
-            this.#services.logger.error({ error }, 'a WebSocket failed');
+            this.#services.logger.error({ error }, 'WebSocket failed');
             opened.close(1011);
           });
         });
@@ -108,7 +108,7 @@ export class WebSockets {
     if (socket.readyState !== socket.OPEN) return undefined;
     const wanted = { runId: run.run_id, fromSeq };
     const subscriber = new RunSubscriber(socket, wanted, this.#frames, (error) => {
-      logger.error({ error, run_id: run.run_id }, 'a log could not be sent');
+      logger.error({ error, run_id: run.run_id }, 'log could not be sent');
       socket.close(1011);
     });
     const lookAt = (owner: Principal): Ending | undefined => {

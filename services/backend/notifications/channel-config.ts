@@ -111,7 +111,7 @@ function addressProblem(config: object): Problem | undefined {
   for (const field of ['url', 'server']) {
     const text = (config as Record<string, unknown>)[field];
     if (typeof text === 'string' && URL.parse(text) === null) {
-      return badField(`config/${field}`, 'is no address');
+      return badField(`config/${field}`, 'is not a valid address');
     }
   }
   return undefined;

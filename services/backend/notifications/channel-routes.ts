@@ -38,7 +38,9 @@ const list = operation({
   tag,
   access,
   query: Type.Object(pageQuery, { additionalProperties: false }),
-  responses: { 200: { description: 'A page.', schema: ChannelPage, headers: ['Link'] } },
+  responses: {
+    200: { description: 'One page of the list.', schema: ChannelPage, headers: ['Link'] },
+  },
   handle: async ({ query: { limit, cursor }, url }, { readModels }) => {
     const request = { list: 'channels', filter: null, url, limit, cursor };
     const after = keyOf(request, parseChannelId);
@@ -67,11 +69,11 @@ const create = operation({
   method: 'post',
   path,
   operationId: 'createChannel',
-  summary: 'Make a channel',
+  summary: 'Create a channel',
   description:
-    'A way to tell people: by e-mail, in a chat, by a signed webhook, or in the inbox of a group. What must ' +
-    'not be known of it is encrypted before it is stored and never shown; the secret that signs webhooks is ' +
-    'shown once, here. Rules say what goes there.',
+    'A channel delivers notifications by e-mail, chat, signed webhook or the inbox of a group. Its ' +
+    'credentials are encrypted and never returned. The secret that signs webhooks is returned once, in ' +
+    'this response. Rules decide which notifications go to a channel.',
   tag,
   access,
   creates: true,
@@ -80,7 +82,7 @@ const create = operation({
     schema: NewChannel,
     example: { name: 'on call', kind: 'webhook', config: { url: 'https://example.com/hook' } },
   },
-  responses: { 201: { description: 'Made.', schema: ShownChannel, headers: ['Orch-Position'] } },
+  responses: { 201: { description: 'Created.', schema: ShownChannel, headers: ['Orch-Position'] } },
   refusals: ['version_mismatch', 'unavailable'],
   handle: async ({ body, context }, services) => {
     const { name, kind, enabled = true } = body;
@@ -105,8 +107,8 @@ const change = operation({
   operationId: 'changeChannel',
   summary: 'Change a channel',
   description:
-    'A `config` takes the place of the one before; secrets that are left out stay, unless they would go to ' +
-    'another place.',
+    '`config` replaces the current configuration. Omitted secrets are kept, unless the destination ' +
+    'changes.',
   tag,
   access,
   parameters,
@@ -115,7 +117,9 @@ const change = operation({
     example: { enabled: false },
     mediaTypes: ['application/merge-patch+json'],
   },
-  responses: { 200: { description: 'As it is now.', schema: Channel, headers: ['Orch-Position'] } },
+  responses: {
+    200: { description: 'The updated resource.', schema: Channel, headers: ['Orch-Position'] },
+  },
   refusals: ['version_mismatch', 'unavailable'],
   handle: async ({ parameters: { channel_id: id }, body, context }, services) => {
     const row = await findChannel(services.readModels, id);
@@ -147,8 +151,8 @@ const remove = operation({
   method: 'delete',
   path: `${path}/{channel_id}`,
   operationId: 'deleteChannel',
-  summary: 'Delete a channel that no rule leads to',
-  description: 'What it has to deliver still fails. Its key is destroyed.',
+  summary: 'Delete a channel that no rule uses',
+  description: "Pending deliveries fail, and the channel's encryption key is destroyed.",
   tag,
   access,
   parameters,
@@ -168,7 +172,7 @@ const rotate = operation({
   method: 'post',
   path: `${path}/{channel_id}/rotate`,
   operationId: 'rotateChannelSecret',
-  summary: 'Give a webhook another secret; the one before signs too for a day',
+  summary: 'Rotate the signing secret of a webhook; the previous secret stays valid for a day',
   tag,
   access,
   parameters,
@@ -181,7 +185,10 @@ const rotate = operation({
     const row = await findChannel(services.readModels, id);
     if (row === undefined) return notFound;
     if (row.config.kind !== 'webhook') {
-      return problem('validation_failed', 'Only webhooks have a secret that can be rotated.');
+      return problem(
+        'validation_failed',
+        'Only channels of kind webhook have a secret that can be rotated.',
+      );
     }
     return await sealing(async () => {
       const { vault, clock } = services;
@@ -201,7 +208,7 @@ const rotate = operation({
 const tried: Omit<Told, 'at'> = {
   on: 'test',
   level: 'info',
-  message: 'Somebody tries this channel. It works.',
+  message: 'This is a test. The channel works.',
   script: null,
   runId: null,
 };
@@ -210,19 +217,21 @@ const test = operation({
   method: 'post',
   path: `${path}/{channel_id}/test`,
   operationId: 'testChannel',
-  summary: 'Try a channel: one attempt, whose outcome is in the delivery',
+  summary: 'Test a channel with one attempt; the delivery shows the outcome',
   tag,
   access,
   parameters,
   creates: true,
-  responses: { 202: { description: 'It will be tried.', schema: Delivery, headers: ['Location'] } },
+  responses: {
+    202: { description: 'The test delivery is queued.', schema: Delivery, headers: ['Location'] },
+  },
   refusals: ['validation_failed'],
   handle: async ({ parameters: { channel_id: channelId }, context }, services) => {
     const row = await findChannel(services.readModels, channelId);
     if (row === undefined) return notFound;
     const { kind } = row.config;
     if (kind === 'in_app') {
-      return problem('validation_failed', 'An inbox is always there: there is nothing to try.');
+      return problem('validation_failed', 'An inbox needs no test: it is always available.');
     }
     const told = { ...tried, at: services.clock.now().toISOString() };
     return await queueDelivery({ channelId, kind, ruleId: null, told }, context, services);
@@ -234,7 +243,7 @@ async function sealing(work: () => Promise<Answer>): Promise<Answer> {
     return await work();
   } catch (error) {
     if (!(error instanceof UnreadableSecret)) throw error;
-    return problem('unavailable', `What the channel needs cannot be kept: ${error.message}`);
+    return problem('unavailable', `The channel's credentials cannot be stored: ${error.message}`);
   }
 }
 

@@ -51,7 +51,7 @@ export const ChatConfig = Type.Object(
 export const WebhookConfig = Type.Object({ url: webAddress }, strict);
 
 export const InAppConfig = Type.Object(
-  { group_id: Type.Optional(Nullable(Uuid('Null: the group of the script.'))) },
+  { group_id: Type.Optional(Nullable(Uuid('Null for the group of the script.'))) },
   strict,
 );
 
@@ -60,10 +60,11 @@ const config = Type.Object(
   {
     additionalProperties: true,
     description:
-      '`email`: `host`, `port` (587), `security` (`starttls`, `tls`, `none`), `username`, `password`, `from`, `to` (a list). ' +
-      '`messaging`: `service` `telegram` with `chat_id` and `token`; or `slack`, `discord`, `mattermost` with the `url` of an incoming webhook. ' +
-      '`webhook`: `url`. `in_app`: `group_id`, null for the group of the script. ' +
-      '`password`, `token` and the `url` of a chat are never shown; left out of a change, they stay.',
+      '`email`: `host`, `port` (587), `security` (`starttls`, `tls`, `none`), `username`, `password`, ' +
+      '`from`, `to` (a list). `messaging`: `service` `telegram` with `chat_id` and `token`; or `slack`, ' +
+      '`discord`, `mattermost` with the `url` of an incoming webhook. `webhook`: `url`. `in_app`: ' +
+      '`group_id`, null for the group of the script. `password`, `token` and the chat `url` are never ' +
+      'returned. If a change omits them, they are kept.',
   },
 );
 
@@ -73,7 +74,9 @@ const channel = {
   kind: Type.Enum(channelKinds),
   enabled: Type.Boolean(),
   config,
-  secrets: Type.Array(secret, { description: 'Names of what is kept of it and never shown.' }),
+  secrets: Type.Array(secret, {
+    description: 'Names of the stored secrets, whose values are never returned.',
+  }),
   created_at: Time(),
   updated_at: Time(),
 };
@@ -85,7 +88,7 @@ export const ShownChannel = Type.Object(
   {
     ...channel,
     secret: Type.Optional(
-      Type.String({ description: 'Signs webhooks. Shown once: a repeated answer leaves it out.' }),
+      Type.String({ description: 'Signs webhooks. Returned once; a replayed response omits it.' }),
     ),
   },
   { title: 'ShownChannel', ...strict, examples: [{ ...example, secret: 'whsec_…' }] },

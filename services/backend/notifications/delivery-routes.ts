@@ -19,7 +19,7 @@ const list = operation({
   method: 'get',
   path: deliveriesPath,
   operationId: 'listNotificationDeliveries',
-  summary: 'List deliveries, newest first; those that have ended are kept for 30 days',
+  summary: 'List deliveries, newest first; finished deliveries are kept for 30 days',
   tag,
   access,
   query: Type.Object(
@@ -30,7 +30,9 @@ const list = operation({
     },
     { additionalProperties: false },
   ),
-  responses: { 200: { description: 'A page.', schema: DeliveryPage, headers: ['Link'] } },
+  responses: {
+    200: { description: 'One page of the list.', schema: DeliveryPage, headers: ['Link'] },
+  },
   handle: async ({ query, url }, { readModels }) => {
     const { limit, cursor, channel_id: named, status } = query;
     const filter = {
@@ -64,20 +66,26 @@ const redeliver = operation({
   method: 'post',
   path: `${deliveriesPath}/{notification_delivery_id}/redeliver`,
   operationId: 'redeliverNotification',
-  summary: 'Send again what a delivery told',
+  summary: 'Send a delivery again',
   description:
-    'Makes another delivery to the same channel, with an id of its own. Refused while the one before may yet be sent.',
+    'Creates a new delivery with its own id to the same channel. Rejected while the original delivery ' +
+    'still has attempts left.',
   tag,
   access,
   parameters: { notification_delivery_id: pathParameters.notificationDeliveryId },
   creates: true,
-  responses: { 202: { description: 'It will be sent.', schema: Delivery, headers: ['Location'] } },
+  responses: {
+    202: { description: 'The delivery is queued.', schema: Delivery, headers: ['Location'] },
+  },
   refusals: ['already_exists'],
   handle: async ({ parameters: { notification_delivery_id: id }, context }, services) => {
     const before = await findDelivery(services.readModels, id);
     if (before === undefined) return notFound;
     if (before.status === 'pending') {
-      return problem('already_exists', 'It is not sent yet: other attempts follow by themselves.');
+      return problem(
+        'already_exists',
+        'The delivery is still in progress; further attempts follow automatically.',
+      );
     }
     const channelId = known(parseChannelId, before.channel_id);
     const channel = await findChannel(services.readModels, channelId);

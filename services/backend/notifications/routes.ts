@@ -29,19 +29,21 @@ const list = operation({
   operationId: 'listNotifications',
   summary: 'Read your inbox, newest first',
   description:
-    'What the people of your groups are told: every run that fails, what scripts say by ' +
-    '`platform.notify`, and what rules bring here. Each reader has their own marks of what is read.',
+    'Contains notifications for your groups: failed runs, messages from `platform.notify`, and ' +
+    'notifications from rules. Each user has their own read marks.',
   tag,
   access,
   query: Type.Object(
     {
       ...pageQuery,
-      unread: Type.Optional(Type.Boolean({ description: 'Those alone that you have not read.' })),
+      unread: Type.Optional(Type.Boolean({ description: 'Only unread notifications.' })),
       script_id: Type.Optional(Uuid()),
     },
     { additionalProperties: false },
   ),
-  responses: { 200: { description: 'A page.', schema: NotificationPage, headers: ['Link'] } },
+  responses: {
+    200: { description: 'One page of the list.', schema: NotificationPage, headers: ['Link'] },
+  },
   handle: async ({ principal, query, url }, { readModels }) => {
     const { limit, cursor, unread = false, script_id: named } = query;
     const scriptId = named === undefined ? null : known(parseScriptId, named);
@@ -69,11 +71,11 @@ const read = operation({
   // Ambiguous beside `/channels/{channel_id}`: an id could be `channels`.
   aliases: [{ path: `${path}/{notification_id}/read`, undescribed: true }],
   operationId: 'readNotification',
-  summary: 'Mark a notification as read by you',
+  summary: 'Mark a notification as read',
   tag,
   access: marking,
   parameters: { notification_id: pathParameters.notificationId },
-  responses: { 204: { description: 'Marked, or it was before.' } },
+  responses: { 204: { description: 'Marked as read.' } },
   handle: async ({ principal, parameters: { notification_id: id } }, { readModels, database }) => {
     const [notice] = await findNoticeOwners(readModels, [id]);
     if (notice === undefined || !isIn(principal, notice.group_id)) return notFound;
@@ -86,10 +88,10 @@ const readAll = operation({
   method: 'post',
   path: `${path}/read-all`,
   operationId: 'readAllNotifications',
-  summary: 'Mark everything in your inbox as read by you',
+  summary: 'Mark all notifications in your inbox as read',
   tag,
   access: marking,
-  responses: { 204: { description: 'All that was there is marked.' } },
+  responses: { 204: { description: 'All notifications are marked as read.' } },
   handle: async ({ principal }, { database }) => {
     const { reader, groupIds } = inboxOf(principal);
     await markAllRead(database, reader, groupIds);

@@ -33,7 +33,7 @@ const list = operation({
   tag,
   access,
   query: Type.Object(pageQuery, { additionalProperties: false }),
-  responses: { 200: { description: 'A page.', schema: RulePage, headers: ['Link'] } },
+  responses: { 200: { description: 'One page of the list.', schema: RulePage, headers: ['Link'] } },
   handle: async ({ query: { limit, cursor }, url }, { readModels }) => {
     const request = { list: 'rules', filter: null, url, limit, cursor };
     const after = keyOf(request, parseRuleId);
@@ -47,11 +47,11 @@ const create = operation({
   method: 'post',
   path,
   operationId: 'createRule',
-  summary: 'Have people told of what happens',
+  summary: 'Create a notification rule',
   description:
-    'Of runs that `failed`, `failed_n_times` in a row, `recovered` after a failure, ended in `success` or ' +
-    'were `stopped`; of due times that were `missed`; of a `message` of a script. A rule that listens to ' +
-    'several of these that are true of one run tells it once.',
+    'Event types: a run `failed`, `failed_n_times` in a row, `recovered` after a failure, ended with ' +
+    '`success` or was `stopped`; a due time was `missed`; a script sent a `message`. If several types of ' +
+    'a rule apply to one run, the rule sends one notification.',
   tag,
   access,
   creates: true,
@@ -59,7 +59,7 @@ const create = operation({
     schema: NewRule,
     example: { name: 'failures', on: ['failed'], channel_ids: [examples.channelId] },
   },
-  responses: { 201: { description: 'Made.', schema: Rule, headers: ['Orch-Position'] } },
+  responses: { 201: { description: 'Created.', schema: Rule, headers: ['Orch-Position'] } },
   handle: async ({ body, context }, services) => {
     const settings = {
       enabled: true,
@@ -101,7 +101,9 @@ const change = operation({
     example: { enabled: false },
     mediaTypes: ['application/merge-patch+json'],
   },
-  responses: { 200: { description: 'As it is now.', schema: Rule, headers: ['Orch-Position'] } },
+  responses: {
+    200: { description: 'The updated resource.', schema: Rule, headers: ['Orch-Position'] },
+  },
   handle: async ({ parameters: { rule_id: ruleId }, body, context }, services) => {
     const command = { type: 'ChangeRule', ruleId, changes: settingsOf(body) } as const;
     return await carryOut(command, context, services, 200);

@@ -18,10 +18,14 @@ const settings = {
     maximum: 100,
     default: 3,
     description:
-      'So many failures in a row are `failed_n_times`; told once, when they are reached.',
+      'Number of consecutive failures for `failed_n_times`. The notification is sent once, when the number ' +
+      'is reached.',
   }),
-  script_ids: ids('Of these scripts.'),
-  group_ids: ids('Of the scripts in these groups. With neither scripts nor groups: of all.'),
+  script_ids: ids('Limits the rule to these scripts.'),
+  group_ids: ids(
+    'Limits the rule to the scripts in these groups. Without scripts and groups, the rule applies to all ' +
+      'scripts.',
+  ),
   channel_ids: Type.Array(Uuid(), { minItems: 1, maxItems: 20, uniqueItems: true }),
 };
 
@@ -76,9 +80,9 @@ export const deliveryStatus = Type.Enum(deliveryStatuses);
 
 export const Delivery = Type.Object(
   {
-    id: Uuid('Receivers of webhooks get it as `webhook-id`, the same at each attempt.'),
+    id: Uuid('Sent to webhooks as `webhook-id`, the same for each attempt.'),
     channel_id: Uuid(),
-    rule_id: Nullable(Uuid('Null: somebody tried the channel.')),
+    rule_id: Nullable(Uuid('Null for a test of the channel.')),
     status: deliveryStatus,
     on: Type.Enum([...happenings, 'test']),
     level: Type.Enum(noticeLevels),
@@ -86,7 +90,7 @@ export const Delivery = Type.Object(
     script_id: Nullable(Uuid()),
     script_name: Nullable(Type.String()),
     run_id: Nullable(Uuid()),
-    attempts: Type.Integer({ description: 'Those that have ended.' }),
+    attempts: Type.Integer({ description: 'Number of finished attempts.' }),
     last_error: Nullable(Type.String()),
     queued_at: Time(),
     next_attempt_at: Nullable(Time()),
@@ -108,7 +112,7 @@ export const Delivery = Type.Object(
         script_name: 'Nightly report',
         run_id: examples.runId,
         attempts: 1,
-        last_error: 'The answer was 500',
+        last_error: 'The receiver returned 500',
         queued_at: examples.time,
         next_attempt_at: examples.time,
         ended_at: null,

@@ -25,15 +25,17 @@ const Notification = Type.Object(
     id: Uuid(),
     time: Time(),
     on: Type.Enum(happenings, {
-      description: 'What it tells of; `message`: what the script itself said.',
+      description: 'Type of the notification. `message`: sent by the script itself.',
     }),
     level: Type.Enum(noticeLevels),
     message: Type.String(),
-    script_id: Nullable(Uuid('`null`: it is about the platform itself.')),
+    script_id: Nullable(Uuid('`null` if the notification is about the platform.')),
     script_name: Nullable(Type.String()),
-    group_id: Nullable(Uuid('It is for the people of this group; `null`: for administrators.')),
+    group_id: Nullable(
+      Uuid('The group whose users get the notification; `null` for administrators.'),
+    ),
     run_id: Nullable(Uuid()),
-    read: Type.Boolean({ description: 'By you.' }),
+    read: Type.Boolean({ description: 'Whether you have read it.' }),
   },
   {
     title: 'Notification',
@@ -46,7 +48,7 @@ export const NotificationPage = Type.Object(
   {
     ...Page('Notifications', Notification).properties,
     unread: Type.Integer({
-      description: `How many of all that you may see you have not read; counted up to ${mostUnread}.`,
+      description: `Number of unread notifications that you can see; counted up to ${mostUnread}.`,
     }),
   },
   {

@@ -21,12 +21,13 @@ const sessions = operation({
   method: 'get',
   path: '/api/v1/users/{user_id}/sessions',
   operationId: 'listUserSessions',
-  summary: 'List where somebody is signed in, the newest first',
-  description: '`DELETE /auth/sessions/{session_id}` ends one, `DELETE` of this list all of them.',
+  summary: 'List the sessions of a user, newest first',
+  description:
+    '`DELETE /auth/sessions/{session_id}` ends one session, `DELETE` on this list ends all.',
   tag,
   access,
   parameters,
-  responses: { 200: { description: 'Their sessions.', schema: SessionItems } },
+  responses: { 200: { description: 'The sessions.', schema: SessionItems } },
   handle: async ({ parameters: { user_id: userId } }, { readModels, clock }) => {
     if ((await findUser(readModels, userId)) === undefined) return notFound;
     const rows = await listOpenSessions(readModels, userId, oldestGood(clock.now()));
@@ -38,9 +39,10 @@ const endAll = operation({
   method: 'delete',
   path: '/api/v1/users/{user_id}/sessions',
   operationId: 'revokeUserSessions',
-  summary: 'End all sessions of somebody: their tokens stop working at once',
+  summary: 'End all sessions of a user; their tokens stop working immediately',
   description:
-    'Their WebSockets are closed. Password and API tokens stay; your own sessions end with the one that asks.',
+    'Closes the WebSockets of the sessions. The password and API tokens stay valid. For your own ' +
+    'account, the current session also ends.',
   tag,
   access,
   parameters,
@@ -55,13 +57,15 @@ const tokens = operation({
   method: 'get',
   path: '/api/v1/users/{user_id}/tokens',
   operationId: 'listUserTokens',
-  summary: 'List the API tokens of somebody, newest first, never the tokens themselves',
-  description: '`DELETE /auth/tokens/{token_id}` revokes one.',
+  summary: 'List the API tokens of a user, newest first, without their values',
+  description: '`DELETE /auth/tokens/{token_id}` revokes a token.',
   tag,
   access,
   parameters,
   query: Type.Object(pageQuery, { additionalProperties: false }),
-  responses: { 200: { description: 'A page.', schema: ApiTokenPage, headers: ['Link'] } },
+  responses: {
+    200: { description: 'One page of the list.', schema: ApiTokenPage, headers: ['Link'] },
+  },
   handle: async ({ parameters: { user_id: userId }, query, url }, { readModels }) => {
     if ((await findUser(readModels, userId)) === undefined) return notFound;
     return await tokensOf(userId, { ...query, url }, readModels);

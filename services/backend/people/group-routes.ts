@@ -21,13 +21,14 @@ const list = operation({
   method: 'get',
   path: '/api/v1/groups',
   operationId: 'listGroups',
-  summary:
-    'List the groups that you belong to, as they are or as they were; administrators see all',
+  summary: 'List your groups, now or at a point in time; administrators see all groups',
   description: aboutPastLists,
   tag: 'Groups',
   access: { right: 'groups.read' },
   query: Type.Object({ ...pageQuery, at: atParameter }, { additionalProperties: false }),
-  responses: { 200: { description: 'A page.', schema: GroupPage, headers: ['Link'] } },
+  responses: {
+    200: { description: 'One page of the list.', schema: GroupPage, headers: ['Link'] },
+  },
   handle: async ({ principal, query, url }, services) => {
     if (query.at !== undefined) {
       const { at, limit, cursor } = query;
@@ -56,14 +57,14 @@ const create = operation({
   method: 'post',
   path: '/api/v1/groups',
   operationId: 'createGroup',
-  summary: 'Make a group',
-  description: 'No two have the same name, in whatever case.',
+  summary: 'Create a group',
+  description: 'Names are unique, ignoring case.',
   tag: 'Groups',
   access,
   creates: true,
   body: { schema: NewGroup, example: { name: 'reports', color: '#0ea5e9', icon: 'chart-line' } },
   responses: {
-    201: { description: 'Made.', schema: Group, headers: ['Location', 'Orch-Position'] },
+    201: { description: 'Created.', schema: Group, headers: ['Location', 'Orch-Position'] },
   },
   refusals: ['already_exists'],
   handle: async ({ body: { name, color = '#64748b', icon = 'folder' }, context }, services) => {
@@ -77,7 +78,7 @@ const get = operation({
   method: 'get',
   path: '/api/v1/groups/{group_id}',
   operationId: 'getGroup',
-  summary: 'Read a group, as it is or as it was',
+  summary: 'Read a group, now or at a point in time',
   description: aboutCurrentGroups,
   tag: 'Groups',
   access: { right: 'groups.read' },
@@ -96,8 +97,8 @@ const change = operation({
   method: 'patch',
   path: '/api/v1/groups/{group_id}',
   operationId: 'changeGroup',
-  summary: 'Change how a group looks',
-  description: 'No two have the same name, in whatever case.',
+  summary: 'Change the name, icon or color of a group',
+  description: 'Names are unique, ignoring case.',
   tag: 'Groups',
   access,
   parameters,
@@ -106,7 +107,9 @@ const change = operation({
     example: { color: '#0ea5e9' },
     mediaTypes: ['application/merge-patch+json'],
   },
-  responses: { 200: { description: 'As it is now.', schema: Group, headers: ['Orch-Position'] } },
+  responses: {
+    200: { description: 'The updated resource.', schema: Group, headers: ['Orch-Position'] },
+  },
   refusals: ['already_exists'],
   handle: async ({ parameters: { group_id: groupId }, body: changes, context }, services) =>
     await carryOut({ type: 'ChangeGroup', groupId, changes }, context, services),
@@ -116,8 +119,8 @@ const remove = operation({
   method: 'delete',
   path: '/api/v1/groups/{group_id}',
   operationId: 'deleteGroup',
-  summary: 'Delete a group that no script belongs to',
-  description: 'Its members leave it.',
+  summary: 'Delete a group without scripts',
+  description: 'Its members are removed from the group.',
   tag: 'Groups',
   access,
   parameters,

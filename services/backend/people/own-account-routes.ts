@@ -23,7 +23,7 @@ const list = operation({
   method: 'get',
   path: '/api/v1/auth/sessions',
   operationId: 'listSessions',
-  summary: 'List where you are signed in, the newest first',
+  summary: 'List your sessions, newest first',
   tag,
   access: 'session',
   responses: { 200: { description: 'Your sessions.', schema: SessionItems } },
@@ -38,8 +38,9 @@ const revoke = operation({
   method: 'delete',
   path: '/api/v1/auth/sessions/{session_id}',
   operationId: 'revokeSession',
-  summary: 'End one of your sessions: its tokens stop working at once',
-  description: 'Its WebSockets are closed. Administrators may end the sessions of others.',
+  summary: 'End one of your sessions; its tokens stop working immediately',
+  description:
+    'Closes the WebSockets of the session. Administrators may end sessions of other users.',
   tag,
   access: 'session',
   parameters: { session_id: pathParameters.sessionId },
@@ -59,8 +60,8 @@ const revokeOthers = operation({
   method: 'delete',
   path: '/api/v1/auth/sessions',
   operationId: 'revokeOtherSessions',
-  summary: 'End all of your sessions but this one: their tokens stop working at once',
-  description: 'Your API tokens stay.',
+  summary: 'End all of your other sessions; their tokens stop working immediately',
+  description: 'Your API tokens stay valid.',
   tag,
   access: 'session',
   responses: { 204: { description: 'Ended.', headers: ['Orch-Position'] } },
@@ -74,19 +75,20 @@ const ownPassword = operation({
   operationId: 'changePassword',
   summary: 'Change your password',
   description:
-    'Your other sessions end; your API tokens stay. Failures count as those of sign-ins.',
+    'Ends your other sessions; your API tokens stay valid. Failed attempts count towards the sign-in ' +
+    'limit.',
   tag,
   access: 'session',
   body: {
     schema: OwnPassword,
     example: { current_password: 'a good password', new_password: 'correct horse battery staple' },
   },
-  responses: { 204: { description: 'It is the password now.', headers: ['Orch-Position'] } },
+  responses: { 204: { description: 'The password was changed.', headers: ['Orch-Position'] } },
   refusals: ['rate_limited'],
   handle: async ({ principal, sessionId, body, ip, context }, services) => {
     const { userId } = principal;
     const user = await findUser(services.readModels, userId);
-    if (user === undefined) throw new Error('a session belongs to nobody');
+    if (user === undefined) throw new Error('a session has no user');
     const { current_password: current, new_password: password } = body;
     const admission = await services.throttle.admit(
       { email: user.email, userId, ip },
@@ -98,7 +100,7 @@ const ownPassword = operation({
         )),
     );
     if (admission.kind === 'throttled') return tooMany(admission);
-    if (!admission.matches) return badField('current_password', 'it is not your password');
+    if (!admission.matches) return badField('current_password', 'is not your current password');
     return noContent(await changePassword({ user, password, keep: sessionId }, context, services));
   },
 });

@@ -31,21 +31,22 @@ import { NewPassword, NewUser, UserChange, UserPage } from './schema.ts';
 const tag = 'Users';
 
 const aboutTokens =
-  'With an API token no password is set, and no account that is or becomes an administrator or an auditor is created ' +
-  'or changed.';
+  'API tokens cannot set passwords. They also cannot create or change administrators and auditors, or ' +
+  'grant these roles.';
 
-const aboutLogins = '`last_login_at` is `null` with `at`: it is no part of what an account was.';
+const aboutLogins =
+  "With `at`, `last_login_at` is `null`, because sign-ins are not part of the account's history.";
 
 const list = operation({
   method: 'get',
   path: '/api/v1/users',
   operationId: 'listUsers',
-  summary: 'List accounts, newest first, as they are or as they were',
+  summary: 'List accounts, newest first, now or at a point in time',
   description: `${aboutPastLists} ${aboutLogins}`,
   tag,
   access: { right: 'users.manage' },
   query: Type.Object({ ...pageQuery, at: atParameter }, { additionalProperties: false }),
-  responses: { 200: { description: 'A page.', schema: UserPage, headers: ['Link'] } },
+  responses: { 200: { description: 'One page of the list.', schema: UserPage, headers: ['Link'] } },
   handle: async ({ principal, query, url }, services) => {
     if (query.at !== undefined) {
       const { at, limit, cursor } = query;
@@ -65,7 +66,7 @@ const create = operation({
   operationId: 'createUser',
   summary: 'Create an account',
   description:
-    'Without a password nobody can sign in until an administrator sets one. ' + aboutTokens,
+    'Without a password, the user cannot sign in until an administrator sets one. ' + aboutTokens,
   tag,
   access: { right: 'users.manage' },
   creates: true,
@@ -112,7 +113,7 @@ async function createUser(
   if (unusable !== undefined) return unusablePassword('/password', unusable);
   const groupIds = (body.group_ids ?? []).map((id) => known(parseGroupId, id));
   const unknown = await unknownGroups(groupIds, readModels);
-  if (unknown.length > 0) return badField('group_ids', `there is no group ${unknown.join(', ')}`);
+  if (unknown.length > 0) return badField('group_ids', `group not found: ${unknown.join(', ')}`);
   const email = body.email.toLowerCase();
   const command: CreateUser = {
     type: 'CreateUser',
@@ -158,7 +159,7 @@ const get = operation({
   method: 'get',
   path: '/api/v1/users/{user_id}',
   operationId: 'getUser',
-  summary: 'Read an account, as it is or as it was',
+  summary: 'Read an account, now or at a point in time',
   description: aboutLogins,
   tag,
   access: { right: 'users.manage' },
@@ -178,9 +179,9 @@ const change = operation({
   operationId: 'changeUser',
   summary: 'Change, disable or enable an account',
   description:
-    'It counts at once, also for sessions, WebSockets and API tokens that are in use. Disabling it ends its ' +
-    'sessions for good; its API tokens are refused until it is enabled again. The last administrator stays ' +
-    'one. ' +
+    'Takes effect immediately, including for open sessions, WebSockets and API tokens. Disabling an ' +
+    'account ends its sessions permanently. Its API tokens are rejected until the account is enabled ' +
+    'again. At least one administrator is required. ' +
     aboutTokens,
   tag,
   access: { right: 'users.manage' },
@@ -190,7 +191,9 @@ const change = operation({
     example: { role: 'operator' },
     mediaTypes: ['application/merge-patch+json'],
   },
-  responses: { 200: { description: 'As it is now.', schema: User, headers: ['Orch-Position'] } },
+  responses: {
+    200: { description: 'The updated resource.', schema: User, headers: ['Orch-Position'] },
+  },
   refusals: ['last_administrator'],
   handle: async ({ principal, parameters: { user_id: userId }, body, context }, services) => {
     const { name, role, group_ids: named, can_audit: canAudit, disabled } = body;
@@ -202,7 +205,7 @@ const change = operation({
     }
     const groupIds = named?.map((id) => known(parseGroupId, id));
     const unknown = await unknownGroups(groupIds ?? [], services.readModels);
-    if (unknown.length > 0) return badField('group_ids', `there is no group ${unknown.join(', ')}`);
+    if (unknown.length > 0) return badField('group_ids', `group not found: ${unknown.join(', ')}`);
     const changes = {
       ...(name !== undefined && { name }),
       ...(role !== undefined && { role }),
@@ -222,13 +225,13 @@ const resetPassword = operation({
   method: 'post',
   path: '/api/v1/users/{user_id}/password',
   operationId: 'resetPassword',
-  summary: 'Give an account another password',
-  description: 'Its sessions end; its API tokens stay.',
+  summary: 'Set the password of an account',
+  description: 'Ends the sessions of the account; its API tokens stay valid.',
   tag,
   access: { right: 'users.manage', session: true },
   parameters,
   body: { schema: NewPassword, example: { password: 'correct horse battery staple' } },
-  responses: { 204: { description: 'It is the password now.', headers: ['Orch-Position'] } },
+  responses: { 204: { description: 'The password was changed.', headers: ['Orch-Position'] } },
   handle: async ({ parameters: { user_id: userId }, body, context }, services) => {
     const user = await findUser(services.readModels, userId);
     if (user === undefined) return notFound;

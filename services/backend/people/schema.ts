@@ -37,9 +37,17 @@ export const UserChange = Type.Object(
     role: Type.Optional(RoleSchema),
     group_ids: groupIds,
     can_audit: Type.Optional(Type.Boolean()),
-    disabled: Type.Optional(Type.Boolean({ description: 'Nobody gets in by it any more.' })),
+    disabled: Type.Optional(
+      Type.Boolean({
+        description: 'A disabled account cannot sign in, and its tokens are rejected.',
+      }),
+    ),
   },
-  { title: 'UserChange', additionalProperties: false, description: 'What is absent stays.' },
+  {
+    title: 'UserChange',
+    additionalProperties: false,
+    description: 'Omitted fields stay unchanged.',
+  },
 );
 
 export const NewPassword = Type.Object(
@@ -70,7 +78,7 @@ const groupName = OneLine(100);
 const groupColor = Type.String({ pattern: '^#[0-9a-f]{6}$' });
 const groupIcon = Type.String({
   pattern: '^[a-z][a-z0-9-]{0,49}$',
-  description: "Name of an icon of the dashboard's icon set.",
+  description: "Name of an icon from the dashboard's icon set.",
 });
 
 export const NewGroup = Type.Object(
@@ -88,7 +96,11 @@ export const GroupChange = Type.Object(
     color: Type.Optional(groupColor),
     icon: Type.Optional(groupIcon),
   },
-  { title: 'GroupChange', additionalProperties: false, description: 'What is absent stays.' },
+  {
+    title: 'GroupChange',
+    additionalProperties: false,
+    description: 'Omitted fields stay unchanged.',
+  },
 );
 
 export const GroupPage = Page('GroupPage', Group);

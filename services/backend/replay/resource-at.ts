@@ -20,7 +20,8 @@ type Thing = Readonly<Record<string, unknown>>;
 
 /** Said of every list that can look back, in its description. */
 export const aboutPastLists =
-  'With `at`: as it was then, in the order of ids; a page may be short, or empty, although more follow. ' +
+  'With `at`, the list shows that point in time, sorted by id. A page may be short or empty although ' +
+  'more pages follow. ' +
   aboutCurrentGroups;
 
 export interface PastList {
@@ -71,7 +72,9 @@ export async function replyAt(
   const thing = await oneAt(services.database, kind, { id, moment }, (found) =>
     shown(kind, { principal, moment, found }, services),
   );
-  return thing === undefined ? problem('not_found', 'It was not there then.') : json(200, thing);
+  return thing === undefined
+    ? problem('not_found', 'The resource did not exist at that time.')
+    : json(200, thing);
 }
 
 interface Found {

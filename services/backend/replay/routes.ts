@@ -24,8 +24,8 @@ const tag = 'Audit';
 const access = { right: 'audit.read' } as const;
 const kinds = Object.keys(replayKinds) as ReplayKind[];
 const aboutGroups =
-  'From the history alone. Administrators see everything, whoever else may audit what belonged to their ' +
-  'groups then. Without `at`: as it is now.';
+  'Reads the event history only. Administrators see everything. Other users with the audit right see ' +
+  'what belonged to their groups at that time. Without `at`, shows the current state.';
 
 /** A moment, and how it was asked for. */
 interface Asked {
@@ -45,12 +45,12 @@ const overview = operation({
   method: 'get',
   path: '/api/v1/replay',
   operationId: 'replay',
-  summary: 'Look back: what existed, who could do what, what was queued and running',
+  summary: 'Read the state of the platform at a point in time',
   description: aboutGroups,
   tag,
   access,
   query: Type.Object({ at: atParameter, limit: pageQuery.limit }, { additionalProperties: false }),
-  responses: { 200: { description: 'As it was.', schema: Replay } },
+  responses: { 200: { description: 'The state at that time.', schema: Replay } },
   handle: async ({ principal, query }, services) => {
     const asked = await askedFor(query.at, services);
     if (isProblem(asked)) return asked;
@@ -81,13 +81,15 @@ const lists = kinds.map((kind) =>
     operationId: `replay${kind[0]?.toUpperCase()}${kind.slice(1)}`,
     summary:
       kind === 'runs'
-        ? 'List the runs that were queued or running at a moment, in the order of their ids'
-        : `List the ${kind} that were there at a moment, in the order of their ids`,
-    description: `${aboutGroups} A page may be short, or empty, although more follow.`,
+        ? 'List the runs that were queued or running at a point in time, by id'
+        : `List the ${kind} that existed at a point in time, by id`,
+    description: `${aboutGroups} A page may be short or empty although more pages follow.`,
     tag,
     access,
     query: Type.Object({ ...pageQuery, at: atParameter }, { additionalProperties: false }),
-    responses: { 200: { description: 'A page.', schema: replayPages[kind], headers: ['Link'] } },
+    responses: {
+      200: { description: 'One page of the list.', schema: replayPages[kind], headers: ['Link'] },
+    },
     handle: async ({ principal, query, url }, services) => {
       const asked = await askedFor(query.at, services);
       if (isProblem(asked)) return asked;
@@ -111,10 +113,10 @@ const differences = operation({
   method: 'get',
   path: '/api/v1/replay/diff',
   operationId: 'replayDifferences',
-  summary: 'List what differs between two moments',
+  summary: 'List the differences between two points in time',
   description:
-    `${aboutGroups} Groups, users, scripts, schedules, webhooks and chains, each as it was before and ` +
-    'after; `/scripts/{id}/diff` shows what became of files. Without `from`: since the beginning.',
+    `${aboutGroups} Compares groups, users, scripts, schedules, webhooks and chains. ` +
+    '`/scripts/{id}/diff` shows changes to files. Without `from`, compares with the empty platform.',
   tag,
   access,
   query: Type.Object(
@@ -122,7 +124,7 @@ const differences = operation({
     { additionalProperties: false },
   ),
   responses: {
-    200: { description: 'A page.', schema: ReplayDifferences, headers: ['Link'] },
+    200: { description: 'One page of the list.', schema: ReplayDifferences, headers: ['Link'] },
   },
   handle: async ({ principal, query, url }, services) => {
     const from = await askedFor(query.from ?? '0', services);
@@ -148,7 +150,7 @@ const differences = operation({
   },
 });
 
-const backwards = problem('invalid_parameter', 'The parameter "from" is later than "to".');
+const backwards = problem('invalid_parameter', 'The parameter "from" must not be later than "to".');
 
 /** A time and a position cannot be compared. */
 function isLater(one: Moment, other: Moment): boolean {

@@ -22,7 +22,7 @@ const PastUser = shape(
   {
     ...account,
     rights: Type.Array(Type.String(), {
-      description: 'What they could do within their groups; an administrator, everywhere.',
+      description: 'Their rights within their groups. Administrators have them everywhere.',
     }),
   },
   { ...accountExample, rights: ['scripts.list', 'runs.read'] },
@@ -40,7 +40,7 @@ const PastScript = shape(
     entrypoint: Type.String(),
     max_concurrent_runs: Type.Integer(),
     keep_alive: Type.Boolean(),
-    files: Type.Integer({ description: 'How many.' }),
+    files: Type.Integer({ description: 'Number of files.' }),
     storage_used_bytes: Type.Integer(),
     ...created,
   },
@@ -182,14 +182,14 @@ export const replayPages = {
   runs: Page('PastRunPage', PastRun),
 } as const satisfies Record<ReplayKind, TObject>;
 
-const At = Type.String({ description: 'The time or the position that is shown.' });
+const At = Type.String({ description: 'The requested time or position.' });
 
 export const Replay = Type.Object(
   { at: At, paused: Type.Boolean(), ...replayPages },
   {
     title: 'Replay',
     additionalProperties: false,
-    description: 'The first page of everything; for the next ones each list has a path of its own.',
+    description: 'The first page of each list. Each list has its own path for further pages.',
   },
 );
 
@@ -205,7 +205,9 @@ export const ReplayDifferences = Type.Object(
           kind: Type.Enum(['group', 'user', 'script', 'schedule', 'webhook', 'chain']),
           id: Uuid(),
           change: Type.Enum(['created', 'changed', 'deleted']),
-          fields: Type.Array(Type.String(), { description: 'What differs, where it was changed.' }),
+          fields: Type.Array(Type.String(), {
+            description: 'The changed fields, for changed resources.',
+          }),
           before: Nullable(AnyPast),
           after: Nullable(AnyPast),
         },

@@ -15,15 +15,15 @@ const causes = operation({
   method: 'get',
   path: '/api/v1/runs/{run_id}/causes',
   operationId: 'traceRun',
-  summary: 'Trace a run: upwards what it came from, downwards what came of it',
+  summary: 'Read the upstream causes and downstream effects of a run',
   description:
-    'Upwards run by run, by retries, reruns, chains and scripts that asked, to the schedule, the webhook or ' +
-    'the person that began it. Downwards runs, messages to people, and chains that did not start one. What ' +
-    'belongs to other groups is left out. It follows the events within moments.',
+    'Upstream: retries, reruns, chains and requests by other scripts, back to the schedule, webhook or ' +
+    'user that started the first run. Downstream: runs, notifications, and chains that did not start a ' +
+    'run. Items of other groups are omitted. New events appear within moments.',
   tag: 'Runs',
   access: { right: 'runs.read' },
   parameters: { run_id: pathParameters.runId },
-  responses: { 200: { description: 'Both, nearest first.', schema: RunCauses } },
+  responses: { 200: { description: 'Both directions, nearest first.', schema: RunCauses } },
   readsBehind: [auditProjection.name],
   handle: async ({ principal, parameters: { run_id } }, { database, readModels }) => {
     if ((await visibleRun(principal, run_id, readModels)) === undefined) return notFound;

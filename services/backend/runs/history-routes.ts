@@ -26,7 +26,7 @@ const events = operation({
   tag,
   access: { right: 'runs.read' },
   parameters,
-  responses: { 200: { description: 'All of them; a run has few.', schema: RunEvents } },
+  responses: { 200: { description: 'All events of the run.', schema: RunEvents } },
   handle: async ({ principal, parameters: { run_id } }, { database, readModels }) => {
     if ((await visibleRun(principal, run_id, readModels)) === undefined) return notFound;
     const recorded = await readStream(database, `run-${run_id}`, 1);
@@ -38,7 +38,7 @@ const why = operation({
   method: 'get',
   path: '/api/v1/runs/{run_id}/why',
   operationId: 'explainRun',
-  summary: 'Say which decisions queued, held, released, retried or ended a run',
+  summary: 'List the decisions that queued, held, released, retried or ended a run',
   tag,
   access: { right: 'runs.read' },
   parameters,

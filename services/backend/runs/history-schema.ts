@@ -14,7 +14,7 @@ const Event = Type.Object(
     time: Time(),
     actor: Type.String(),
     correlation_id: Type.String(),
-    causation_id: Nullable(Uuid('The event that this one answers to.')),
+    causation_id: Nullable(Uuid('The event that caused this event.')),
     data: Type.Object({}, { additionalProperties: true }),
   },
   { title: 'Event', additionalProperties: false },
@@ -39,13 +39,13 @@ export const RunReasons = Type.Object(
         { title: 'RunReason', additionalProperties: false },
       ),
     ),
-    followed_by: Type.Array(Uuid(), { description: 'Runs that are a further attempt of it.' }),
+    followed_by: Type.Array(Uuid(), { description: 'Retries of the run.' }),
     chained: Type.Array(
       Type.Object(
         { chain_id: Uuid(), ...ChainOccurrence.properties },
         { title: 'ChainedRun', additionalProperties: false },
       ),
-      { description: 'What chains started when it had ended, or why they did not.' },
+      { description: 'Chains that started when the run ended, or the reasons why they did not.' },
     ),
   },
   { title: 'RunReasons', additionalProperties: false },
@@ -71,21 +71,22 @@ export const RunCauses = Type.Object(
         },
         { title: 'RunCause', additionalProperties: false },
       ),
-      { description: 'The run itself, and before it each run that it came from.' },
+      { description: 'The run itself, followed by its causes.' },
     ),
     effects: Type.Array(
       Type.Object(
         {
-          depth: Type.Integer({ minimum: 1, description: '1: it followed from the run itself.' }),
-          caused_by: Type.String({ description: 'Such as `run-<id>`.' }),
+          depth: Type.Integer({ minimum: 1, description: '1 for a direct effect of the run.' }),
+          caused_by: Type.String({ description: 'The stream, such as `run-<id>`.' }),
           action: Type.String({ description: 'As in the audit trail, such as `run_queued`.' }),
           resource: Type.String(),
           script_id: Nullable(
             Uuid(
-              'Whose run or message it is, or which the chain did not start; `null` where it is not yours to see.',
+              'The script of the run or message, or the target that the chain did not start; `null` if you do not ' +
+                'have access to it.',
             ),
           ),
-          script_name: Nullable(Type.String({ description: 'As it is called now.' })),
+          script_name: Nullable(Type.String({ description: 'Current name.' })),
           detail: Nullable(Type.String()),
           time: Time(),
           actor: Type.String(),

@@ -38,13 +38,13 @@ describe('given a run that has ended', () => {
     const decisions = (answer: { items: { decision: string; reason: string }[] }) =>
       answer.items.map(({ decision, reason }) => [decision, reason]);
     expect(decisions(await get(`${first}/why`))).toEqual([
-      ['queued', 'admin@example.com asked for it (trigger manual), at version 1.'],
-      ['started', 'The runtime runtime-1 had it ready.'],
-      ['ended', 'The script ended by itself, with exit code 0.'],
+      ['queued', 'admin@example.com started the run (trigger manual) at version 1.'],
+      ['started', 'Runtime runtime-1 started the run.'],
+      ['ended', 'The script exited with exit code 0.'],
     ]);
     expect(decisions(await get(`${waiting}/why`))).toEqual([
       ['held', expect.stringMatching('no free slot')],
-      ['ended', 'It was stopped; admin@example.com reported it.'],
+      ['ended', 'The run was stopped, reported by admin@example.com.'],
     ]);
   });
 });

@@ -13,18 +13,26 @@ const query = Type.Object(
   {
     ...pageQuery,
     from_seq: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 2 ** 53 - 1, description: 'First line wanted.' }),
+      Type.Integer({ minimum: 1, maximum: 2 ** 53 - 1, description: 'First line to return.' }),
     ),
     tail: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 10_000, description: 'Only so many lines of the end.' }),
+      Type.Integer({
+        minimum: 1,
+        maximum: 10_000,
+        description: 'Return only this many lines from the end.',
+      }),
     ),
     stream: Type.Optional(LogStream),
     q: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 200, description: 'Lines with this text, any case.' }),
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        description: 'Lines that contain this text, ignoring case.',
+      }),
     ),
     format: Type.Optional(
       Type.Enum(['json', 'text'], {
-        description: '`text` downloads all lines that match, plain.',
+        description: '`text` downloads all matching lines as plain text.',
       }),
     ),
   },
@@ -35,17 +43,17 @@ const readLogs = operation({
   method: 'get',
   path: '/api/v1/runs/{run_id}/logs',
   operationId: 'readRunLogs',
-  summary: 'Read the log of a run, first line first',
+  summary: 'Read the log of a run, oldest line first',
   description:
-    'While the run is active, ask again with `from_seq` for what has come since, or use the ' +
-    'WebSocket `/ws/runs/{run_id}`. A page with `q` may hold few lines although more follow.',
+    'While the run is active, repeat the request with `from_seq` to get new lines, or use the WebSocket ' +
+    '`/ws/runs/{run_id}`. With `q`, a page may have few lines although more pages follow.',
   tag: 'Runs',
   access: { right: 'runs.read' },
   parameters: { run_id: pathParameters.runId },
   query,
   responses: {
     200: {
-      description: 'A page; with `format=text` all lines that match.',
+      description: 'One page of lines. With `format=text`, all matching lines.',
       schema: LogPage,
       alternatives: { 'text/plain': Type.String() },
       headers: ['Link', 'Content-Disposition'],
@@ -75,7 +83,7 @@ const readLogs = operation({
   },
 });
 
-const eitherOr = problem('invalid_parameter', 'Ask with "tail" or with "cursor", not with both.');
+const eitherOr = problem('invalid_parameter', 'Use either "tail" or "cursor", not both.');
 
 function parseSeq(text: string): number | undefined {
   return /^[1-9]\d{0,15}$/.test(text) ? Number(text) : undefined;

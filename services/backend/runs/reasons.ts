@@ -11,11 +11,11 @@ export function reasonOf(event: Recorded<RunEvent>): string {
     case 'RunQueued':
       return `${queuedBy(event, actor)}${waitOf(event)}`;
     case 'RunReleased':
-      return 'Its time had come and the script had a slot.';
+      return 'The run was due and its script had a free slot.';
     case 'RunStarted':
-      return `The runtime ${event.data.runtimeId} had it ready.`;
+      return `Runtime ${event.data.runtimeId} started the run.`;
     case 'RunStopRequested':
-      return `${actor} asked it to stop.`;
+      return `${actor} requested the stop.`;
     case 'RunFinished':
       return endedBy(event, actor);
   }
@@ -28,7 +28,7 @@ function queuedBy({ data: { trigger, attempt, scriptVersion } }: Queued, actor: 
     case 'retry':
       return `Run ${trigger.runId} failed, and the retry policy allows attempt ${attempt}.`;
     case 'rerun':
-      return `${actor} ran ${trigger.runId} again, at version ${scriptVersion}.`;
+      return `${actor} reran ${trigger.runId} at version ${scriptVersion}.`;
     case 'schedule':
       return `Schedule ${trigger.scheduleId} was due at ${trigger.dueAt} (${trigger.outcome}).`;
     case 'event':
@@ -38,37 +38,38 @@ function queuedBy({ data: { trigger, attempt, scriptVersion } }: Queued, actor: 
     case 'webhook':
     case 'mcp':
     case 'queue':
-      return `${actor} asked for it (trigger ${trigger.type}), at version ${scriptVersion}.`;
+      return `${actor} started the run (trigger ${trigger.type}) at version ${scriptVersion}.`;
   }
 }
 
 function causedBy(trigger: Extract<Trigger, { type: 'event' }>, scriptVersion: number): string {
   switch (trigger.cause) {
     case 'keep_alive':
-      return 'The script is to be kept alive and had no run.';
+      return 'The script is always on and had no active run.';
     case 'script':
-      return `Run ${trigger.runId} asked for it, at version ${scriptVersion}.`;
+      return `Run ${trigger.runId} requested it at version ${scriptVersion}.`;
     case 'chain':
-      return `Run ${trigger.runId} had ended, and chain ${trigger.chainId} leads here (depth ${trigger.depth}).`;
+      return `Run ${trigger.runId} ended and triggered chain ${trigger.chainId} (depth ${trigger.depth}).`;
   }
 }
 
 function waitOf({ data: { waiting, notBefore, trigger } }: Queued): string {
-  if (notBefore !== undefined) return ` It waits until ${notBefore} and for a slot.`;
+  if (notBefore !== undefined) return ` It waits until ${notBefore}, then for a free slot.`;
   if (!waiting) return '';
   return trigger.type === 'schedule' && trigger.afterPrevious
-    ? ' It waits for the run before of the schedule, or for a slot.'
-    : ' It waits: the script had no free slot, or others waited already.';
+    ? " It waits for the schedule's previous run or for a free slot."
+    : ' It waits because the script had no free slot or other runs were already waiting.';
 }
 
 function endedBy(
   { data }: Extract<Recorded<RunEvent>, { type: 'RunFinished' }>,
   actor: string,
 ): string {
-  if (data.outcome === 'success') return 'The script ended by itself, with exit code 0.';
-  if (data.outcome === 'stopped') return `It was stopped; ${actor} reported it.`;
-  if (data.outcome !== 'exit_code') return `It failed: ${data.outcome}; ${actor} reported it.`;
+  if (data.outcome === 'success') return 'The script exited with exit code 0.';
+  if (data.outcome === 'stopped') return `The run was stopped, reported by ${actor}.`;
+  if (data.outcome !== 'exit_code')
+    return `The run failed with ${data.outcome}, reported by ${actor}.`;
   return data.signal === null
-    ? `The script ended by itself, with exit code ${data.exitCode}.`
-    : `The script was ended by ${data.signal}.`;
+    ? `The script exited with exit code ${data.exitCode}.`
+    : `The script was killed by ${data.signal}.`;
 }

@@ -25,7 +25,7 @@ export interface RerunCall {
 
 const paramsRemoved = problem(
   'params_removed',
-  'The parameters of the run are no longer kept: start a new run with others.',
+  "The run's parameters were removed by retention. Start a new run with new parameters.",
 );
 
 export async function rerunRun(call: RerunCall, services: Services): Promise<Queued | Problem> {

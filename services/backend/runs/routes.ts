@@ -23,16 +23,16 @@ const tag = 'Runs';
 const filters = {
   ...pageQuery,
   status: Type.Optional(SomeOf(runStatuses, 'Status')),
-  trigger: Type.Optional(SomeOf(triggerTypes, 'What caused it')),
-  trigger_type: Type.Optional(SomeOf(triggerTypes, 'The same as `trigger`')),
+  trigger: Type.Optional(SomeOf(triggerTypes, 'What started the run')),
+  trigger_type: Type.Optional(SomeOf(triggerTypes, 'Alias of `trigger`')),
   from: Type.Optional(
-    Type.String({ format: 'date-time', description: 'Asked for then or later.' }),
+    Type.String({ format: 'date-time', description: 'Queued at or after this time.' }),
   ),
-  to: Type.Optional(Type.String({ format: 'date-time', description: 'Asked for before.' })),
+  to: Type.Optional(Type.String({ format: 'date-time', description: 'Queued before this time.' })),
   q: Type.Optional(
     Type.String({
       maxLength: 200,
-      description: 'Part of the name that the script has now, any case.',
+      description: "Part of the script's current name, ignoring case.",
     }),
   ),
 };
@@ -44,7 +44,7 @@ const queuedResponses: Readonly<Record<number, ResponseRule>> = {
     headers: ['Location', 'Orch-Position', 'Preference-Applied'],
   },
   200: {
-    description: 'Ended within the time that `Prefer` named.',
+    description: 'Ended within the time given by `Prefer`.',
     schema: Run,
     headers: ['Location', 'Orch-Position', 'Preference-Applied'],
   },
@@ -55,7 +55,7 @@ const run = operation({
   path: '/api/v1/runs/scripts/{id}/run',
   aliases: [{ path: '/api/v1/scripts/{id}/run' }],
   operationId: 'runScript',
-  summary: 'Queue a run of a script',
+  summary: 'Start a run of a script',
   tag,
   access: { right: 'runs.start' },
   creates: true,
@@ -92,9 +92,10 @@ const rerun = operation({
   method: 'post',
   path: '/api/v1/runs/{run_id}/rerun',
   operationId: 'rerunRun',
-  summary: 'Queue a run with the parameters of another one',
+  summary: 'Rerun a run with the same parameters',
   description:
-    'The new run has the trigger `rerun`. It executes exactly the version, entry point, limits and environment of the run it repeats, with the secrets in the versions that it was given, or the script as it is now.',
+    'The new run has the trigger `rerun`. By default it uses exactly the version, entry point, limits, ' +
+    'environment and secret versions of the original run. Alternatively it uses the current script.',
   tag,
   access: { right: 'runs.start' },
   creates: true,
@@ -114,13 +115,13 @@ const stopAll = operation({
   path: '/api/v1/runs/scripts/{id}/stop',
   aliases: [{ path: '/api/v1/scripts/{id}/stop' }],
   operationId: 'stopScriptRuns',
-  summary: 'Stop the queued and running runs of a script, or the one that is named',
+  summary: 'Stop all active runs of a script, or a single run',
   tag,
   access: { right: 'runs.stop' },
   parameters: { id: pathParameters.scriptId },
   body: { schema: StopRequest, example: {}, optional: true },
   responses: {
-    202: { description: 'Stopping.', schema: RunItems, headers: ['Orch-Position'] },
+    202: { description: 'Stopping has begun.', schema: RunItems, headers: ['Orch-Position'] },
   },
   refusals: ['run_not_active'],
   handle: async (call, services) => {
@@ -135,13 +136,13 @@ const stop = operation({
   operationId: 'stopRun',
   summary: 'Stop a run',
   description:
-    'A queued run is stopped at once. A running one gets SIGTERM, and SIGKILL after 10 seconds.',
+    'A queued run stops immediately. A running run gets SIGTERM, and SIGKILL after 10 seconds.',
   tag,
   access: { right: 'runs.stop' },
   parameters: { run_id: pathParameters.runId },
   body: { schema: Type.Object({}, { additionalProperties: false }), example: {}, optional: true },
   responses: {
-    202: { description: 'Stopping.', schema: RunItems, headers: ['Orch-Position'] },
+    202: { description: 'Stopping has begun.', schema: RunItems, headers: ['Orch-Position'] },
   },
   refusals: ['run_not_active'],
   handle: async (call, services) => {
@@ -170,7 +171,7 @@ const list = operation({
     },
     { additionalProperties: false },
   ),
-  responses: { 200: { description: 'A page.', schema: RunPage, headers: ['Link'] } },
+  responses: { 200: { description: 'One page of the list.', schema: RunPage, headers: ['Link'] } },
   handle: (call, services) => runPage('runs', call, services),
 });
 
@@ -184,7 +185,7 @@ const history = operation({
   access: { right: 'runs.read' },
   parameters: { id: pathParameters.scriptId },
   query: Type.Object(filters, { additionalProperties: false }),
-  responses: { 200: { description: 'A page.', schema: RunPage, headers: ['Link'] } },
+  responses: { 200: { description: 'One page of the list.', schema: RunPage, headers: ['Link'] } },
   handle: async (call, services) => {
     const { id } = call.parameters;
     if (!(await seesScript(call.principal, id, services.readModels))) return notFound;

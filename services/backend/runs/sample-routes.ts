@@ -11,16 +11,16 @@ const readSamples = operation({
   method: 'get',
   path: '/api/v1/runs/{run_id}/samples',
   operationId: 'readRunSamples',
-  summary: 'Read what a run used while it ran, oldest first',
+  summary: 'Read the resource usage of a run, oldest sample first',
   description:
-    'Totals over all processes of the run, about once a second; CPU time counts from its start. A ' +
-    'long run has at most 2048 points: neighbours have become one, with the most memory, threads ' +
-    'and processes that any of them had. The WebSocket `/ws/runs/{run_id}` sends each new sample ' +
-    'as `{"type": "sample", …}`; those before are here.',
+    'Totals over all processes of the run, about once a second. CPU time is cumulative. Long runs are ' +
+    'reduced to at most 2048 points: neighbouring samples are merged and keep the highest memory, thread ' +
+    'and process counts. The WebSocket `/ws/runs/{run_id}` sends new samples as `{"type": "sample", …}`; ' +
+    'this operation returns the earlier ones.',
   tag: 'Runs',
   access: { right: 'runs.read' },
   parameters: { run_id: pathParameters.runId },
-  responses: { 200: { description: 'All points.', schema: RunSampleItems } },
+  responses: { 200: { description: 'All samples.', schema: RunSampleItems } },
   handle: async ({ principal, parameters: { run_id } }, { readModels, runSamples }) => {
     if ((await visibleRun(principal, run_id, readModels)) === undefined) return notFound;
     return json(200, { items: (await runSamples.read(run_id)).map(sampleJson) });

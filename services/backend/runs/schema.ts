@@ -1,9 +1,9 @@
 /** Runs and their logs on the wire (contract §3, "Run" and "Run log"). */
-import { errorSources, maxFrames, relations } from '#domain/run/error/error.ts';
 import { busyChoices, failures, runStatuses, triggerTypes } from '#domain/run/run.ts';
 import { removableKinds } from '#domain/system/retention.ts';
 import Type from 'typebox';
 import { examples, Nullable, Page, Time, Uuid } from '../http/schema.ts';
+import { RunError } from './error-schema.ts';
 
 export const RunStatusSchema = Type.Enum(runStatuses, { title: 'RunStatus' });
 export const TriggerType = Type.Enum(triggerTypes, { title: 'TriggerType' });
@@ -45,64 +45,17 @@ export const runExample = {
 
 const natural = Type.Integer({ minimum: 0 });
 
-const Frame = Type.Object(
-  {
-    file: Type.String({ description: 'Of the script itself: relative to its root.' }),
-    line: natural,
-    function: Type.String(),
-    code: Type.String({ description: 'The line of code; empty if the traceback has none.' }),
-    own: Type.Boolean({ description: 'Whether it is code of the script itself.' }),
-  },
-  { title: 'ErrorFrame', additionalProperties: false },
-);
-
-const raised = {
-  type: Type.String({
-    description:
-      "The exception's qualified name without `builtins.`, or the `failure_reason` of a limit or a failure of the platform.",
-  }),
-  message: Type.String({ description: 'At most 4 KiB.' }),
-  frames: Type.Array(Frame, {
-    maxItems: maxFrames,
-    description: 'Outermost first. Of more than 50, the first 25 and the last 25.',
-  }),
-};
-
-const RunError = Type.Object(
-  {
-    ...raised,
-    causes: Type.Array(
-      Type.Object(
-        {
-          ...raised,
-          relation: Type.Enum(relations, {
-            title: 'ErrorRelation',
-            description:
-              '`cause`: the one before was raised from it. `context`: while it was handled. `member`: of an exception group.',
-          }),
-        },
-        { title: 'ErrorCause', additionalProperties: false },
-      ),
-      { description: 'What led to it, nearest first, and behind each what led to that one.' },
-    ),
-    source: Type.Enum(errorSources, {
-      title: 'ErrorSource',
-      description: 'Who reported it: the interpreter, the traceback in the log, or the platform.',
-    }),
-  },
-  { title: 'RunError', additionalProperties: false },
-);
-
 export const Run = Type.Object(
   {
     run_id: Uuid(),
-    id: Uuid('The same as `run_id`.'),
+    id: Uuid('Alias of `run_id`.'),
     script_id: Uuid(),
     script_name: Type.String(),
     script_version: Type.Integer({ minimum: 1 }),
     status: RunStatusSchema,
     waiting: Type.Boolean({
-      description: 'It starts, in order, when the script has a slot and its time has come.',
+      description:
+        'Whether the run is waiting for its due time or a free slot. Waiting runs start in order.',
     }),
     stop_requested: Type.Boolean(),
     trigger_type: TriggerType,
@@ -110,24 +63,30 @@ export const Run = Type.Object(
       {
         type: TriggerType,
         run_id: Type.Optional(
-          Uuid('The run that a retry or a rerun repeats, or that asked for this one.'),
+          Uuid('The run that was retried or rerun, or that requested this run.'),
         ),
-        schedule_id: Type.Optional(Uuid('The schedule that it was due by.')),
-        webhook_id: Type.Optional(Uuid('The webhook that was called.')),
-        redelivery_of: Type.Optional(Uuid('The delivery that this one repeats.')),
+        schedule_id: Type.Optional(Uuid('The schedule that started the run.')),
+        webhook_id: Type.Optional(Uuid('The webhook that started the run.')),
+        redelivery_of: Type.Optional(Uuid('The webhook delivery that this run repeats.')),
         chain_id: Type.Optional(Uuid('The chain that started it.')),
-        source_run_id: Type.Optional(Uuid('The run whose end the chain answered to.')),
+        source_run_id: Type.Optional(Uuid('The upstream run that triggered the chain.')),
         depth: Type.Optional(
-          Type.Integer({ minimum: 1, description: 'How many runs caused one another up to it.' }),
+          Type.Integer({
+            minimum: 1,
+            description: 'Length of the chain of runs that led to this run.',
+          }),
         ),
         payload_sha256: Type.Optional(
-          Type.String({ description: 'Names what it was called with, or what was handed over.' }),
+          Type.String({
+            description: 'SHA-256 of the payload from the webhook call or the upstream run.',
+          }),
         ),
-        token_id: Type.Optional(Uuid('The API token that asked for it.')),
+        token_id: Type.Optional(Uuid('The API token that requested the run.')),
         cause: Type.Optional(
           Type.String({
             description:
-              '`keep_alive`: the script is a bot that had no run. `script`: another run asked for it. `chain`: another run had ended.',
+              '`keep_alive`: started because the script is always on. `script`: requested by another run. `chain`: ' +
+              'triggered by the end of another run.',
           }),
         ),
       },
@@ -160,7 +119,7 @@ export const Run = Type.Object(
     log_bytes: natural,
     log_truncated: Type.Boolean(),
     output: Type.Unknown({
-      description: 'What the script gave to `platform.output`; `null` for nothing.',
+      description: 'The value passed to `platform.output`; `null` if there is none.',
     }),
     progress: Nullable(
       Type.Object(
@@ -168,7 +127,7 @@ export const Run = Type.Object(
         {
           title: 'RunProgress',
           additionalProperties: false,
-          description: 'How far the script said that it is.',
+          description: 'Progress reported by the script.',
         },
       ),
     ),
@@ -176,7 +135,8 @@ export const Run = Type.Object(
     error_group_id: Nullable(Uuid('The error group that the run belongs to.')),
     removed: Type.Array(Type.Enum(removableKinds, { title: 'RemovableKind' }), {
       description:
-        'What is no longer kept of the run: its time is over (`/system/retention`), or its script was purged. Such lists are empty, `params` is null, and one `system` line stands for the log.',
+        'Data of the run that was removed, by retention (`/system/retention`) or because the script was ' +
+        'purged. Removed lists are empty, `params` is null, and the log is a single `system` line.',
     }),
   },
   { title: 'Run', additionalProperties: false, examples: [runExample] },
@@ -191,7 +151,7 @@ export const RunItems = Type.Object(
 const RunSample = Type.Object(
   {
     time: Time(),
-    cpu_seconds: Type.Number({ minimum: 0, description: 'Since the start of the run.' }),
+    cpu_seconds: Type.Number({ minimum: 0, description: 'Cumulative since the start of the run.' }),
     memory_bytes: natural,
     threads: natural,
     processes: natural,
@@ -219,13 +179,14 @@ export const RunSampleItems = Type.Object(
 const WhenBusy = Type.Enum(busyChoices, {
   default: 'refuse',
   description:
-    'What meets the concurrency limit is refused with 409, or waits in the queue for its turn, for at most `limits.queue_seconds`.',
+    'What to do when the concurrency limit is reached: reject with 409, or wait in the queue for at most ' +
+    '`limits.queue_seconds`.',
 });
 
 export const RerunRequest = Type.Object(
   {
     version: Type.Enum(['same', 'latest'], {
-      description: 'The files and settings of then, or those of now.',
+      description: 'Whether to use the files and settings of the original run or the current ones.',
     }),
     when_busy: Type.Optional(WhenBusy),
   },
@@ -237,7 +198,10 @@ export const RunRequest = Type.Object(
     params: Type.Optional(
       Type.Object(
         {},
-        { additionalProperties: true, description: 'At most 64 KiB of JSON, for the script.' },
+        {
+          additionalProperties: true,
+          description: 'Parameters for the script; at most 64 KiB of JSON.',
+        },
       ),
     ),
     when_busy: Type.Optional(WhenBusy),
@@ -245,7 +209,7 @@ export const RunRequest = Type.Object(
       Type.Integer({
         minimum: 1,
         maximum: 31_536_000,
-        description: 'Replaces the wall-clock limit of the script.',
+        description: 'Overrides the wall-clock limit of the script.',
       }),
     ),
   },
@@ -253,7 +217,7 @@ export const RunRequest = Type.Object(
 );
 
 export const StopRequest = Type.Object(
-  { run_id: Type.Optional(Uuid('Only this run.')) },
+  { run_id: Type.Optional(Uuid('Stop only this run.')) },
   { title: 'StopRequest', additionalProperties: false },
 );
 
@@ -268,15 +232,19 @@ export const logLineExample = {
 
 export const LogLine = Type.Object(
   {
-    seq: Type.Integer({ minimum: 1, description: 'Counts from 1 without gaps.' }),
+    seq: Type.Integer({ minimum: 1, description: 'Starts at 1, without gaps.' }),
     time: Time(),
     stream: LogStream,
     text: Type.String(),
     from_seq: Type.Optional(
-      Type.Integer({ description: 'First line that truncation left out, on its `system` line.' }),
+      Type.Integer({
+        description: 'On the `system` line of a truncated log: the first omitted line.',
+      }),
     ),
     to_seq: Type.Optional(
-      Type.Integer({ description: 'Last line that truncation left out, on its `system` line.' }),
+      Type.Integer({
+        description: 'On the `system` line of a truncated log: the last omitted line.',
+      }),
     ),
   },
   { title: 'LogLine', additionalProperties: true, examples: [logLineExample] },
@@ -297,7 +265,9 @@ export const ArtifactPage = Page(
     {
       path: Type.String(),
       size_bytes: natural,
-      etag: Type.String({ description: 'Another one when it was written again; its `ETag`.' }),
+      etag: Type.String({
+        description: 'Changes when the artifact is written again. Also its `ETag`.',
+      }),
       updated_at: Time(),
     },
     { title: 'Artifact', additionalProperties: false, examples: [artifactExample] },

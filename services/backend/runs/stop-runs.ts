@@ -28,7 +28,7 @@ export interface Stopped {
 
 /** Commands that meet are committed together. */
 const atOnce = 128;
-const noneActive = problem('run_not_active', 'The script has no run that is queued or running.');
+const noneActive = problem('run_not_active', 'The script has no queued or running run.');
 
 /** Stops one run that the caller sees. */
 export async function stopOne(

@@ -37,7 +37,7 @@ export async function createSchedule(
   const { script_id, params: given, ...changes } = call.body;
   const scriptId = parseScriptId(script_id);
   if (scriptId === undefined || !(await seesScript(call.principal, scriptId, services.readModels)))
-    return badField('script_id', 'there is no such script');
+    return badField('script_id', 'script not found');
   const definition = definitionOf(changes, undefined);
   if (isProblem(definition)) return definition;
   const params = await triggerParams(scriptId, given ?? null, services);

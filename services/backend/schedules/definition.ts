@@ -68,20 +68,21 @@ function timingOf(
   const kind = named ?? (isGiven(cron) ? 'cron' : isGiven(seconds) ? 'interval' : present?.kind);
   switch (kind) {
     case undefined:
-      return badField('cron', 'a schedule has this or "interval_seconds"');
+      return badField('cron', 'use either this field or "interval_seconds"');
     case 'cron': {
-      if (isGiven(seconds)) return badField('interval_seconds', 'a cron schedule has none');
+      if (isGiven(seconds))
+        return badField('interval_seconds', 'is not allowed for a cron schedule');
       const text = cron === undefined ? present?.cron : cron;
       return isGiven(text)
         ? { kind, cron: text, intervalSeconds: null }
-        : badField('cron', 'a cron schedule needs it');
+        : badField('cron', 'is required for a cron schedule');
     }
     case 'interval': {
-      if (isGiven(cron)) return badField('cron', 'an interval schedule has none');
+      if (isGiven(cron)) return badField('cron', 'is not allowed for an interval schedule');
       const wanted = seconds === undefined ? present?.intervalSeconds : seconds;
       return isGiven(wanted)
         ? { kind, cron: null, intervalSeconds: wanted }
-        : badField('interval_seconds', 'an interval schedule needs it');
+        : badField('interval_seconds', 'is required for an interval schedule');
     }
   }
 }
@@ -98,5 +99,5 @@ function momentOf(
   if (text === undefined) return present ?? null;
   if (text === null) return null;
   const ms = Date.parse(text);
-  return Number.isNaN(ms) ? badField(name, 'there is no such time') : new Date(ms).toISOString();
+  return Number.isNaN(ms) ? badField(name, 'is not a valid time') : new Date(ms).toISOString();
 }

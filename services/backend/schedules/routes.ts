@@ -27,13 +27,14 @@ const shown = {
 } as const;
 
 const aboutDueTimes =
-  '`next_fire_at` and `last_fire_at` are `null` with `at`: they are no part of what a schedule was.';
+  'With `at`, `next_fire_at` and `last_fire_at` are `null`, because they are not part of the ' +
+  "schedule's history.";
 
 const list = operation({
   method: 'get',
   path: '/api/v1/schedules',
   operationId: 'listSchedules',
-  summary: 'List schedules, newest first, as they are or as they were',
+  summary: 'List schedules, newest first, now or at a point in time',
   description: `${aboutPastLists} ${aboutDueTimes}`,
   tag,
   access: { right: 'schedules.read' },
@@ -45,7 +46,9 @@ const list = operation({
     },
     { additionalProperties: false },
   ),
-  responses: { 200: { description: 'A page.', schema: SchedulePage, headers: ['Link'] } },
+  responses: {
+    200: { description: 'One page of the list.', schema: SchedulePage, headers: ['Link'] },
+  },
   handle: async ({ principal, query, url }, services) => {
     const { readModels } = services;
     const { limit, cursor, script_id, at } = query;
@@ -68,8 +71,8 @@ const create = operation({
   method: 'post',
   path: '/api/v1/schedules',
   operationId: 'createSchedule',
-  summary: 'Have a script run by itself',
-  description: 'By a cron expression, or every so many seconds.',
+  summary: 'Create a schedule for a script',
+  description: 'Uses a cron expression or an interval in seconds.',
   tag,
   access: { right: 'schedules.write' },
   creates: true,
@@ -94,7 +97,7 @@ const get = operation({
   method: 'get',
   path: '/api/v1/schedules/{schedule_id}',
   operationId: 'getSchedule',
-  summary: 'Read a schedule, as it is or as it was',
+  summary: 'Read a schedule, now or at a point in time',
   description: `${aboutCurrentGroups} ${aboutDueTimes}`,
   tag,
   access: { right: 'schedules.read' },
@@ -103,7 +106,7 @@ const get = operation({
   requestHeaders: ['If-None-Match'],
   responses: {
     200: { description: 'The schedule.', schema: Schedule, headers: ['ETag'] },
-    304: { description: 'Its definition is unchanged.' },
+    304: { description: 'Its settings stay unchanged.' },
   },
   handle: async ({ principal, parameters: { schedule_id }, query: { at }, header }, services) => {
     if (at !== undefined)
@@ -122,8 +125,7 @@ const change = operation({
   path: '/api/v1/schedules/{schedule_id}',
   operationId: 'changeSchedule',
   summary: 'Change a schedule',
-  description:
-    'Due times follow from what it says now; one that was still to be served is skipped.',
+  description: 'Later due times follow the new settings. A pending due time is skipped.',
   tag,
   access: { right: 'schedules.write' },
   parameters,
@@ -145,7 +147,7 @@ const remove = operation({
   method: 'delete',
   path: '/api/v1/schedules/{schedule_id}',
   operationId: 'deleteSchedule',
-  summary: 'Delete a schedule; what became of its due times stays readable',
+  summary: 'Delete a schedule; its history stays available',
   tag,
   access: { right: 'schedules.write' },
   parameters,

@@ -10,35 +10,39 @@ const cron = Type.String({
   minLength: 1,
   maxLength: 512,
   description:
-    'Five fields, or six with seconds first: numbers, names, ranges, steps, lists, `L` and `#`, or a macro such as `@hourly`.',
+    'Five fields, or six with seconds first. Supports numbers, names, ranges, steps, lists, `L` and `#`, ' +
+    'and macros such as `@hourly`.',
 });
 const timezone = Type.String({
   minLength: 1,
   maxLength: 64,
-  description: 'Name in the IANA database, such as `Europe/Berlin`.',
+  description: 'IANA time zone name, such as `Europe/Berlin`.',
 });
 const intervalSeconds = Type.Integer({ minimum: 1, maximum: 31_536_000 });
 const moment = (description: string) =>
   Type.String({ format: 'date-time', maxLength: 40, description });
-const startAt = moment('Nothing is due before. An interval counts from here.');
-const endAt = moment('Nothing is due after.');
+const startAt = moment('Start date. An interval counts from this time.');
+const endAt = moment('End date.');
 const catchUp = Type.Enum([...catchUps], {
-  description: 'Which of the due times that were slept through start a run when it is awake again.',
+  description: 'Which due times missed during downtime start a run afterwards.',
 });
 const maxLateness = Type.Integer({
   minimum: 0,
   maximum: 31_536_000,
-  description: 'A due time that could not be served for longer is missed.',
+  description: 'Maximum lateness in seconds. A later due time is missed.',
 });
 const overlap = Type.Enum([...overlaps], {
   description:
-    'What a due time does while a run of the schedule is queued or running: nothing, wait for its turn, or have that run stopped first.',
+    "What to do if the schedule's previous run is still active: skip the due time, wait, or stop the " +
+    'previous run.',
 });
 const params = Type.Object(
   {},
   {
     additionalProperties: true,
-    description: `At most ${maxParamsBytes / 1024} KiB of JSON for each run. Replaced as a whole.`,
+    description:
+      `Parameters for each run; at most ${maxParamsBytes / 1024} KiB of JSON. A change replaces them as a ` +
+      'whole.',
   },
 );
 
@@ -64,7 +68,7 @@ export const ScheduleChanges = Type.Object(
   {
     title: 'ScheduleChanges',
     additionalProperties: false,
-    description: 'What is not named stays; `kind` follows from `cron` or `interval_seconds`.',
+    description: 'Omitted fields stay unchanged; `kind` follows from `cron` or `interval_seconds`.',
   },
 );
 
@@ -77,11 +81,15 @@ export const SchedulePreviewRequest = Type.Object(
   {
     ...timing,
     count: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 10 })),
-    from: Type.Optional(Nullable(moment('As of when, also in the past; `null` or absent: now.'))),
-    script_id: Type.Optional(
-      Uuid('Whose runs and other schedules are looked at for what comes together.'),
+    from: Type.Optional(
+      Nullable(moment('Start of the preview, which may be in the past. Default: now.')),
     ),
-    schedule_id: Type.Optional(Uuid('The schedule that this is or becomes, which is no other.')),
+    script_id: Type.Optional(
+      Uuid('Script whose runs and other schedules are checked for overlaps.'),
+    ),
+    schedule_id: Type.Optional(
+      Uuid('The existing schedule that the preview is for. It is not counted as another schedule.'),
+    ),
   },
   { title: 'SchedulePreviewRequest', additionalProperties: false },
 );
@@ -92,19 +100,20 @@ export const SchedulePreview = Type.Object(
       Type.Object(
         {
           utc: Time(),
-          local: Type.String({ description: 'As clocks of the time zone show it.' }),
-          note: Nullable(Type.String({ description: 'On days on which clocks are moved.' })),
+          local: Type.String({ description: 'Local time in the time zone.' }),
+          note: Nullable(Type.String({ description: 'Daylight saving time changes on this day.' })),
           overlap: Nullable(
             Type.Enum(['likely', 'possible'], {
               description:
-                'The run of the due time before, or of the next one the run that goes on now, is still under way: half, or ' +
-                'more than 5 of 100, take that long. `possible` also where the run of now has taken longer, or none is ' +
-                'known to have ended.',
+                'Whether the run of the previous due time, or the currently active run, will still be active. ' +
+                '`likely`: at least half of the runs take that long. `possible`: more than 5 % do, the active run ' +
+                'has already taken longer, or no run has ended yet.',
             }),
           ),
           together: Type.Array(Uuid(), {
             description:
-              'Other schedules of the script that are due then, or so shortly before that 5 of 100 runs would still be under way.',
+              'Other schedules of the script that are due at the same time, or so shortly before that 5 % of runs ' +
+              'would still be active.',
           }),
         },
         { title: 'DueTime', additionalProperties: false },
@@ -150,9 +159,9 @@ export const Schedule = Type.Object(
     max_lateness_seconds: maxLateness,
     overlap,
     params: Nullable(params),
-    next_fire_at: Nullable(Time('The due time that it waits for.')),
-    last_fire_at: Nullable(Time('The last due time that made a run.')),
-    version: Type.Integer({ minimum: 1, description: 'Counts the changes; the `ETag`.' }),
+    next_fire_at: Nullable(Time('The due time that is waiting.')),
+    last_fire_at: Nullable(Time('The last due time that started a run.')),
+    version: Type.Integer({ minimum: 1, description: 'Number of changes; the `ETag`.' }),
     created_at: Time(),
     created_by: Type.String(),
     updated_at: Time(),
@@ -199,9 +208,10 @@ export const OccurrencePage = Page(
       outcome: Type.Enum([...occurrenceOutcomes], {
         title: 'OccurrenceOutcome',
         description:
-          '`fired` in time, `late` by up to a minute, or `caught_up` as `catch_up` says made a run; `skipped` and `missed` made none.',
+          '`fired` (on time), `late` (up to a minute late) and `caught_up` (allowed by `catch_up`) started a ' +
+          'run. `skipped` and `missed` did not.',
       }),
-      reason: Nullable(Type.String({ description: 'Why it made no run.' })),
+      reason: Nullable(Type.String({ description: 'Why no run was started.' })),
       run_id: Nullable(Uuid()),
     },
     {

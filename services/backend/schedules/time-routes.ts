@@ -32,9 +32,8 @@ const preview = operation({
   method: 'post',
   path: '/api/v1/schedules/preview',
   operationId: 'previewSchedule',
-  summary: 'Say when a schedule would be due next',
-  description:
-    'With `script_id` also which due times meet runs that are still under way, and other schedules.',
+  summary: 'Preview the next due times of a schedule',
+  description: 'With `script_id`, also shows overlaps with active runs and other schedules.',
   tag,
   access: { right: 'schedules.read' },
   body: {
@@ -48,12 +47,12 @@ const preview = operation({
     if (isProblem(definition)) return definition;
     const now = clock.now();
     const begin = from ? momentOf(from) : now;
-    if (begin === undefined) return badField('from', 'there is no such time');
+    if (begin === undefined) return badField('from', 'is not a valid time');
     const items = dueTimes(definition, begin, count);
     if (script_id === undefined) return json(200, { items: items.map(alone), usual: null });
     const scriptId = parseScriptId(script_id);
     if (scriptId === undefined || !(await seesScript(principal, scriptId, readModels))) {
-      return badField('script_id', 'there is no such script');
+      return badField('script_id', 'script not found');
     }
     const groupIds = visibleGroups(principal);
     const [durations, schedules, active] = await Promise.all([
@@ -110,12 +109,15 @@ const occurrences = operation({
   method: 'get',
   path: '/api/v1/schedules/{schedule_id}/occurrences',
   operationId: 'listOccurrences',
-  summary: 'List what became of due times, the last first; also of a deleted schedule',
+  summary:
+    'List the past due times of a schedule and their outcomes, newest first; also for deleted schedules',
   tag,
   access: { right: 'schedules.read' },
   parameters: { schedule_id: pathParameters.scheduleId },
   query: Type.Object(pageQuery, { additionalProperties: false }),
-  responses: { 200: { description: 'A page.', schema: OccurrencePage, headers: ['Link'] } },
+  responses: {
+    200: { description: 'One page of the list.', schema: OccurrencePage, headers: ['Link'] },
+  },
   handle: async ({ principal, parameters: { schedule_id }, query, url }, { readModels }) => {
     const schedule = await findSchedule(readModels, schedule_id);
     if (schedule === undefined || !isIn(principal, schedule.group_id)) return notFound;

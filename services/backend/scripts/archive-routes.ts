@@ -21,10 +21,10 @@ const exportOne = operation({
   method: 'get',
   path: '/api/v1/scripts/{id}/export',
   operationId: 'exportScript',
-  summary: 'Download the files of a script as a zip archive',
+  summary: 'Export the files of a script as a zip archive',
   description:
-    'The same version gives the same bytes. The `ETag` is the version. Secrets are never in it, nor are ' +
-    'their names.',
+    'Each version always gives the same bytes. The `ETag` is the version. The archive contains neither ' +
+    'secrets nor their names.',
   tag,
   access: { right: 'scripts.write' },
   parameters: { id: pathParameters.scriptId },
@@ -36,7 +36,7 @@ const exportOne = operation({
       mediaType: 'application/zip',
       headers: ['ETag', 'Content-Disposition'],
     },
-    304: { description: 'Unchanged.' },
+    304: { description: 'Not modified.' },
   },
   handle: async ({ principal, parameters, header }, { readModels, objects }) => {
     const script = await visibleScript(principal, parameters.id, readModels);
@@ -52,7 +52,7 @@ const exportOne = operation({
         savedAt,
         open: async () => {
           const content = await objects.getStream(objectKey.scriptBlob(script.script_id, sha256));
-          if (content === undefined) throw new Error(`the content of ${sha256} is missing`);
+          if (content === undefined) throw new Error(`content ${sha256} is missing`);
           return content;
         },
       })),
@@ -76,15 +76,14 @@ const importOne = operation({
   method: 'post',
   path: '/api/v1/scripts/import',
   operationId: 'importScript',
-  summary: 'Create a script from a zip archive, all of it or nothing',
+  summary: 'Import a script from a zip archive, all of it or nothing',
   description:
-    'The archive is the body itself (`application/zip`), the field `file` of a form ' +
-    '(`multipart/form-data`) or base64 in JSON. At most 10,000 entries and 100 MiB unpacked, 10 MiB a ' +
-    'file. A folder that holds everything is left out where the entrypoint lies in it. Names are taken ' +
-    'byte for byte, so two that differ in case are two files. Refused as a whole: links, devices, ' +
-    'encrypted entries, names that are not UTF-8 or leave the folder, a name that is there twice. Left ' +
-    'out: empty folders and what macOS adds. The name is `name`, or that of the uploaded file, or of the ' +
-    'folder.',
+    'Send the archive as the body (`application/zip`), as the form field `file` (`multipart/form-data`), ' +
+    'or as base64 in JSON. Limits: 10,000 entries, 100 MiB unpacked, 10 MiB per file. A single top-level ' +
+    'folder is removed if it contains the entry point. Names are case-sensitive. The import is rejected ' +
+    'if the archive contains links, devices, encrypted entries, duplicate names, names that are not ' +
+    'UTF-8, or paths outside the folder. Empty folders and macOS metadata are skipped. The name of the ' +
+    'script is `name`, the name of the uploaded file, or the name of the folder.',
   tag,
   access: { right: 'scripts.write' },
   creates: true,

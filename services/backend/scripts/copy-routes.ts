@@ -24,10 +24,10 @@ const copy = operation({
   method: 'post',
   path: '/api/v1/scripts/{id}/copy',
   operationId: 'copyScript',
-  summary: 'Copy a script: its files and settings as they are now',
+  summary: 'Copy a script with its current files and settings',
   description:
-    'The copy is a new script, enabled, at version 1, without runs and without the secrets of its ' +
-    'source. It is called "… (copy)" and is in the same group, where nothing else is asked for.',
+    'The copy is a new, enabled script at version 1, without runs or secrets. By default it is named "… ' +
+    '(copy)" and stays in the same group.',
   tag,
   access: { right: 'scripts.write' },
   parameters,
@@ -75,7 +75,7 @@ function copyName(name: string): string {
 function blobsOf({ script_id: id }: ScriptView, { objects }: Services) {
   return async (sha256: string): Promise<AsyncIterable<Uint8Array>> => {
     const chunks = await objects.getStream(objectKey.scriptBlob(id, sha256));
-    if (chunks === undefined) throw new Error(`the content of ${sha256} is missing`);
+    if (chunks === undefined) throw new Error(`content ${sha256} is missing`);
     return chunks;
   };
 }
@@ -84,8 +84,8 @@ const undelete = operation({
   method: 'post',
   path: '/api/v1/scripts/{id}/undelete',
   operationId: 'undeleteScript',
-  summary: 'Bring a deleted script back, as it was',
-  description: 'A script that is not deleted stays as it is.',
+  summary: 'Restore a deleted script',
+  description: 'Restoring a script that is not deleted has no effect.',
   tag,
   access: { right: 'scripts.write' },
   parameters,

@@ -126,7 +126,7 @@ export async function parametersSchemaProblem(
 export function groupFor(principal: Principal, named: string | undefined): GroupId | Problem {
   if (named !== undefined) return visibleGroupId(principal, named);
   if (sees(principal, defaultGroupId)) return defaultGroupId;
-  return principal.groupIds[0] ?? badField('group_id', 'you have no group to make scripts in');
+  return principal.groupIds[0] ?? badField('group_id', 'you have no group to create scripts in');
 }
 
 /** A group that a body names. Foreign ones do not exist for the caller. */
@@ -134,5 +134,5 @@ export function visibleGroupId(principal: Principal, text: string): GroupId | Pr
   const groupId = parseGroupId(text);
   return groupId !== undefined && sees(principal, groupId)
     ? groupId
-    : badField('group_id', 'there is no such group');
+    : badField('group_id', 'group not found');
 }

@@ -14,8 +14,10 @@ const rebuild = operation({
   method: 'post',
   path: '/api/v1/scripts/{id}/environment/rebuild',
   operationId: 'rebuildEnvironment',
-  summary: "Resolve a script's requirements anew at its next run",
-  description: 'Makes a new version of the script; runs of earlier versions keep what they have.',
+  summary: "Rebuild a script's environment at its next run",
+  description:
+    'Creates a new version of the script and resolves its requirements again. Runs of earlier versions ' +
+    'keep their packages.',
   tag: 'Scripts',
   access: { right: 'scripts.write' },
   creates: true,
@@ -35,14 +37,20 @@ const get = operation({
   method: 'get',
   path: '/api/v1/scripts/{id}/environment',
   operationId: 'getEnvironment',
-  summary: "Which packages the runs of a script's version get",
+  summary: 'Read the packages of a script version',
   description:
-    'They are chosen at the first run of the version, for each kind of interpreter and machine, and stay for all its runs. There are none before the first run, and none where nothing is required.',
+    'Packages are resolved at the first run of a version, per interpreter and machine type. All later ' +
+    'runs of the version use the same packages. The list is empty before the first run or without ' +
+    'requirements.',
   tag: 'Scripts',
   access: { right: 'files.read' },
   parameters: { id: pathParameters.scriptId },
   query: Type.Object(
-    { version: Type.Optional(Type.Integer({ minimum: 1, description: 'Default: the present.' })) },
+    {
+      version: Type.Optional(
+        Type.Integer({ minimum: 1, description: 'Default: the current version.' }),
+      ),
+    },
     { additionalProperties: false },
   ),
   responses: { 200: { description: 'The environment.', schema: Environment } },
@@ -50,7 +58,8 @@ const get = operation({
     const script = await visibleScript(principal, id, readModels);
     if (script === undefined) return notFound;
     const version = query.version ?? script.version;
-    if (version > script.version) return problem('not_found', 'There is no such version yet.');
+    if (version > script.version)
+      return problem('not_found', 'The script has no such version yet.');
     const locks = await new PostgresEnvironmentLocks(database).ofVersion(id, version);
     return json(200, { script_id: id, version, locks: locks.map(lockJson) });
   },

@@ -7,7 +7,8 @@ const Package = Type.Object(
     name: Type.String(),
     version: Type.String(),
     hashes: Type.Array(Type.String(), {
-      description: 'Only files with one of these are installed; empty where they are not known.',
+      description:
+        'Only files with one of these hashes are installed. Empty if the hashes are unknown.',
     }),
   },
   { title: 'LockedPackage', additionalProperties: false },
@@ -20,7 +21,7 @@ export const Environment = Type.Object(
     locks: Type.Array(
       Type.Object(
         {
-          target: Type.String({ description: 'System, machine and interpreter.' }),
+          target: Type.String({ description: 'Operating system, machine and interpreter.' }),
           locked_at: Time(),
           packages: Type.Array(Package),
         },

@@ -58,7 +58,7 @@ async function receive({ raw, body, header }: ImportCall): Promise<Upload | Prob
   const mediaType = contentType.split(';', 1)[0]?.trim().toLowerCase();
   if (raw === undefined) {
     const isBase64 = /^[A-Za-z0-9+/]+={0,2}$/.test(body.content) && body.content.length % 4 === 0;
-    if (!isBase64) return badField('content', 'no base64');
+    if (!isBase64) return badField('content', 'is not base64');
     return { file: await spoolToFile(toAsyncIterable(Buffer.from(body.content, 'base64'))) };
   }
   switch (mediaType) {
@@ -76,7 +76,7 @@ async function receive({ raw, body, header }: ImportCall): Promise<Upload | Prob
   }
 }
 
-const noFile = problem('validation_failed', 'The form is cut, or has no field "file".');
+const noFile = problem('validation_failed', 'The form is truncated, or has no field "file".');
 
 async function make(
   call: ImportCall,
@@ -92,7 +92,7 @@ async function make(
   if (unusable !== undefined) return badField('entrypoint', unusable);
   const { files, folder } = withoutTopFolder(archive.files, entrypoint);
   if (!files.some((file) => file.path === entrypoint)) {
-    const detail = `The archive has no "${entrypoint}"; name the file to run as \`entrypoint\`.`;
+    const detail = `The archive has no "${entrypoint}". Name the file to run as \`entrypoint\`.`;
     return problem('validation_failed', detail);
   }
   const command = {

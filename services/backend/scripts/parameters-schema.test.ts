@@ -63,7 +63,7 @@ describe('given a script with a schema of its parameters', () => {
     expect((await start(id, { params: { limit: 3, label: null } })).status).toBe(202);
     const refused = [422, { pointer: '/params/limit', detail: 'must be >= 1' }];
     expect(fault(await start(id, { params: { limit: 0 } }))).toEqual(refused);
-    const missing = [422, { pointer: '/params/limit', detail: 'is missing' }];
+    const missing = [422, { pointer: '/params/limit', detail: 'is required' }];
     expect(fault(await start(id))).toEqual(missing);
     expect((await developer.get(`${path(id)}/runs`)).json.items).toHaveLength(1);
   });

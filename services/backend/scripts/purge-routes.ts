@@ -12,14 +12,16 @@ const purge = operation({
   method: 'post',
   path: '/api/v1/scripts/{id}/purge',
   operationId: 'purgeScript',
-  summary: 'Remove what a deleted script has beside its history, for good',
+  summary: 'Permanently delete the data of a deleted script',
   description:
-    'Its files in all versions, the logs, samples, artifacts and parameters of its runs, the keys of its secrets, and what runtimes keep for it. It cannot come back then; its history and the list of its runs stay. The removal goes on in the background: ask again for its state.',
+    'Deletes the files of all versions, the logs, samples, artifacts and parameters of its runs, the ' +
+    'keys of its secrets, and cached data on runtimes. The script can no longer be restored. Its history ' +
+    'and the list of its runs stay. The purge runs in the background. Poll this operation for its state.',
   tag: 'Scripts',
   access: { right: 'system.manage' },
   parameters: { id: pathParameters.scriptId },
   responses: {
-    202: { description: 'On its way, or done.', schema: Purge, headers: ['Orch-Position'] },
+    202: { description: 'In progress, or finished.', schema: Purge, headers: ['Orch-Position'] },
   },
   refusals: ['script_not_deleted'],
   handle: async ({ principal, parameters: { id }, context }, { commands, readModels }) => {

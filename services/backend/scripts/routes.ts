@@ -37,21 +37,23 @@ const list = operation({
       ...pageQuery,
       group_id: Type.Optional(IdOrNot('group')),
       enabled: Type.Optional(Type.Boolean()),
-      tag: Type.Optional(Type.String({ maxLength: 200, description: 'One of its tags.' })),
+      tag: Type.Optional(Type.String({ maxLength: 200, description: "One of the script's tags." })),
       last_status: Type.Optional(
-        SomeOf(endings, 'How the last run that has ended did so; one that never ran has none'),
+        SomeOf(endings, 'Status of the last finished run; a script that never ran has none'),
       ),
       sort: Type.Optional(
-        Type.Enum(scriptOrders, { description: 'Newest first, which is the default, or by name.' }),
+        Type.Enum(scriptOrders, { description: 'Newest first (default), or by name.' }),
       ),
       q: Type.Optional(Type.String({ maxLength: 200, description: 'Part of the name.' })),
       with: Type.Optional(
-        Type.Literal('activity', { description: 'Also the latest runs, and the next due time.' }),
+        Type.Literal('activity', { description: 'Include the latest runs and the next due time.' }),
       ),
     },
     { additionalProperties: false },
   ),
-  responses: { 200: { description: 'A page.', schema: ScriptPage, headers: ['Link'] } },
+  responses: {
+    200: { description: 'One page of the list.', schema: ScriptPage, headers: ['Link'] },
+  },
   handle: async ({ principal, query, url }, { readModels }) => {
     const { limit, cursor, with: more, sort: order = 'created', ...wanted } = query;
     const visible = visibleGroups(principal);
@@ -104,7 +106,7 @@ const create = operation({
   method: 'post',
   path: '/api/v1/scripts',
   operationId: 'createScript',
-  summary: 'Create a script, with a main.py that runs',
+  summary: 'Create a script with a runnable main.py',
   tag,
   access: { right: 'scripts.write' },
   creates: true,
@@ -121,8 +123,10 @@ const get = operation({
   method: 'get',
   path: '/api/v1/scripts/{id}',
   operationId: 'getScript',
-  summary: 'Read a script, as it is or as it was',
-  description: `\`last_run\` is \`null\` with \`at\`: it is no part of what a script was. ${aboutCurrentGroups}`,
+  summary: 'Read a script, now or at a point in time',
+  description:
+    "With `at`, `last_run` is `null`, because runs are not part of the script's state. " +
+    `${aboutCurrentGroups}`,
   tag,
   access: { right: 'scripts.list' },
   parameters,
@@ -130,7 +134,7 @@ const get = operation({
   requestHeaders: ['If-None-Match'],
   responses: {
     200: { description: 'The script.', schema: Script, headers: ['ETag'] },
-    304: { description: 'Unchanged.' },
+    304: { description: 'Not modified.' },
   },
   handle: async ({ principal, parameters: { id }, query: { at }, header }, services) => {
     const script =
@@ -150,7 +154,8 @@ const change = operation({
   aliases: [{ method: 'put' }],
   operationId: 'changeScript',
   summary: 'Change a script',
-  description: 'A JSON merge patch (RFC 7396). Limits are merged one by one; `null` lifts a limit.',
+  description:
+    'A JSON merge patch (RFC 7396). Limits are merged individually; `null` removes a limit.',
   tag,
   access: { right: 'scripts.write' },
   parameters,
@@ -173,7 +178,7 @@ const remove = operation({
   method: 'delete',
   path: '/api/v1/scripts/{id}',
   operationId: 'deleteScript',
-  summary: 'Delete a script; its history stays',
+  summary: 'Delete a script; its history stays available',
   tag,
   access: { right: 'scripts.write' },
   parameters,
@@ -197,7 +202,7 @@ const enable = operation({
   method: 'post',
   path: '/api/v1/scripts/{id}/enable',
   operationId: 'enableScript',
-  summary: 'Let a script be started',
+  summary: 'Enable a script',
   tag,
   access: { right: 'scripts.enable' },
   parameters,
@@ -213,7 +218,7 @@ const disable = operation({
   method: 'post',
   path: '/api/v1/scripts/{id}/disable',
   operationId: 'disableScript',
-  summary: 'Keep a script from being started',
+  summary: 'Disable a script',
   tag,
   access: { right: 'scripts.disable' },
   parameters,

@@ -31,7 +31,7 @@ export const NewScript = Type.Object(
     name,
     description: Type.Optional(description),
     group_id: Type.Optional(
-      Uuid('Default: `custom`, or your first group where that is not yours.'),
+      Uuid('Default: `custom`, or your first group if you are not in `custom`.'),
     ),
     template: Type.Optional(templateId),
     ...settings,
@@ -60,7 +60,7 @@ export const ScriptChanges = Type.Object(
   {
     title: 'ScriptChanges',
     additionalProperties: false,
-    description: 'A JSON merge patch (RFC 7396): what is not named stays.',
+    description: 'A JSON merge patch (RFC 7396). Omitted fields stay unchanged.',
   },
 );
 
@@ -115,7 +115,7 @@ export const Script = Type.Object(
     parameters_schema: parametersSchema,
     version: Type.Integer({
       minimum: 1,
-      description: 'Counts every change of files and settings; the `ETag`.',
+      description: 'Incremented by every change of files or settings; the `ETag`.',
     }),
     created_at: Time(),
     created_by: Type.String(),
@@ -142,14 +142,14 @@ const Activity = Type.Object(
         {
           run_id: Uuid(),
           status: Type.Enum(runStatuses),
-          finished_at: Nullable(Time('Null: it has not ended.')),
-          duration_ms: Nullable(Type.Integer({ description: 'Of its process.' })),
+          finished_at: Nullable(Time('Null if it has not ended.')),
+          duration_ms: Nullable(Type.Integer({ description: 'Exit code of the process.' })),
         },
         { title: 'RecentRun', additionalProperties: false },
       ),
-      { description: 'The latest ten, newest first.' },
+      { description: 'The latest 10 runs, newest first.' },
     ),
-    next_fire_at: Nullable(Time('When one of its schedules is due next.')),
+    next_fire_at: Nullable(Time('Next due time of its schedules.')),
   },
   { title: 'ScriptActivity', additionalProperties: false },
 );
@@ -184,7 +184,7 @@ export const FileEntry = Type.Object(file, {
 export const FilePage = Page('FilePage', FileEntry);
 
 export const SavedFile = Type.Object(
-  { ...file, script_version: Type.Integer({ minimum: 1, description: 'The version now.' }) },
+  { ...file, script_version: Type.Integer({ minimum: 1, description: 'The current version.' }) },
   {
     title: 'SavedFile',
     additionalProperties: false,
@@ -225,7 +225,8 @@ export const Purge = Type.Object(
     script_id: Uuid(),
     state: Type.Enum(['started', 'finished'], {
       description:
-        '`finished`: nothing is left but the history, neither in the stores nor on a runtime that is alive. A runtime that is away removes what it keeps as soon as it is back.',
+        '`finished`: all data except the history has been deleted from the stores and from all active ' +
+        'runtimes. An offline runtime deletes its data when it reconnects.',
     }),
   },
   {

@@ -12,20 +12,20 @@ const limit = (maximum: number, description: string) =>
   Nullable(Type.Integer({ minimum: 1, maximum, description }));
 
 const limitSchemas = {
-  cpu_seconds: limit(31_536_000, 'CPU time of the whole run.'),
-  memory_bytes: limit(2 ** 50, 'Resident memory of the whole run.'),
-  address_space_bytes: limit(2 ** 50, 'Address space of one process.'),
-  open_files: limit(1_048_576, 'Open files of one process.'),
-  processes: limit(32_768, 'Processes of the run.'),
-  wall_clock_seconds: limit(31_536_000, 'Time from start to end.'),
-  log_bytes: limit(2 ** 40, 'Stored log; first and last half are kept.'),
-  queue_seconds: limit(31_536_000, 'Waiting in the queue; then the run ends `failed`, `expired`.'),
+  cpu_seconds: limit(31_536_000, 'CPU time of the run.'),
+  memory_bytes: limit(2 ** 50, 'Resident memory of the run.'),
+  address_space_bytes: limit(2 ** 50, 'Address space per process.'),
+  open_files: limit(1_048_576, 'Open files per process.'),
+  processes: limit(32_768, 'Number of processes of the run.'),
+  wall_clock_seconds: limit(31_536_000, 'Wall-clock time of the run.'),
+  log_bytes: limit(2 ** 40, 'Size of the stored log. The first and last halves are kept.'),
+  queue_seconds: limit(31_536_000, 'Time in the queue. The run then fails as `expired`.'),
 };
 
 export const Limits = Type.Object(limitSchemas, {
   title: 'Limits',
   additionalProperties: false,
-  description: '`null` lifts a limit.',
+  description: '`null` removes a limit.',
 });
 
 const LimitChanges = Type.Object(
@@ -42,7 +42,7 @@ const LimitChanges = Type.Object(
   {
     title: 'LimitChanges',
     additionalProperties: false,
-    description: 'Limits that are not named stay; `null` lifts a limit.',
+    description: 'Omitted limits stay unchanged; `null` removes a limit.',
   },
 );
 
@@ -52,7 +52,7 @@ export const entrypoint = Type.String({
   minLength: 1,
   maxLength: 255,
   description:
-    'File that `python` executes: a `.py` file, or a `.pyz` archive. Its path cannot begin with `-`.',
+    'File to run with `python`: a `.py` file or a `.pyz` archive. The path must not start with `-`.',
 });
 export const tags = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
   maxItems: 32,
@@ -63,17 +63,17 @@ const retrySchemas = {
   max_attempts: Type.Integer({
     minimum: 1,
     maximum: 100,
-    description: 'Runs in all, the first included: 1 for none again.',
+    description: 'Maximum attempts, including the first. 1 disables retries.',
   }),
   backoff_seconds: Type.Number({
     minimum: 0,
     maximum: 604_800,
-    description: 'From the end of the first run to the start of the second.',
+    description: "Delay between the first run's end and the second attempt.",
   }),
   backoff_factor: Type.Number({
     minimum: 1,
     maximum: 100,
-    description: 'Each further attempt waits so many times as long.',
+    description: 'Factor by which the delay grows with each attempt.',
   }),
   max_backoff_seconds: Type.Number({ minimum: 0, maximum: 604_800 }),
 };
@@ -82,7 +82,8 @@ export const Retry = Type.Object(retrySchemas, {
   title: 'Retry',
   additionalProperties: false,
   description:
-    'When a run that failed is tried again, as a new run that executes the same version. Stopped and expired runs are not.',
+    'When to retry a failed run, as a new run of the same version. Stopped and expired runs are not ' +
+    'retried.',
 });
 
 const RetryChanges = Type.Object(
@@ -97,36 +98,42 @@ const RetryChanges = Type.Object(
 
 export const keepAlive = Type.Boolean({
   description:
-    'For bots: while the script is enabled, one run is kept alive. When it ends, even by a stop, another one starts, after a pause that grows while runs end quickly. Disable the script to end that.',
+    'Always on, for bots: while the script is enabled, one run is active. When the run ends, even if ' +
+    'stopped, another starts after a delay. The delay grows while runs end quickly. Disable the script ' +
+    'to stop it.',
 });
 const environmentOptions = {
   description:
-    'Variables of each run. `LD_*`, `PYTHON*`, `_PYTHON*`, `__PYVENV_LAUNCHER__`, `ORCH_*` and `PATH` are set by the platform alone.',
+    'Environment variables of each run. `LD_*`, `PYTHON*`, `_PYTHON*`, `__PYVENV_LAUNCHER__`, `ORCH_*` ' +
+    'and `PATH` are reserved for the platform.',
 };
 const variableName = Type.String({ maxLength: 128 });
 const variableValue = Type.String({ maxLength: 65_536 });
 export const environment = Type.Record(variableName, variableValue, environmentOptions);
 export const environmentChanges = Type.Record(variableName, Nullable(variableValue), {
-  description: `${environmentOptions.description} Those that are not named stay, \`null\` takes one away.`,
+  description: `${environmentOptions.description} Omitted variables stay unchanged; \`null\` removes a variable.`,
 });
 export const python = Nullable(
   Type.String({
     pattern: String.raw`^3(\.\d{1,2})?$`,
     description:
-      'An interpreter of that version must be found on the runtime. `null`: the one it has.',
+      "Python version, which must be installed on the runtime. `null`: the runtime's default.",
   }),
 );
 
 export const startMode = Type.Enum([...startModes], {
   description:
-    'With `warm`, a run may be executed by an interpreter that is kept for the script and forked; it differs in nothing but what `docs/warm-start.md` names. With `cold`, each run starts an interpreter.',
+    '`warm`: a run may use a fork of a warm interpreter kept for the script. `docs/warm-start.md` lists ' +
+    'the differences. `cold`: each run starts a new interpreter.',
 });
 
 // Those from 1 to 1023 are refused by the domain, which says so in words.
 export const listenPorts = Type.Array(Type.Integer({ minimum: 0, maximum: maxListenPort }), {
   maxItems: maxListenPorts,
   uniqueItems: true,
-  description: `TCP ports that runs may listen on, ${minListenPort} or higher. \`0\` allows a port that the kernel chooses. Empty: a run cannot listen.`,
+  description:
+    `TCP ports that runs may listen on, ${minListenPort} or higher. \`0\` allows a port chosen by the ` +
+    'kernel. If empty, runs cannot listen.',
 });
 
 export const parametersSchema = Nullable(
@@ -135,7 +142,9 @@ export const parametersSchema = Nullable(
     {
       additionalProperties: true,
       description:
-        'A JSON Schema (2020-12 or draft-07) that the parameters of requested runs have to match, at most 64 KiB; a request without parameters is checked as `{}`. `format` is an annotation, and nothing outside the schema is referred to. Replaced as a whole.',
+        'A JSON Schema (2020-12 or draft-07) for the parameters of requested runs, at most 64 KiB. A request ' +
+        'without parameters is validated as `{}`. `format` is an annotation only, and external references ' +
+        'are not supported. A change replaces the schema as a whole.',
     },
   ),
 );

@@ -29,13 +29,15 @@ const list = operation({
   method: 'get',
   path: '/api/v1/scripts/{id}/secrets',
   operationId: 'listSecrets',
-  summary: 'List the secrets of a script, by name; no value is shown, here or anywhere',
+  summary: 'List the secrets of a script by name; values are never returned',
   tag,
   access: { right: 'secrets.manage' },
   parameters: { id: pathParameters.scriptId },
   query: Type.Object(pageQuery, { additionalProperties: false }),
   readsBehind: ['secret_uses'],
-  responses: { 200: { description: 'A page.', schema: SecretPage, headers: ['Link'] } },
+  responses: {
+    200: { description: 'One page of the list.', schema: SecretPage, headers: ['Link'] },
+  },
   handle: async ({ principal, parameters: { id }, query, url }, { readModels }) => {
     if (!(await seesScript(principal, id, readModels))) return notFound;
     const request = { list: 'secrets', filter: id, url, limit: query.limit, cursor: query.cursor };
@@ -53,11 +55,11 @@ const set = operation({
   operationId: 'setSecret',
   summary: 'Set a secret of a script',
   description:
-    'The value is encrypted before it is stored, under a key of the script, and leaves only into the ' +
-    "sandbox of this script's runs, each time recorded in the audit trail. Runs that start from now on " +
-    'get it. The name is made like that of a variable; with `as_environment` it is one. Logs of runs ' +
-    'show `***` in its place where it has 4 bytes or more. Copies and exports of the script have none ' +
-    'of its secrets.',
+    'The value is encrypted with a key of the script before it is stored. Only the sandbox of the ' +
+    "script's runs gets the value, and each access is recorded in the audit trail. Runs that start from " +
+    'now on use the new value. The name must be a valid variable name. With `as_environment`, the secret ' +
+    'is also exposed as an environment variable. Logs show values of 4 or more bytes as `***`. Copies ' +
+    'and exports of the script contain no secrets.',
   tag,
   access: { right: 'secrets.manage' },
   parameters,
@@ -67,10 +69,10 @@ const set = operation({
   handle: async ({ principal, parameters: { id, name }, body, context }, services) => {
     if (!(await seesScript(principal, id, services.readModels))) return notFound;
     if (!isSecretName(name)) {
-      return problem('validation_failed', 'The name of a secret is made like that of a variable.');
+      return problem('validation_failed', 'The name of a secret must be a valid variable name.');
     }
     if (Buffer.byteLength(body.value) > maxSecretBytes) {
-      return problem('validation_failed', `The value takes more than ${maxSecretBytes} bytes.`);
+      return problem('validation_failed', `The value exceeds ${maxSecretBytes} bytes.`);
     }
     const { value, as_environment: asEnvironment } = body;
     const wanted = {
@@ -115,8 +117,8 @@ const remove = operation({
   operationId: 'deleteSecret',
   summary: 'Delete a secret of a script',
   description:
-    "With the last one the script's key is destroyed, so that no copy of its secrets can be read again, " +
-    'wherever it is kept.',
+    "Deleting the last secret destroys the script's key. All copies of its secrets, including those in " +
+    'backups, become unreadable.',
   tag,
   access: { right: 'secrets.manage' },
   parameters,

@@ -6,12 +6,14 @@ import { examples, Nullable, Page, Time, Uuid } from '../http/schema.ts';
 export const Secret = Type.Object(
   {
     name: Type.String(),
-    version: Type.Integer({ minimum: 1, description: 'Counts the values that it had.' }),
-    as_environment: Type.Boolean({ description: 'It is a variable of the runs too.' }),
+    version: Type.Integer({ minimum: 1, description: 'Number of values set so far.' }),
+    as_environment: Type.Boolean({
+      description: 'Whether the secret is exposed as an environment variable.',
+    }),
     updated_at: Time(),
     updated_by: Type.String(),
-    last_used_at: Nullable(Time('When a run was last given a value of it.')),
-    last_used_by: Nullable(Uuid('The run that was.')),
+    last_used_at: Nullable(Time('Last time that a run was given the value.')),
+    last_used_by: Nullable(Uuid('The run that was last given the value.')),
   },
   {
     title: 'Secret',
@@ -37,11 +39,11 @@ export const SecretValue = Type.Object(
     value: Type.String({
       minLength: 1,
       maxLength: maxSecretBytes,
-      description: `At most ${maxSecretBytes} bytes of UTF-8. No answer ever shows it.`,
+      description: `At most ${maxSecretBytes} bytes of UTF-8. Never returned.`,
     }),
     as_environment: Type.Optional(
       Type.Boolean({
-        description: 'Left out, it stays as it is; a new secret is no variable.',
+        description: 'If omitted, stays unchanged; for a new secret, false.',
       }),
     ),
   },

@@ -16,7 +16,7 @@ const projects = operation({
   // PEP 503 asks for the slash; the linters of API descriptions refuse it.
   aliases: [{ path: '/sdk/simple/', undescribed: true }],
   operationId: 'listSdkProjects',
-  summary: 'The packages of the index (PEP 503): the SDK',
+  summary: 'List the packages of the index (PEP 503): the SDK',
   tag,
   access: 'public',
   responses: { 200: page },
@@ -28,8 +28,8 @@ const files = operation({
   path: `/sdk/simple/${sdkName}`,
   aliases: [{ path: `/sdk/simple/${sdkName}/`, undescribed: true }],
   operationId: 'listSdkFiles',
-  summary: 'The files of the SDK (PEP 503)',
-  description: `\`pip install --index-url https://…/sdk/simple/ ${sdkName}\` asks here.`,
+  summary: 'List the files of the SDK (PEP 503)',
+  description: `Used by \`pip install --index-url https://…/sdk/simple/ ${sdkName}\`.`,
   tag,
   access: 'public',
   responses: { 200: page },
@@ -43,14 +43,15 @@ const wheel = operation({
   method: 'get',
   path: '/sdk/{file}',
   operationId: 'downloadSdk',
-  summary: 'The SDK as a wheel',
+  summary: 'Download the SDK as a wheel',
   description:
-    'Scripts import it as `orchestrator`. It needs nothing but Python 3.9; away from the platform it works in a local mode.',
+    'Scripts import it as `orchestrator`. It requires only Python 3.9 or newer. Outside the platform it ' +
+    'works in local mode.',
   tag,
   access: 'public',
   parameters: {
     file: {
-      description: 'Name of the file.',
+      description: 'File name of the wheel.',
       schema: Type.String(),
       example: wheelName(version),
       parse: (name: string) => name,

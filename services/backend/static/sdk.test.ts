@@ -92,7 +92,7 @@ describeWith({ service: 'pip', ...(await findPip()) }, 'given pip', () => {
         env: { TOKEN: 'secret' },
       });
     const { stdout, stderr } = await python(script);
-    expect(stdout).toBe('db.query needs the platform; this is the local mode\nTrue\n');
+    expect(stdout).toBe('db.query is not available in local mode\nTrue\n');
     expect(stderr).toContain('local mode');
     expect(stderr).toContain('output {"count": 1, "token": "secret"}');
     const address = `${platform.origin}/sdk/${name}`;

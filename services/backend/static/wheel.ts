@@ -65,7 +65,7 @@ function metadata(version: string): string {
     'Metadata-Version: 2.1',
     `Name: ${sdkName}`,
     `Version: ${version}`,
-    'Summary: What a script may ask of the platform that runs it',
+    'Summary: Python SDK for scripts on the Script Orchestration Service',
     `Requires-Python: ${sdkPython}`,
     'Classifier: Typing :: Typed',
     '',

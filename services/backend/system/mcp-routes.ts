@@ -7,8 +7,10 @@ const patienceMs = 1_000;
 
 const McpInfo = Type.Object(
   {
-    status: Type.Enum(['up', 'down'], { description: 'Whether it answers the backend now.' }),
-    url: Type.String({ description: 'What clients connect to, as the backend reaches it.' }),
+    status: Type.Enum(['up', 'down'], {
+      description: 'Whether the MCP server is reachable from the backend.',
+    }),
+    url: Type.String({ description: 'Endpoint for clients, as configured in the backend.' }),
     transport: Type.String(),
     authentication: Type.String(),
   },
@@ -30,9 +32,10 @@ const info = operation({
   method: 'get',
   path: '/api/v1/mcp/info',
   operationId: 'mcpInfo',
-  summary: 'Status of the MCP server',
+  summary: 'Read the status of the MCP server',
   description:
-    'Clients send an API token; its scopes and the rights of its owner decide what tools may do.',
+    "Clients authenticate with an API token. The token's scopes and its owner's rights decide what tools " +
+    'may do.',
   tag: 'System',
   access: { right: 'system.read' },
   responses: { 200: { description: 'The MCP server.', schema: McpInfo } },

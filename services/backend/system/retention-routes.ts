@@ -14,10 +14,10 @@ const get = operation({
   method: 'get',
   path,
   operationId: 'getRetention',
-  summary: 'How long the logs, samples, artifacts and parameters of runs are kept',
+  summary: 'Read the retention periods of run data',
   tag,
   access: { right: 'system.manage' },
-  responses: { 200: { description: 'The setting.', schema: Retention } },
+  responses: { 200: { description: 'The settings.', schema: Retention } },
   handle: async (_call, { readModels }) =>
     json(200, retentionJson(await retentionSetting(readModels))),
 });
@@ -26,14 +26,15 @@ const put = operation({
   method: 'put',
   path,
   operationId: 'changeRetention',
-  summary: 'Set how long things are kept',
+  summary: 'Change the retention periods',
   description:
-    'Counted from the end of a run; what is older goes within the next minutes, for good. A run says in `removed` what is no longer kept of it. Events are kept for ever.',
+    "Counted from the end of a run. Expired data is deleted permanently within minutes. The run's " +
+    '`removed` field lists what was deleted. Events are kept forever.',
   tag,
   access: { right: 'system.manage' },
   body: { schema: RetentionChanges, example: { logs_days: 90, samples_days: 30 } },
   responses: {
-    200: { description: 'The setting.', schema: Retention, headers: ['Orch-Position'] },
+    200: { description: 'The settings.', schema: Retention, headers: ['Orch-Position'] },
   },
   handle: async ({ body, context }, { commands, readModels }) => {
     const command = { type: 'ChangeRetention', changes: changesOf(body) } as const;

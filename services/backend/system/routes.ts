@@ -17,13 +17,13 @@ import { Health, SystemInfo } from './schema.ts';
 import { triggersJson } from './view.ts';
 
 const tag = 'System';
-const well = { 200: { description: 'All is well.', schema: Health } };
+const well = { 200: { description: 'Healthy.', schema: Health } };
 
 const info = operation({
   method: 'get',
   path: '/api/v1/system/info',
   operationId: 'systemInfo',
-  summary: 'What runs here, and how far it has come',
+  summary: 'Read the status of services, projections and alarms',
   tag,
   access: { right: 'system.read' },
   responses: { 200: { description: 'The platform.', schema: SystemInfo } },
@@ -68,18 +68,19 @@ function runtimeJson(runtime: Awaited<ReturnType<typeof listRuntimes>>[number]) 
 }
 
 const retryLater = { 'Retry-After': '2' };
-const isDown = { description: 'Something is down.', schema: Health };
+const isDown = { description: 'A dependency is unavailable.', schema: Health };
 
 const health = operation({
   method: 'get',
   path: '/health',
   operationId: 'health',
-  summary: 'Whether the backend serves requests',
+  summary: 'Check whether the backend can serve requests',
   tag,
   access: 'public',
   description:
-    'Requests need the database: 503 while it does not answer. They do without the object store, except those for ' +
-    "files, and without the bus: that is `degraded`, and answers 200, as is a clock that differs from the database's.",
+    'Returns 503 while the database is unreachable. Returns 200 with `degraded` if the object store or ' +
+    "the message bus is unavailable, or a clock differs from the database's. Without the object store, " +
+    'only requests for files fail.',
   responses: { ...well, 503: isDown },
   handle: async (_call, services) => {
     const checks = await checksOf(services);
@@ -93,7 +94,7 @@ const livez = operation({
   method: 'get',
   path: '/livez',
   operationId: 'live',
-  summary: 'Whether the process lives, whatever it depends on',
+  summary: 'Check whether the process is alive, regardless of its dependencies',
   tag,
   access: 'public',
   responses: well,
@@ -104,12 +105,12 @@ const readyz = operation({
   method: 'get',
   path: '/readyz',
   operationId: 'ready',
-  summary: 'Whether everything that it depends on answers',
+  summary: 'Check whether all dependencies are available',
   tag,
   access: 'public',
   description:
-    'Without its bus the platform is slower by up to a second, and nothing else: that is `degraded`, and answers 200. ' +
-    'A backend that is stopping answers 503 with `backend` as `unavailable`, while it still serves requests.',
+    'Without the message bus, updates are up to a second slower; this is `degraded` and returns 200. A ' +
+    'stopping backend returns 503 with `backend` as `unavailable` while it still serves requests.',
   responses: { ...well, 503: isDown },
   handle: async (_call, services) => {
     if (services.connections.isClosing) {
@@ -141,11 +142,11 @@ const metrics = operation({
   method: 'get',
   path: '/metrics',
   operationId: 'metrics',
-  summary: 'Figures for Prometheus',
+  summary: 'Metrics for Prometheus',
   tag,
   access: 'public',
   responses: {
-    200: { description: 'Figures.', schema: Type.String(), mediaType: 'text/plain' },
+    200: { description: 'The metrics.', schema: Type.String(), mediaType: 'text/plain' },
   },
   handle: async (_call, { metrics: { registry } }) =>
     text(200, registry.contentType, await registry.metrics()),

@@ -13,9 +13,9 @@ const triggerStateExample = {
 
 export const TriggerState = Type.Object(
   {
-    paused: Type.Boolean({ description: 'Nothing starts by itself.' }),
+    paused: Type.Boolean({ description: 'Whether automatic triggers are paused.' }),
     since: Nullable(Time()),
-    by: Nullable(Type.String({ description: 'Who paused or resumed last.' })),
+    by: Nullable(Type.String({ description: 'Who last paused or resumed the triggers.' })),
   },
   { title: 'TriggerState', additionalProperties: false, examples: [triggerStateExample] },
 );
@@ -35,7 +35,9 @@ export const SystemInfo = Type.Object(
           id: Type.String(),
           started_at: Time(),
           seen_at: Time(),
-          slots: Type.Optional(Type.Integer({ description: 'Runs that it executes at once.' })),
+          slots: Type.Optional(
+            Type.Integer({ description: 'Number of runs that the runtime executes concurrently.' }),
+          ),
           running: Type.Optional(Type.Integer()),
           layers: Type.Optional(
             Type.Array(
@@ -45,12 +47,12 @@ export const SystemInfo = Type.Object(
                   available: Type.Boolean(),
                   purpose: Type.String(),
                   detail: Type.Union([Type.String(), Type.Null()], {
-                    description: 'Why it is missing, or what would enable it.',
+                    description: 'Why the layer is inactive, or how to enable it.',
                   }),
                 },
                 { title: 'SandboxLayer', additionalProperties: true },
               ),
-              { description: 'Of the sandbox.' },
+              { description: 'Layers of the sandbox.' },
             ),
           ),
           python: Type.Optional(Type.Union([Type.String(), Type.Null()])),
@@ -66,7 +68,7 @@ export const SystemInfo = Type.Object(
           name: Type.String(),
           version: Type.Integer(),
           position: Type.Integer(),
-          lag: Type.Integer({ description: 'Events behind the newest.' }),
+          lag: Type.Integer({ description: 'Number of events not yet applied.' }),
         },
         { title: 'ProjectionInfo', additionalProperties: false },
       ),
@@ -76,7 +78,7 @@ export const SystemInfo = Type.Object(
         { name: Type.Enum(alarmNames), detail: Type.String() },
         { title: 'Alarm', additionalProperties: false },
       ),
-      { description: 'What somebody has to look at before it stops the platform.' },
+      { description: 'Problems that an operator should fix before they affect the platform.' },
     ),
     connections: Type.Object(
       {
@@ -84,20 +86,21 @@ export const SystemInfo = Type.Object(
         limit: count,
         limit_per_address: count,
         closed: Type.Object(Object.fromEntries(closeReasons.map((reason) => [reason, count])), {
-          description: 'Connections closed or refused at a limit or a deadline since the start.',
+          description:
+            'Connections closed or rejected because of a limit or timeout since the process started.',
         }),
       },
       {
         title: 'ConnectionInfo',
-        description: 'Connections of the backend that answers.',
+        description: 'Connections of the backend that served the request.',
         additionalProperties: false,
       },
     ),
     query_gaps: Type.Integer({
       minimum: 0,
       description:
-        'Database functions, relations and parameters that queries of scripts can use beyond the listed ones. ' +
-        'While there are any, runtimes refuse queries unless `ORCH_QUERY_LENIENT` is set.',
+        'Database functions, relations and parameters that queries of scripts could use beyond the allowed ' +
+        'ones. If the list is not empty, runtimes reject queries unless `ORCH_QUERY_LENIENT` is set.',
     }),
   },
   {
@@ -148,10 +151,10 @@ const days = (what: string) =>
   Nullable(Type.Integer({ minimum: 1, maximum: maxRetentionDays, description: what }));
 
 const daySchemas = {
-  logs_days: days('Logs of runs.'),
-  samples_days: days('What runs used while they ran.'),
-  artifacts_days: days('What runs gave to keep.'),
-  payloads_days: days('Parameters of runs, and bodies that webhooks brought.'),
+  logs_days: days('Run logs.'),
+  samples_days: days('Resource usage samples of runs.'),
+  artifacts_days: days('Artifacts of runs.'),
+  payloads_days: days('Parameters of runs, and bodies of webhook calls.'),
 };
 const daysExample = { logs_days: 90, samples_days: 30, artifacts_days: null, payloads_days: 30 };
 
@@ -163,7 +166,7 @@ export const Retention = Type.Object(
   },
   {
     title: 'Retention',
-    description: 'Days from the end of a run; `null` keeps them for ever.',
+    description: 'Days from the end of a run; `null` keeps data forever.',
     additionalProperties: false,
     examples: [{ ...daysExample, changed_at: examples.time, changed_by: 'ada@example.com' }],
   },
@@ -178,7 +181,7 @@ export const RetentionChanges = Type.Object(
   },
   {
     title: 'RetentionChanges',
-    description: 'What is not named stays; `null` keeps things for ever.',
+    description: 'Omitted fields stay unchanged; `null` keeps data forever.',
     additionalProperties: false,
     examples: [daysExample],
   },

@@ -17,8 +17,8 @@ export interface FirstAdministrator {
 }
 
 const noAdministrator =
-  'ORCH_ADMIN_PASSWORD is missing: expected a password of 8 to 72 characters for the first administrator, ' +
-  'as nobody is there yet';
+  'ORCH_ADMIN_PASSWORD is missing: expected a password of 8 to 72 characters for the first ' +
+  'administrator, because no account exists yet';
 
 /** @param administrator made where there is nobody yet; `undefined` makes nobody
  *  @param withExamples made with the administrator: a newcomer shall see something that runs
@@ -52,7 +52,7 @@ async function createAdministrator(
 ): Promise<void> {
   const unusable = passwordProblem(password, { email }) ?? emailProblem(email.toLowerCase());
   if (unusable !== undefined)
-    throw new ConfigError([`The first administrator cannot be made. ${unusable}`]);
+    throw new ConfigError([`The first administrator cannot be created. ${unusable}`]);
   const { database, ids, passwords, readModels } = services;
   const address = email.toLowerCase();
   const cause = `first administrator ${address}`;
@@ -86,5 +86,5 @@ export async function carryOut(command: Command, cause: string, services: Servic
     correlationId: commandId,
     causationId: null,
   });
-  if (outcome.kind !== 'accepted') throw new Error(`seeding was refused: ${cause}`);
+  if (outcome.kind !== 'accepted') throw new Error(`initial data was rejected: ${cause}`);
 }

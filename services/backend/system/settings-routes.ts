@@ -9,13 +9,13 @@ const list = operation({
   method: 'get',
   path: '/api/v1/system/settings',
   operationId: 'listSettings',
-  summary: 'The settings of the environment, as the backend finds them',
+  summary: 'List the environment settings as the backend reads them',
   description:
-    'No secret is shown, only whether it is set; of those that the backend is not given, not even that. ' +
-    'Other processes may be started with others.',
+    'Values of secrets are never returned, only whether they are set. For secrets that the backend does ' +
+    'not receive, even that is unknown. Other processes may have different settings.',
   tag: 'System',
   access: { right: 'system.manage' },
-  responses: { 200: { description: 'All of them.', schema: Settings } },
+  responses: { 200: { description: 'The complete list.', schema: Settings } },
   handle: (_call, { settings }) =>
     Promise.resolve(json(200, { documented_in: documentedIn, items: settings })),
 });

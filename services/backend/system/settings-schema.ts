@@ -4,20 +4,23 @@ import { Nullable } from '../http/schema.ts';
 
 export const Settings = Type.Object(
   {
-    documented_in: Type.String({ description: 'Where each is explained, in the release.' }),
+    documented_in: Type.String({ description: 'File in the release that documents each setting.' }),
     items: Type.Array(
       Type.Object(
         {
-          name: Type.String({ description: 'Of the variable.' }),
+          name: Type.String({ description: 'Name of the variable.' }),
           value: Nullable(
-            Type.String({ description: 'In force; `null` for none, and for a secret.' }),
+            Type.String({ description: 'The effective value; `null` if unset or secret.' }),
           ),
-          secret: Type.Boolean({ description: 'Its value is never shown.' }),
+          secret: Type.Boolean({
+            description: 'Whether the setting is secret. Secret values are never returned.',
+          }),
           source: Type.Enum(['default', 'environment', 'file', 'unknown'], {
             description:
-              '`file`: `NAME_FILE` names one. `unknown`: a secret that the backend is not given.',
+              '`file`: read from the file named by `NAME_FILE`. `unknown`: a secret that the backend does not ' +
+              'receive.',
           }),
-          expected: Type.String({ description: 'What it may be.' }),
+          expected: Type.String({ description: 'Description of valid values.' }),
         },
         { title: 'Setting', additionalProperties: false },
       ),

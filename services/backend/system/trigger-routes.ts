@@ -21,9 +21,11 @@ const pause = operation({
   method: 'post',
   path: '/api/v1/system/pause',
   operationId: 'pauseTriggers',
-  summary: 'Hold everything that starts by itself',
+  summary: 'Pause all automatic triggers',
   description:
-    'Schedules, webhooks, chains, retries and bots start nothing until they are resumed; retries that become due wait. What runs goes on, and what a person, a token or a producer asks for starts.',
+    'Schedules, webhooks, chains, retries and always-on scripts start no runs until they are resumed. ' +
+    'Retries that become due wait. Running runs continue, and users, tokens and job producers can still ' +
+    'start runs.',
   tag,
   access: { right: 'system.manage' },
   responses: { 200: shown },
@@ -34,7 +36,7 @@ const resume = operation({
   method: 'post',
   path: '/api/v1/system/resume',
   operationId: 'resumeTriggers',
-  summary: 'Release what was held',
+  summary: 'Resume all automatic triggers',
   tag,
   access: { right: 'system.manage' },
   responses: { 200: shown },

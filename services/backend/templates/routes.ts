@@ -8,11 +8,11 @@ const list = operation({
   method: 'get',
   path: '/api/v1/templates',
   operationId: 'listTemplates',
-  summary: 'List the templates that a script can be made from',
-  description: 'Give the id as `template` when you create a script. Each runs as it is.',
+  summary: 'List the script templates',
+  description: 'Pass the id as `template` when you create a script. Each template is ready to run.',
   tag: 'Scripts',
   access: { right: 'scripts.list' },
-  responses: { 200: { description: 'All of them.', schema: TemplatePage } },
+  responses: { 200: { description: 'The complete list.', schema: TemplatePage } },
   handle: async () => {
     const items = templateIds.map(async (id) => {
       const files = await templateFiles(id);

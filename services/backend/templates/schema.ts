@@ -20,7 +20,7 @@ export const TemplatePage = Page(
         {
           id: 'etl-job',
           name: 'ETL job',
-          description: 'Reads a CSV file, adds it up and writes the result.',
+          description: 'Reads a CSV file, aggregates it and writes the result.',
           files: [{ path: 'main.py', size_bytes: 2051 }],
         },
       ],

@@ -13,15 +13,15 @@ export const templateTexts: Readonly<
 > = {
   'http-monitor': {
     name: 'HTTP monitor',
-    description: 'Checks that web addresses answer, and fails where one does not.',
+    description: 'Checks that URLs respond, and fails if one does not.',
   },
   'chat-bot': {
     name: 'Chat bot',
-    description: 'Answers messages: in the console, or on Telegram once it has a token.',
+    description: 'Answers messages on the console, or on Telegram if a token is set.',
   },
   'etl-job': {
     name: 'ETL job',
-    description: 'Reads a CSV file, adds it up and writes the result.',
+    description: 'Reads a CSV file, aggregates it and writes the result.',
   },
 };
 

@@ -17,9 +17,9 @@ import { readUpdates, type UpdatesRead, type UpdateStory } from './update-histor
 const tag = 'System';
 const path = '/api/v1/system/updates';
 const access = { right: 'system.manage' } as const;
-const shown = { 200: { description: 'Where it stands.', schema: Updates } };
+const shown = { 200: { description: 'The state of updates.', schema: Updates } };
 const started = {
-  description: 'It is under way.',
+  description: 'The update is in progress.',
   schema: Update,
   headers: ['Orch-Position'],
 } as const;
@@ -28,7 +28,7 @@ const get = operation({
   method: 'get',
   path,
   operationId: 'getUpdates',
-  summary: 'The version at work, the newest one that was found, and the update that is under way',
+  summary: 'Read the current version, the newest release and the update in progress',
   tag,
   access,
   responses: shown,
@@ -39,10 +39,10 @@ const check = operation({
   method: 'post',
   path: `${path}/check`,
   operationId: 'checkUpdates',
-  summary: 'Look for a newer release',
+  summary: 'Check for a newer release',
   description:
-    'What the repository says counts with a good signature that has not expired, and while it has nothing ' +
-    'older than before.',
+    'Repository metadata is accepted only with a valid signature, before its expiry date, and if no ' +
+    'release is older than before.',
   tag,
   access,
   responses: shown,
@@ -60,9 +60,9 @@ const check = operation({
       if (error instanceof UpdateRefused) {
         return problem('update_refused', `The repository cannot be trusted: ${error.message}.`);
       }
-      services.logger.warn({ error }, 'the update repository cannot be read');
+      services.logger.warn({ error }, 'update repository unavailable');
       const reason = error instanceof Error ? error.message : String(error);
-      return problem('unavailable', `The repository cannot be read: ${reason}.`);
+      return problem('unavailable', `The repository is unavailable: ${reason}.`);
     }
     return await answer(services);
   },
@@ -72,11 +72,11 @@ const apply = operation({
   method: 'post',
   path: `${path}/apply`,
   operationId: 'applyUpdate',
-  summary: 'Install the newest release that was found',
+  summary: 'Install the newest release',
   description:
-    'Download, verify, backup, and then the restart with the new release, which is given up for the one before ' +
-    'when it is not well. Runs are asked to end, bots start again afterwards. One that is under way already ' +
-    'is answered with.',
+    'Downloads and verifies the release, makes a backup and restarts with the new release. If the new ' +
+    'release is unhealthy, the previous release is restored. Runs are stopped; always-on scripts start ' +
+    'again afterwards. If an update is already in progress, it is returned.',
   tag,
   access,
   body: { schema: UpdateRequest, example: { version: '0.1.14' } },
@@ -88,7 +88,8 @@ const apply = operation({
     if (copy !== undefined) {
       return problem(
         'update_not_possible',
-        `The database of ${copy.of.version} is kept until ${copy.expiresAt}, for a rollback. Discard that rollback first.`,
+        `The database of ${copy.of.version} is kept until ${copy.expiresAt} for a rollback. Discard that ` +
+          'copy first.',
       );
     }
     return await start({ kind: 'update', to }, context, services);
@@ -99,11 +100,11 @@ const rollback = operation({
   method: 'post',
   path: `${path}/rollback`,
   operationId: 'rollBackUpdate',
-  summary: 'Go back to the release before the last update',
+  summary: 'Roll back to the release before the last update',
   description:
-    'Where this release has not changed the schema of the database, all events stay. Where it has, the database from ' +
-    'before the update comes back, and the events since then are lost: `rollback_copy` counts them, and ' +
-    '`discard_events` confirms it. Refused once that copy was discarded or has expired.',
+    'If the update did not change the database schema, all events are kept. Otherwise the database copy ' +
+    'from before the update is restored, and later events are lost. `rollback_copy` counts them, and ' +
+    '`discard_events` confirms the loss. Rejected if that copy was discarded or has expired.',
   tag,
   access,
   body: { schema: RollbackRequest, example: { discard_events: true }, optional: true },
@@ -117,8 +118,8 @@ const rollback = operation({
       const lost = await countEventsAfter(services.database, copy.madeAt);
       return problem(
         'update_not_possible',
-        `Going back to ${previous.version} discards ${lost} events recorded since ${copy.madeAt}. Confirm it with ` +
-          '"discard_events": true.',
+        `A rollback to ${previous.version} discards ${lost} events recorded since ${copy.madeAt}. Confirm ` +
+          'with "discard_events": true.',
       );
     }
     return await start({ kind: 'rollback', to: previous.version }, context, services);
@@ -129,10 +130,10 @@ const discard = operation({
   method: 'post',
   path: `${path}/rollback/discard`,
   operationId: 'discardRollback',
-  summary: 'Remove the copy of the database from before the last update',
+  summary: 'Discard the database copy from before the last update',
   description:
-    'The update can no longer be rolled back. The copy is removed by itself when it expires. Nothing is changed where ' +
-    'there is no copy.',
+    'The update can then no longer be rolled back. The copy is also deleted when it expires. Without a ' +
+    'copy, nothing changes.',
   tag,
   access,
   responses: shown,
@@ -154,10 +155,10 @@ const history = operation({
   method: 'get',
   path: `${path}/history`,
   operationId: 'listUpdates',
-  summary: 'The updates that there were, newest first',
+  summary: 'List past updates, newest first',
   tag,
   access,
-  responses: { 200: { description: 'All of them.', schema: UpdateHistory } },
+  responses: { 200: { description: 'The complete list.', schema: UpdateHistory } },
   handle: async (_call, { database }) => {
     const { stories } = await readUpdates(database);
     return json(200, { items: stories.map(updateJson) });
@@ -175,7 +176,7 @@ async function start(
   { updates, commands, database, ids }: Services,
 ): Promise<Answer> {
   if (updates.releases === undefined) {
-    return problem('update_not_possible', 'This edition is updated by its images.');
+    return problem('update_not_possible', 'This edition is updated by deploying new images.');
   }
   const { active } = (await readUpdates(database)).state;
   // Whoever did not hear the answer asks again.
@@ -199,7 +200,7 @@ interface Previous extends Installed {
 function previousOf({ updates }: Services): Previous | Problem {
   const active = updates.releases?.read('active');
   if (active?.version !== current) {
-    return problem('update_not_possible', 'There is no release to go back to.');
+    return problem('update_not_possible', 'There is no previous release to roll back to.');
   }
   const { previous } = active;
   if (!bringsMigrations(active, previous)) return previous;
@@ -207,8 +208,9 @@ function previousOf({ updates }: Services): Previous | Problem {
   if (copy?.of.version === previous.version) return { ...previous, copy };
   return problem(
     'update_not_possible',
-    `${current} has changed the database, which ${previous.version} does not know, and there is no copy from ` +
-      `before the update any more. Restore the backup that was made before the update onto an installation of ${previous.version}.`,
+    `${current} has changed the database schema, which ${previous.version} does not support, and the ` +
+      'copy from before the update no longer exists. Restore the backup made before the update on an ' +
+      `installation of ${previous.version}.`,
   );
 }
 

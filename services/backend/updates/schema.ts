@@ -7,7 +7,7 @@ const strict = { additionalProperties: false } as const;
 const version = Type.String({ pattern: String.raw`^\d{1,6}\.\d{1,6}\.\d{1,6}$` });
 const step = Type.Enum(updateSteps, {
   title: 'UpdateStep',
-  description: '`restart` is the migrations, the restart and the health check together.',
+  description: '`restart` covers the migrations, the restart and the health check.',
 });
 
 const updateExample = {
@@ -27,18 +27,21 @@ const updateExample = {
 export const Update = Type.Object(
   {
     id: Uuid(),
-    kind: Type.Enum(updateKinds, { description: 'To a newer release, or to the one before.' }),
+    kind: Type.Enum(updateKinds, {
+      description: '`update` to a newer release or `rollback` to the previous one.',
+    }),
     from: version,
     to: version,
     status: Type.Enum(['running', 'succeeded', 'failed', 'rolled_back'], {
       description:
-        '`failed`: nothing was changed. `rolled_back`: the other release was not well, so the one before is at work.',
+        '`failed`: nothing was changed. `rolled_back`: the new release was unhealthy, so the previous one is ' +
+        'running.',
     }),
     step,
     steps: Type.Array(Type.Object({ step, finished_at: Time() }, strict), {
-      description: 'Those that are done.',
+      description: 'Completed steps.',
     }),
-    reason: Nullable(Type.String({ description: 'Why it did not succeed.' })),
+    reason: Nullable(Type.String({ description: 'Why the update failed.' })),
     started_by: Type.String(),
     started_at: Time(),
     finished_at: Nullable(Time()),
@@ -49,9 +52,13 @@ export const Update = Type.Object(
 export const Updates = Type.Object(
   {
     current: version,
-    source_configured: Type.Boolean({ description: 'A repository and its key are set.' }),
+    source_configured: Type.Boolean({
+      description: 'Whether a repository and its key are configured.',
+    }),
     installable: Type.Boolean({
-      description: 'This edition installs updates itself. The other is updated by its images.',
+      description:
+        'Whether this edition can install updates itself. The other edition is updated by deploying new ' +
+        'images.',
     }),
     latest: Nullable(
       Type.Object(
@@ -62,29 +69,31 @@ export const Updates = Type.Object(
           expires_at: Time(),
           minimum_version: version,
           size_bytes: Type.Integer(),
-          found_at: Time('When this was heard of.'),
+          found_at: Time('When the release was discovered.'),
         },
         { title: 'Release', ...strict },
       ),
     ),
     update_available: Type.Boolean(),
-    previous: Nullable(Type.String({ description: 'The version that a rollback leads to.' })),
+    previous: Nullable(Type.String({ description: 'The version that a rollback restores.' })),
     rollback_copy: Nullable(
       Type.Object(
         {
-          version: Type.String({ description: 'The version whose database it is.' }),
+          version: Type.String({
+            description: 'Version of the program that the database belongs to.',
+          }),
           made_at: Time(),
-          expires_at: Time('When it is removed.'),
+          expires_at: Time('When the copy is deleted.'),
           size_bytes: Type.Integer(),
           lost_events: Type.Integer({
-            description: 'Events recorded since, which a rollback loses.',
+            description: 'Number of events recorded since, which a rollback discards.',
           }),
         },
         {
           title: 'RollbackCopy',
           ...strict,
           description:
-            'The database from before the last update, where that has changed the schema.',
+            'The database copy from before the last update, if the update changed the schema.',
         },
       ),
     ),
@@ -114,7 +123,7 @@ export const RollbackRequest = Type.Object(
   {
     discard_events: Type.Optional(
       Type.Boolean({
-        description: 'Confirms that the events counted in `rollback_copy` are lost.',
+        description: 'Confirms that the events counted in `rollback_copy` are discarded.',
       }),
     ),
   },

@@ -90,7 +90,7 @@ Platform().output(hashlib.sha256(challenge.encode()).hexdigest())
     type: 'CreateScript',
     scriptId,
     name: 'Self-check of an update',
-    description: 'An update runs it once, and purges it afterwards.',
+    description: 'Created by an update to check the platform, then purged.',
     groupId: known(parseGroupId, (await newestGroupId(parts.database)) ?? ''),
     settings: { ...defaultSettings, startMode: 'cold' },
     files: [{ path: defaultSettings.entrypoint, sha256, sizeBytes: content.length }],
@@ -120,5 +120,5 @@ async function execute(
     causationId: null,
   });
   if (outcome.kind === 'refused')
-    throw new Error(`The self-check's ${command.type} was refused: ${outcome.refusal.detail}`);
+    throw new Error(`The self-check's ${command.type} was rejected: ${outcome.refusal.detail}`);
 }

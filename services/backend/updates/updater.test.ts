@@ -169,7 +169,12 @@ describe('given an update that was asked for', () => {
       /not signed/,
     ],
     ['download', 'was cut', () => offer(artifact.subarray(0, 4)), /cut/],
-    ['verify', 'has another content', () => offer(Buffer.from('b release')), /not what was signed/],
+    [
+      'verify',
+      'has another content',
+      () => offer(Buffer.from('b release')),
+      /does not match its signature/,
+    ],
   ] as const)(
     'when what comes in the step "%s" %s, then it fails, and nothing was changed',
     async (step, _, spoil, reason) => {

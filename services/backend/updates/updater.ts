@@ -72,7 +72,7 @@ export class Updater {
 
   async #step(active: ActiveUpdate, signal: AbortSignal): Promise<true> {
     const { updateId, step } = active;
-    this.#parts.logger.info({ update: updateId, step, version: active.to }, 'update step begins');
+    this.#parts.logger.info({ update: updateId, step, version: active.to }, 'update step started');
     try {
       const detail = await this.#work(active, signal);
       await this.#execute({ type: 'FinishUpdateStep', updateId, step, detail });
@@ -98,13 +98,13 @@ export class Updater {
         return null;
       case 'verify':
         if (await this.#provider.verify(this.#artifactOf(version))) return null;
-        throw new Error('What was downloaded is not what was signed. Nothing of it was used.');
+        throw new Error('The download does not match its signature and was discarded.');
       case 'backup':
         return await this.#backUp(updateId, signal);
       case 'prepare': {
         // Once more, right before it is opened.
         if (!(await this.#provider.verify(this.#artifactOf(version)))) {
-          throw new Error('The download was changed since it was verified.');
+          throw new Error('The download was changed after verification.');
         }
         const { releases, own, prepare = prepareRelease } = this.#parts;
         const folder = releases.folderOf(version);
@@ -126,9 +126,9 @@ export class Updater {
     for (;;) {
       const { status } = await this.#backup(backupId);
       if (status === 'complete') return backupId;
-      if (status !== 'running') throw new Error('The backup failed; its page says why.');
-      if (clock.now().getTime() > deadlineMs)
-        throw new Error('The backup did not come to its end.');
+      if (status !== 'running')
+        throw new Error('The backup failed. See the backup for the reason.');
+      if (clock.now().getTime() > deadlineMs) throw new Error('The backup did not complete.');
       await pause(200, undefined, { signal });
     }
   }
@@ -147,7 +147,7 @@ export class Updater {
       const { updateId, kind } = active;
       const restores = await this.#restores(active, to);
       if (restores === 'impossible') {
-        const reason = `There is no copy of the database of ${to.version} any more.`;
+        const reason = `The copy of the database of ${to.version} no longer exists.`;
         await this.#execute({ type: 'FailUpdate', updateId, reason });
         return true;
       }
@@ -223,7 +223,8 @@ export class Updater {
 
   get #provider(): UpdateProvider {
     const { provider } = this.#parts;
-    if (provider === undefined) throw new Error('No repository is set any more: ORCH_UPDATE_URL.');
+    if (provider === undefined)
+      throw new Error('The repository is no longer configured: ORCH_UPDATE_URL.');
     return provider;
   }
 

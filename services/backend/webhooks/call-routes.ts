@@ -31,14 +31,15 @@ const call = operation({
   path: '/api/v1/hooks/{token}',
   aliases: [{ path: '/hooks/{token}' }],
   operationId: 'callWebhook',
-  summary: 'Call a webhook: queues a run of its script',
+  summary: 'Call a webhook to start a run of its script',
   description:
-    'Any body of any type, up to 1 MiB, reaches the run as the file that `ORCH_PAYLOAD_FILE` names, and the ' +
-    'headers that tell what it is as JSON in `ORCH_PAYLOAD_HEADERS`. `?wait=30` waits for the end of the run. ' +
-    `At most ${webhookBurst} calls at once, and then the webhook's rate. While triggers are paused the run ` +
-    'waits until they are resumed. The same `Idempotency-Key`, or `webhook-id`, and body make one run. Where ' +
-    'the webhook says so, the call has to be signed: `webhook-id`, `webhook-timestamp` and ' +
-    '`webhook-signature` (Standard Webhooks), or `X-Hub-Signature-256` (GitHub).',
+    'The body may have any content type and up to 1 MiB. The run gets the body as the file named by ' +
+    '`ORCH_PAYLOAD_FILE`, and its descriptive headers as JSON in `ORCH_PAYLOAD_HEADERS`. `?wait=30` ' +
+    `waits for the run to end. Calls are limited to a burst of ${webhookBurst}, then to the webhook's ` +
+    'rate. While triggers are paused, the run waits. Calls with the same `Idempotency-Key` (or ' +
+    '`webhook-id`) and body start only one run. If the webhook requires signatures, sign the call with ' +
+    '`webhook-id`, `webhook-timestamp` and `webhook-signature` (Standard Webhooks), or ' +
+    '`X-Hub-Signature-256` (GitHub).',
   tag: 'Webhooks',
   access: 'public',
   parameters: {
@@ -53,7 +54,11 @@ const call = operation({
   query: Type.Object(
     {
       wait: Type.Optional(
-        Type.Integer({ minimum: 0, maximum: 60, description: 'Seconds to wait for the end.' }),
+        Type.Integer({
+          minimum: 0,
+          maximum: 60,
+          description: 'Maximum seconds to wait for the run to end.',
+        }),
       ),
     },
     { additionalProperties: false },
@@ -68,7 +73,7 @@ const call = operation({
   },
   responses: {
     202: { description: 'Queued.', schema: HookAnswer },
-    200: { description: 'Ended within the time that `wait` named.', schema: HookAnswer },
+    200: { description: 'Ended within the time given by `wait`.', schema: HookAnswer },
   },
   refusals: [
     'invalid_signature',
@@ -110,7 +115,7 @@ async function rateProblem(
 ): Promise<Problem | undefined> {
   const { allowed, retryAfterSeconds } = await takeCall(database, id, perMinute);
   if (allowed) return undefined;
-  return problem('rate_limited', 'The webhook is called too often.', {
+  return problem('rate_limited', "The webhook's rate limit was exceeded. Try again later.", {
     headers: {
       'Retry-After': String(retryAfterSeconds),
       RateLimit: `"webhook";r=0;t=${retryAfterSeconds}`,
@@ -133,8 +138,11 @@ async function signatureProblem(
     return problem('invalid_signature', fault, { headers: { 'WWW-Authenticate': 'Signature' } });
   } catch (error) {
     if (!(error instanceof UnreadableSecret)) throw error;
-    logger.error({ error, webhookId }, 'the signature of a call cannot be checked');
-    return problem('unavailable', 'The signature cannot be checked at present.');
+    logger.error({ error, webhookId }, 'signature of a webhook call could not be checked');
+    return problem(
+      'unavailable',
+      'The signature cannot be checked at the moment. Try again later.',
+    );
   }
 }
 

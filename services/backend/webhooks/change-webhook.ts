@@ -43,7 +43,7 @@ export async function createWebhook(
 ): Promise<Changed | Problem> {
   const scriptId = known(parseScriptId, body.script_id);
   if (!(await seesScript(principal, scriptId, services.readModels))) {
-    return badField('script_id', 'there is no such script');
+    return badField('script_id', 'script not found');
   }
   const webhookId = known(parseWebhookId, services.ids.next());
   const { text: token, hash } = newWebhookToken();
@@ -114,7 +114,7 @@ export async function rotateSecret(
 ): Promise<Changed | Problem> {
   const present = await visibleWebhook(principal, webhookId, services);
   if (present === undefined) return notFound;
-  if (present.signing === null) return badField('what', 'calls of the webhook are not signed');
+  if (present.signing === null) return badField('what', 'the webhook does not require signatures');
   const change: ChangeWebhook = { type: 'ChangeWebhook', webhookId, changes: {} };
   return await withNewSecret(present, change, context, services);
 }

@@ -29,15 +29,17 @@ const list = operation({
   method: 'get',
   path,
   operationId: 'listWebhookDeliveries',
-  summary: 'List what became of the calls of a webhook, newest first',
+  summary: 'List the calls of a webhook, newest first',
   description:
-    'All that made a run, and the newest 200 of the others. Refused calls that cannot be delivered again are ' +
-    'counted together, minute by minute; all of them show within a second.',
+    'All calls that started a run, and the 200 newest others. Rejected calls that cannot be redelivered ' +
+    'are counted per minute. New calls appear within a second.',
   tag,
   access,
   parameters: { webhook_id },
   query: Type.Object(pageQuery, { additionalProperties: false }),
-  responses: { 200: { description: 'A page.', schema: DeliveryPage, headers: ['Link'] } },
+  responses: {
+    200: { description: 'One page of the list.', schema: DeliveryPage, headers: ['Link'] },
+  },
   handle: async ({ principal, parameters, query, url }, services) => {
     const { webhook_id: webhookId } = parameters;
     if ((await visibleWebhook(principal, webhookId, services)) === undefined) return notFound;
@@ -55,10 +57,10 @@ const redeliver = operation({
   method: 'post',
   path: `${path}/{delivery_id}/redeliver`,
   operationId: 'redeliverWebhook',
-  summary: 'Deliver a call again: queues another run with the same headers and body',
+  summary: 'Redeliver a call, starting a new run with the same headers and body',
   description:
-    'Of any call that made a run, and of one that was refused for a reason that may pass, as long as what it ' +
-    'brought is kept. Neither the rate nor the signature is asked for.',
+    'Available for calls that started a run, and for calls rejected for a temporary reason, while their ' +
+    'payload is kept. The rate limit and the signature are not checked again.',
   tag,
   access,
   parameters: { webhook_id, delivery_id },
@@ -86,7 +88,10 @@ const redeliver = operation({
   },
 });
 
-const gone = problem('content_removed', 'What the call brought was not kept, or is so no longer.');
+const gone = problem(
+  'content_removed',
+  'The payload of the call was not stored, or was removed by retention.',
+);
 
 async function contentOf(
   { sha256, payload, size_bytes: sizeBytes }: DeliveredContent,

@@ -33,7 +33,7 @@ export class WebhookMisses {
   constructor(parts: WebhookMissesParts) {
     this.#parts = parts;
     this.#loop = startLoop({
-      name: 'note calls of webhooks that made no run',
+      name: 'record webhook calls without a run',
       everyMs: flushEveryMs,
       runOnce: () => this.flush(),
       logger: parts.logger,
@@ -70,7 +70,7 @@ export class WebhookMisses {
   async close(): Promise<void> {
     await this.#loop.stop();
     await this.flush().catch((error: unknown) => {
-      this.#parts.logger.error({ error }, 'calls of webhooks that made no run were not noted');
+      this.#parts.logger.error({ error }, 'webhook calls without a run were not recorded');
     });
   }
 }

@@ -37,13 +37,14 @@ const access = { right: 'webhooks.manage' } as const;
 const parameters = { webhook_id: pathParameters.webhookId };
 const shownOnce = ['token', 'url', 'signing_secret'];
 
-const aboutCalls = '`last_called_at` is `null` with `at`: it is no part of what a webhook was.';
+const aboutCalls =
+  "With `at`, `last_called_at` is `null`, because calls are not part of the webhook's history.";
 
 const list = operation({
   method: 'get',
   path,
   operationId: 'listWebhooks',
-  summary: 'List webhooks, newest first, as they are or as they were',
+  summary: 'List webhooks, newest first, now or at a point in time',
   description: `${aboutPastLists} ${aboutCalls}`,
   tag,
   access,
@@ -51,7 +52,9 @@ const list = operation({
     { ...pageQuery, script_id: Type.Optional(Uuid()), at: atParameter },
     { additionalProperties: false },
   ),
-  responses: { 200: { description: 'A page.', schema: WebhookPage, headers: ['Link'] } },
+  responses: {
+    200: { description: 'One page of the list.', schema: WebhookPage, headers: ['Link'] },
+  },
   handle: async ({ principal, query, url }, services) => {
     const { limit, cursor, script_id: named, at } = query;
     if (at !== undefined) {
@@ -73,7 +76,7 @@ const get = operation({
   method: 'get',
   path: `${path}/{webhook_id}`,
   operationId: 'getWebhook',
-  summary: 'Read a webhook, as it is or as it was',
+  summary: 'Read a webhook, now or at a point in time',
   description: `${aboutCurrentGroups} ${aboutCalls}`,
   tag,
   access,
@@ -91,17 +94,17 @@ const create = operation({
   method: 'post',
   path,
   operationId: 'createWebhook',
-  summary: 'Make a webhook of a script',
+  summary: 'Create a webhook for a script',
   description:
-    'The answer shows its token and address once; only a hash is kept. Whoever has the token can start ' +
-    'the script, and nothing else; with `signing`, only calls that are signed with the secret, which is ' +
-    'shown once too.',
+    'The response contains the token and URL once; only a hash is stored. The token allows starting this ' +
+    'script and nothing else. With `signing`, calls must also be signed with the signing secret, which ' +
+    'is returned once too.',
   tag,
   access,
   creates: true,
   shownOnce,
   body: { schema: NewWebhook, example: { script_id: examples.scriptId, name: 'push' } },
-  responses: { 201: { description: 'Made.', schema: ShownWebhook, headers: ['Orch-Position'] } },
+  responses: { 201: { description: 'Created.', schema: ShownWebhook, headers: ['Orch-Position'] } },
   handle: async (call, services) => {
     const changed = await createWebhook(call, services);
     return isProblem(changed) ? changed : await shown(201, changed, call, services);
@@ -112,7 +115,7 @@ const change = operation({
   method: 'patch',
   path: `${path}/{webhook_id}`,
   operationId: 'changeWebhook',
-  summary: 'Change settings of a webhook',
+  summary: 'Change the settings of a webhook',
   tag,
   access,
   parameters,
@@ -122,7 +125,7 @@ const change = operation({
     mediaTypes: ['application/merge-patch+json'],
   },
   responses: {
-    200: { description: 'As it is now.', schema: ShownWebhook, headers: ['Orch-Position'] },
+    200: { description: 'The updated resource.', schema: ShownWebhook, headers: ['Orch-Position'] },
   },
   refusals: ['version_mismatch'],
   handle: async (call, services) => {
@@ -135,7 +138,7 @@ const remove = operation({
   method: 'delete',
   path: `${path}/{webhook_id}`,
   operationId: 'deleteWebhook',
-  summary: 'Delete a webhook: its address leads nowhere at once',
+  summary: 'Delete a webhook; its URL stops working immediately',
   tag,
   access,
   parameters,
@@ -149,10 +152,10 @@ const rotate = operation({
   method: 'post',
   path: `${path}/{webhook_id}/rotate`,
   operationId: 'rotateWebhook',
-  summary: 'Give a webhook another token, or another secret to sign with',
+  summary: 'Rotate the token or the signing secret of a webhook',
   description:
-    'The one before counts no longer, at once. Everything else stays: settings, deliveries, and the other of ' +
-    'the two.',
+    'The previous value stops working immediately. Settings, deliveries and the other credential stay ' +
+    'unchanged.',
   tag,
   access,
   parameters,

@@ -20,11 +20,11 @@ const settings = {
   name,
   enabled: Type.Boolean(),
   when_busy: Type.Enum(busyChoices, {
-    description: 'What a call does that meets the limit of concurrent runs.',
+    description: 'What to do when the limit of concurrent runs is reached.',
   }),
   rate_limit_per_minute: Type.Integer({ minimum: 1, maximum: 6000 }),
   signing: Type.Boolean({
-    description: 'Calls have to be signed: by the Standard Webhooks scheme, or as GitHub does it.',
+    description: 'The signature that calls require: Standard Webhooks or GitHub.',
   }),
 };
 
@@ -48,13 +48,13 @@ export const ShownWebhook = Type.Object(
   {
     ...webhook,
     token: Type.Optional(
-      Type.String({ description: 'Shown once: a repeated answer leaves it out.' }),
+      Type.String({ description: 'Returned once; a replayed response omits it.' }),
     ),
     url: Type.Optional(
-      Type.String({ description: 'Address to call, with the token. Shown once.' }),
+      Type.String({ description: 'URL to call, including the token. Returned once.' }),
     ),
     signing_secret: Type.Optional(
-      Type.String({ description: 'What callers sign with, where it is new. Shown once.' }),
+      Type.String({ description: 'Secret for signing calls, if it is new. Returned once.' }),
     ),
   },
   {
@@ -100,24 +100,30 @@ export const WebhookRotation = Type.Object(
 
 const Delivery = Type.Object(
   {
-    id: Uuid('That of the run, where it made one.'),
+    id: Uuid('Id of the run, if the call started one.'),
     time: Time(),
     outcome: Type.Enum(['queued', 'repeated', 'refused'], {
-      description: '`repeated`: it was sent before, and was told of the run of then.',
+      description: '`repeated`: a duplicate call, answered with the original run.',
     }),
-    status: Type.Integer({ description: 'Of the answer.' }),
-    reason: Nullable(Type.String({ description: 'Why it was refused, as a code.' })),
+    status: Type.Integer({ description: 'HTTP status of the response.' }),
+    reason: Nullable(Type.String({ description: 'Code of the reason for the rejection.' })),
     run_id: Nullable(Uuid()),
-    ip: Nullable(Type.String({ description: 'Of who called, or asked for the redelivery.' })),
+    ip: Nullable(
+      Type.String({
+        description: 'IP address of the caller, or of the user who requested the redelivery.',
+      }),
+    ),
     size_bytes: Nullable(
-      Type.Integer({ minimum: 0, description: 'Of the body, where it was read.' }),
+      Type.Integer({ minimum: 0, description: 'Size of the body, if it was read.' }),
     ),
     count: Type.Integer({
       minimum: 1,
-      description: 'Refused calls of that minute, counted together.',
+      description: 'Number of rejected calls in that minute.',
     }),
-    redelivery_of: Nullable(Uuid('The delivery that it repeats.')),
-    redeliverable: Type.Boolean({ description: 'What it brought is kept still.' }),
+    redelivery_of: Nullable(Uuid('The original delivery.')),
+    redeliverable: Type.Boolean({
+      description: 'Whether the payload is still available for a redelivery.',
+    }),
   },
   {
     title: 'WebhookDelivery',
@@ -147,7 +153,7 @@ export const HookAnswer = Type.Object(
     run_id: Uuid(),
     status: Type.Enum(runStatuses),
     exit_code: Type.Optional(Nullable(Type.Integer())),
-    output: Type.Optional(Type.Unknown({ description: 'What the script gave back.' })),
+    output: Type.Optional(Type.Unknown({ description: 'The output of the script.' })),
   },
   {
     title: 'HookAnswer',

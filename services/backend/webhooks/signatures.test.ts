@@ -67,7 +67,7 @@ test('a call that is signed as GitHub does it is let in, and no other', () => {
   expect(githubFault(github.header)).toBeUndefined();
   expect(githubFault(github.header, 'Hello')).toMatch('X-Hub-Signature-256');
   expect(githubFault('sha1=757107ea')).toMatch('X-Hub-Signature-256');
-  expect(githubFault(undefined)).toMatch('has to be signed');
+  expect(githubFault(undefined)).toMatch('must be signed');
 });
 
 test('a new secret signs, and is no other', () => {

@@ -18,14 +18,14 @@ export function signatureFault(
   if (standard !== undefined) return standardFault(standard, headers, body, secret, now);
   const github = textOf(headers['x-hub-signature-256']);
   if (github === undefined) {
-    return 'The call has to be signed: there is no header webhook-signature or X-Hub-Signature-256.';
+    return 'The call must be signed. Send the header webhook-signature or X-Hub-Signature-256.';
   }
   // GitHub takes the secret for a text, prefix and all.
   const expected = createHmac('sha256', secret).update(body).digest();
   const given = /^sha256=([0-9a-f]{64})$/i.exec(github)?.[1];
   return given !== undefined && timingSafeEqual(Buffer.from(given, 'hex'), expected)
     ? undefined
-    : 'The signature in X-Hub-Signature-256 is not that of this body.';
+    : 'The signature in X-Hub-Signature-256 does not match the body.';
 }
 
 function standardFault(
@@ -37,13 +37,13 @@ function standardFault(
 ): string | undefined {
   const [id, timestamp] = [textOf(headers['webhook-id']), textOf(headers['webhook-timestamp'])];
   if (id === undefined || !/^[\x21-\x7e]{1,255}$/.test(id)) {
-    return 'The header webhook-id is missing, or is not 1 to 255 visible ASCII characters.';
+    return 'The header webhook-id is missing, or does not have 1 to 255 visible ASCII characters.';
   }
   if (timestamp === undefined || !/^\d{1,12}$/.test(timestamp)) {
-    return 'The header webhook-timestamp is missing, or does not count seconds since 1970.';
+    return 'The header webhook-timestamp is missing, or is not a Unix timestamp in seconds.';
   }
   if (Math.abs(now.getTime() / 1000 - Number(timestamp)) > toleranceSeconds) {
-    return `The webhook-timestamp is more than ${toleranceSeconds} seconds from the time here.`;
+    return `The webhook-timestamp differs by more than ${toleranceSeconds} seconds from the server's time.`;
   }
   const key = Buffer.from(secret.slice(signingSecretPrefix.length), 'base64');
   const expected = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest();
@@ -51,7 +51,7 @@ function standardFault(
     const given = Buffer.from(one.startsWith('v1,') ? one.slice('v1,'.length) : '', 'base64');
     return given.length === expected.length && timingSafeEqual(given, expected);
   });
-  return fits ? undefined : 'No signature in webhook-signature is that of this id, time and body.';
+  return fits ? undefined : 'No signature in webhook-signature matches the id, timestamp and body.';
 }
 
 function textOf(value: string | readonly string[] | undefined): string | undefined {

@@ -98,7 +98,7 @@ describe('given a webhook whose calls are signed', () => {
       expect(headers.get('www-authenticate')).toBe('Signature');
     }
     expect(answers.map((one) => one.json.detail)).toEqual([
-      expect.stringContaining('has to be signed'),
+      expect.stringContaining('must be signed'),
       expect.stringContaining('No signature'),
       expect.stringContaining('300 seconds'),
     ]);

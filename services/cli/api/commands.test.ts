@@ -172,10 +172,10 @@ describe('a request', () => {
     ['schedules create --script x --catch-up never', 64, '--catch-up is "never": expected none'],
     ['schedules create --script x --params {', 64, '--params is not JSON.'],
     ['runs get', 64, 'Expected RUN, not 0 arguments.'],
-    ['groups get none', 66, 'There is no group "none" that you may see.'],
-    [`webhooks get ${id}`, 66, 'Not found. List what you may see: orchestrator webhooks --help'],
+    ['groups get none', 66, 'No group "none" found.'],
+    [`webhooks get ${id}`, 66, 'Not found. List yours: orchestrator webhooks --help'],
     ['scripts list now', 64, 'Expected no arguments, not 1 arguments.'],
-    ['scripts enabel x', 64, 'Expected TEXT alone. See: orchestrator scripts --help'],
+    ['scripts enabel x', 64, 'Expected at most one TEXT. See: orchestrator scripts --help'],
     [`api FETCH /api/v1/runs`, 64, 'Expected METHOD PATH'],
   ])('that cannot be made says why: %s', async (line, code, problem) => {
     answers['GET /api/v1/groups?limit=200'] = { items: [], next_cursor: null };
@@ -207,7 +207,7 @@ describe('a destructive command', () => {
     const { code, problem } = await orchestrator('schedules', 'delete', id);
     expect([code, problem, sent]).toEqual([
       64,
-      'There is no terminal to ask at. Give --yes to confirm.',
+      'No terminal to prompt on. Give --yes to confirm.',
       [],
     ]);
   });
@@ -245,7 +245,7 @@ describe('a list', () => {
     expect(await orchestrator('groups', 'list', '--limit', '1')).toEqual({
       code: 0,
       out: 'ID  NAME\na   b',
-      problem: 'The list goes on after 1. Show all: --all',
+      problem: 'More than 1 items exist. Show all: --all',
     });
   });
 });

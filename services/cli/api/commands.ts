@@ -22,14 +22,14 @@ export function apiCommands(): readonly Command[] {
 
 function commandOf(operation: ApiOperation): Command {
   const { name, summary, details, example, fields, method, path } = operation;
-  const sentences = [details, `It sends ${method} ${path}.`].filter((one) => one !== undefined);
+  const sentences = [details, `Sends ${method} ${path}.`].filter((one) => one !== undefined);
   return {
     name,
     arguments: fields.flatMap((field) => (field.in === 'path' ? [field.label] : [])).join(' '),
     summary: `${summary[0]?.toLowerCase()}${summary.slice(1)}`,
     details: sentences.join(' '),
     options: optionsOf(operation),
-    examples: [[`${name} ${example}`.trim(), 'with the values of the API description']],
+    examples: [[`${name} ${example}`.trim(), 'values from the API description']],
     run: (use) => run(operation, use),
   };
 }
@@ -44,20 +44,23 @@ function optionsOf(operation: ApiOperation): Readonly<Record<string, Option>> {
         .map((one) => [optionOf(one), optionOfField(one)]),
     ),
     ...(pages && {
-      limit: { value: 'N', help: `how many at most (default ${defaultCount})` },
-      all: { help: 'every one, however many' },
+      limit: { value: 'N', help: `maximum number of items (default ${defaultCount})` },
+      all: { help: 'all items' },
     }),
     ...(takesBody && {
-      body: { value: 'JSON', help: 'the body as JSON, @FILE or -; options replace its fields' },
+      body: {
+        value: 'JSON',
+        help: 'body as JSON, @FILE or - for standard input; options override its fields',
+      },
     }),
-    ...(upload && { file: { value: 'FILE', help: 'the file to send, or - for standard input' } }),
+    ...(upload && { file: { value: 'FILE', help: 'file to send, or - for standard input' } }),
     ...(download && {
       file: { value: 'FILE', help: 'write to a file instead of standard output' },
     }),
     ...(session && {
       'account-password-from': {
         value: 'FILE',
-        help: 'a file with your password, or -; asked for where it is missing',
+        help: 'file with your password, or -; prompted for if missing',
       },
     }),
     ...((destructive || fields.some((field) => field.name === 'prune')) && {
@@ -73,7 +76,7 @@ function optionOfField({ kind, choices, many, refersTo, help, required, nullable
   const notes = [
     required && 'required',
     many && 'repeatable',
-    nullable && 'null for none',
+    nullable && 'null to clear',
     kind === 'secret' && 'read from FILE, or - for standard input',
   ].filter((note) => typeof note === 'string');
   return {
@@ -99,7 +102,7 @@ async function confirmed({ summary }: ApiOperation, { args, options }: Use): Pro
   if (options.has('yes')) return;
   const named = args.length === 0 ? '' : ` (${args.join(' ')})`;
   if (await confirm(`${summary}${named}?`)) return;
-  throw new CommandProblem(exitCodes.interrupted, 'Nothing was changed.');
+  throw new CommandProblem(exitCodes.interrupted, 'Whether this was a dry run.');
 }
 
 async function send(
@@ -172,7 +175,7 @@ async function allPages(
     cursor = body.next_cursor;
   }
   if (cursor !== null && !options.json) {
-    terminal.problem(`The list goes on after ${items.length}. Show all: --all`);
+    terminal.problem(`More than ${items.length} items exist. Show all: --all`);
   }
   return { ...first, items, next_cursor: cursor };
 }
@@ -191,7 +194,7 @@ function withOptions(problem: ApiProblem, { fields, name }: ApiOperation): Error
   if (status === 404) {
     return new CommandProblem(
       exitCodes.notFound,
-      `${message} List what you may see: orchestrator ${resource} --help`,
+      `${message} List yours: orchestrator ${resource} --help`,
     );
   }
   const optionFor = (fieldName: string | undefined) => {

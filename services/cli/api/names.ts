@@ -22,16 +22,15 @@ const renamed: Readonly<Record<string, string>> = {
 
 /** Operations without a derived command, each with the reason. */
 export const withoutCommand: Readonly<Record<string, string>> = {
-  login: '`login` signs in and keeps an API token in place of a session',
+  login: '`login` signs in and stores an API token instead of a session',
   refreshToken: 'sessions are for browsers; commands use API tokens',
   logout: '`logout` revokes the API token of the profile',
   createWsTicket: 'tickets open the WebSockets of browsers; `logs -f` follows a run',
-  verifyAudit: '`audit verify` shows the progress and ends with 1 for a broken trail',
+  verifyAudit: '`audit verify` shows progress and exits with 1 if the trail is broken',
   listUpdates: '`updates list` shows the history',
   discardRollback: '`updates discard` sends the same request',
   rollBackUpdate: '`updates rollback` takes the same option',
-  callWebhook:
-    'the token in the address is the credential of another system, which curl can stand in for',
+  callWebhook: 'the token in the URL authenticates another system; use curl instead',
 };
 
 /** The name of a command: the resource, then the operation's id without the resource. */

@@ -156,7 +156,7 @@ async function textOf(file: string, { folder, input }: Use): Promise<string> {
 
 /** Files are streamed, so that their size costs no memory. */
 async function contentOf(file: string | undefined, { folder }: Use): Promise<Uint8Array | Blob> {
-  if (file === undefined) throw usageProblem('--file is missing: the file to send.');
+  if (file === undefined) throw usageProblem('--file is missing: name the file to send.');
   if (file === '-') return await buffer(process.stdin);
   const path = resolve(folder, file);
   try {

@@ -12,9 +12,10 @@ export const api: Command = {
   arguments: 'METHOD PATH',
   summary: 'send a request to any path of the server',
   details:
-    'For operations that a newer server has and this program does not. Prints the body of the answer as it is.',
+    'For operations of a newer server that this version does not know. Prints the response body ' +
+    'unchanged.',
   options: {
-    body: { value: 'JSON', help: 'the body as JSON, @FILE for a file, or - for standard input' },
+    body: { value: 'JSON', help: 'body as JSON, @FILE, or - for standard input' },
     file: { value: 'FILE', help: 'write to a file instead of standard output' },
   },
   examples: [

@@ -31,9 +31,9 @@ interface BackupAnswer {
 export const backupCreate: Command = {
   name: 'backup create',
   arguments: '',
-  summary: 'make a backup, and wait until it is complete',
-  details: 'Prints its id. Ctrl-C ends the waiting, not the backup.',
-  examples: [['backup create', 'of this moment, while everything goes on']],
+  summary: 'make a backup and wait until it is complete',
+  details: 'Prints the id of the backup. Ctrl-C stops waiting; the backup continues.',
+  examples: [['backup create', 'back up the running services']],
   run: async ({ options, terminal, session, signal }) => {
     const { api } = await session();
     let { body: backup } = await api.call<BackupAnswer>('POST', '/backups');
@@ -46,7 +46,7 @@ export const backupCreate: Command = {
     if (backup.status === 'failed') {
       throw new CommandProblem(
         exitCodes.failed,
-        `The backup ${backup.id} failed: ${backup.problem ?? 'the log of the scheduler says why'}`,
+        `The backup ${backup.id} failed: ${backup.problem ?? 'see the log of the scheduler'}`,
       );
     }
     terminal.line(options.json ? JSON.stringify(backup) : backup.id);
@@ -91,9 +91,9 @@ function sizeText(bytes: number | null): string {
 export const backupDownload: Command = {
   name: 'backup download',
   arguments: 'BACKUP [FILE]',
-  summary: 'write a backup to a file of this machine',
+  summary: 'download a backup to a local file',
   examples: [
-    ['backup download 019aa3f4-01aa-7c11-8d22-5e6f70819203', 'under the name that it has'],
+    ['backup download 019aa3f4-01aa-7c11-8d22-5e6f70819203', 'with the default file name'],
     ['backup download 019aa3f4-01aa-7c11-8d22-5e6f70819203 /mnt/usb/monday.tar', 'elsewhere'],
   ],
   run: async (use) => {
@@ -105,10 +105,7 @@ export const backupDownload: Command = {
     const answer = await api.raw('GET', path, { deadlineMs: downloadMs, signal });
     const target = resolve(folder, file ?? nameOf(answer, id));
     if (await isThere(target)) {
-      throw new CommandProblem(
-        exitCodes.refused,
-        `${target} is there already; nothing was written.`,
-      );
+      throw new CommandProblem(exitCodes.refused, `${target} already exists; nothing was written.`);
     }
     await writeFileOf(answer, target, use);
     return exitCodes.done;

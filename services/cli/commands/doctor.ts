@@ -25,7 +25,7 @@ const failed = (what: string, detail: string): Finding => ({ what, state: 'faile
 export const doctor: Command = {
   name: 'doctor',
   arguments: '',
-  summary: 'look for what is wrong here and on the server; ends with 1 where something is',
+  summary: 'diagnose this machine and the server; exits with 1 if it finds a problem',
   examples: [
     ['doctor', 'look'],
     ['doctor -o json', 'for a program'],
@@ -54,9 +54,9 @@ export const doctor: Command = {
 async function ownFile({ environment }: Use): Promise<Finding> {
   const path = profilesPath(environment);
   const found = await stat(path).catch(() => undefined);
-  if (found === undefined) return ok('profiles', `${path} is not there yet`);
+  if (found === undefined) return ok('profiles', `${path} does not exist yet`);
   if ((found.mode & 0o077) === 0) return ok('profiles', path);
-  return failed('profiles', `${path} can be read by others: chmod 600 ${path}`);
+  return failed('profiles', `other users can read ${path}; run: chmod 600 ${path}`);
 }
 
 async function serverFindings(session: Session): Promise<readonly Finding[]> {
@@ -85,8 +85,11 @@ async function serverFindings(session: Session): Promise<readonly Finding[]> {
 function clockFinding(date: string | null): Finding {
   const skewMs = date === null ? 0 : Date.now() - Date.parse(date);
   const seconds = Math.round(skewMs / 1000);
-  if (Math.abs(skewMs) <= maxSkewMs) return ok('clock', 'as the server has it');
-  return warning('clock', `this machine is ${seconds} s off the server: set one of them right`);
+  if (Math.abs(skewMs) <= maxSkewMs) return ok('clock', 'in sync with the server');
+  return warning(
+    'clock',
+    `the clock of this machine differs by ${seconds} s from the server's; correct it`,
+  );
 }
 
 interface SystemInfo {
@@ -121,10 +124,13 @@ async function platformFindings({ api }: Session): Promise<readonly Finding[]> {
     me,
     info.version === version
       ? ok('version', `${version}, ${info.edition} edition`)
-      : warning('version', `the server has ${info.version}, this is ${version}: use the same`),
+      : warning(
+          'version',
+          `the server runs ${info.version} and this command is ${version}; use the same version`,
+        ),
     runtimes.length === 0
-      ? failed('runtimes', 'none is there, so that runs stay queued: start one')
-      : ok('runtimes', `${runtimes.length}, which execute ${slotsOf(runtimes)} runs at once`),
+      ? failed('runtimes', 'no runtime is connected, so runs stay queued; start one')
+      : ok('runtimes', `${runtimes.length} connected, with ${slotsOf(runtimes)} slots in total`),
     ...runtimes.flatMap(layerFindings),
     behind.length === 0
       ? ok('read models', 'up to date')
@@ -135,7 +141,7 @@ async function platformFindings({ api }: Session): Promise<readonly Finding[]> {
     connectionFinding(info.connections),
     queryFinding(info.query_gaps),
     info.triggers.paused
-      ? warning('triggers', 'paused: nothing starts by itself')
+      ? warning('triggers', 'triggers are paused: no automatic runs start')
       : ok('triggers', 'on'),
   ];
 }
@@ -146,8 +152,8 @@ function connectionFinding({ open, limit, closed }: SystemInfo['connections']): 
   const { limit: closedAtLimit = 0, address_limit: closedAtAddress = 0, refused = 0 } = closed;
   const lost = closedAtLimit + closedAtAddress + refused;
   if (lost > 0) {
-    const advice = 'look for clients that hold connections, or raise ORCH_MAX_CONNECTIONS';
-    return warning(what, `${detail}; ${lost} were closed or refused at a limit: ${advice}`);
+    const advice = 'look for clients that keep connections open, or raise ORCH_MAX_CONNECTIONS';
+    return warning(what, `${detail}; ${lost} were closed or rejected at a limit: ${advice}`);
   }
   return open > limit * highShare
     ? warning(what, `${detail}: raise ORCH_MAX_CONNECTIONS`)
@@ -155,11 +161,11 @@ function connectionFinding({ open, limit, closed }: SystemInfo['connections']): 
 }
 
 function queryFinding(gaps: number): Finding {
-  if (gaps === 0) return ok('queries', 'may call listed functions only');
+  if (gaps === 0) return ok('queries', 'restricted to allowed functions');
   const advice = 'run SELECT queries.confine() as a superuser of the database';
   return warning(
     'queries',
-    `${gaps} functions and relations are open to queries of scripts: ${advice}`,
+    `queries of scripts can use ${gaps} functions and relations too many: ${advice}`,
   );
 }
 
@@ -171,5 +177,5 @@ function layerFindings({ id, layers = [] }: SystemInfo['services'][number]): rea
   const missing = layers.filter(({ available }) => !available).map(({ name }) => name);
   return missing.length === 0
     ? []
-    : [warning(`sandbox of ${id}`, `does without ${missing.join(', ')}`)];
+    : [warning(`sandbox of ${id}`, `inactive: ${missing.join(', ')}`)];
 }

@@ -20,7 +20,7 @@ export async function followToEnd(
       runId,
       fromSeq,
       signal,
-      onBreak: () => terminal.problem('The connection broke; trying again.'),
+      onBreak: () => terminal.problem('Disconnected. Reconnecting.'),
       onItems: async (items) => {
         for (const item of items) showItem(item, terminal, options.json);
         await terminal.drained();
@@ -29,7 +29,7 @@ export async function followToEnd(
   } catch (error) {
     if (!signal.aborted) throw error;
     terminal.problem(
-      `The run goes on. Follow it: orchestrator logs -f ${runId}. Stop it: orchestrator stop ${runId}`,
+      `The run continues. Follow it: orchestrator logs -f ${runId}. Stop it: orchestrator stop ${runId}`,
     );
     return exitCodes.interrupted;
   }

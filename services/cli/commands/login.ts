@@ -27,20 +27,23 @@ interface MadeToken {
 export const login: Command = {
   name: 'login',
   arguments: '[URL]',
-  summary: 'sign in to a server, and keep an API token for it',
+  summary: 'sign in to a server and store an API token',
   details:
-    'The password is asked for, used once and kept nowhere. The token is made for you with all of your ' +
-    'rights, ends by itself, and is kept in a file that you alone can read. Programs need no sign-in: they set ' +
-    'ORCHESTRATOR_URL and ORCHESTRATOR_TOKEN.',
+    'Prompts for the password, which is not stored. Creates an API token with all of your rights and an ' +
+    'expiry date, and stores it in a file that only you can read. Programs do not need to sign in; they ' +
+    'set ORCHESTRATOR_URL and ORCHESTRATOR_TOKEN.',
   options: {
-    email: { value: 'ADDRESS', help: 'who signs in; asked for where it is missing' },
+    email: { value: 'ADDRESS', help: 'e-mail address; prompted for if missing' },
     'password-stdin': { help: 'read the password from standard input' },
-    'token-stdin': { help: 'keep the API token of standard input in place of signing in' },
-    days: { value: 'N', help: `how long the token is good, in days (default ${defaultDays})` },
+    'token-stdin': { help: 'store the API token from standard input instead of signing in' },
+    days: { value: 'N', help: `lifetime of the token in days (default ${defaultDays})` },
   },
   examples: [
     ['login', `sign in to ${defaultUrl}`],
-    ['login https://orchestrator.example.com --profile work', 'a second server, under a name'],
+    [
+      'login https://orchestrator.example.com --profile work',
+      'add a second server as a named profile',
+    ],
     ['login --email ci@example.com --password-stdin < password.txt', 'without a terminal'],
   ],
   run: async (use) => {
@@ -97,10 +100,10 @@ function daysOf(text: string | undefined): number {
 export const logout: Command = {
   name: 'logout',
   arguments: '',
-  summary: 'revoke the token of a profile, and forget it',
+  summary: 'revoke the token of a profile and delete the profile',
   examples: [
-    ['logout', 'the profile that is used'],
-    ['logout --profile work', 'another one'],
+    ['logout', 'the current profile'],
+    ['logout --profile work', 'a named profile'],
   ],
   run: async ({ options, environment, terminal }) => {
     const { current, profiles } = await readProfiles(environment);
@@ -108,20 +111,20 @@ export const logout: Command = {
       options.text('profile') ?? (environment['ORCHESTRATOR_PROFILE'] || current || defaultProfile);
     const { [name]: profile, ...others } = profiles;
     if (profile === undefined) {
-      throw new CommandProblem(exitCodes.notFound, `There is no profile "${name}".`);
+      throw new CommandProblem(exitCodes.notFound, `Profile "${name}" does not exist.`);
     }
     const problem = await revoke(profile);
     const next = current === name ? (Object.keys(others)[0] ?? null) : current;
     await writeProfiles(environment, { current: next, profiles: others });
     if (problem === undefined) terminal.line(`Signed out of ${profile.url}.`);
-    else terminal.problem(`The profile is gone, but its token was not revoked: ${problem}`);
+    else terminal.problem(`The profile was deleted, but its token was not revoked: ${problem}`);
     return problem === undefined ? exitCodes.done : exitCodes.failed;
   },
 };
 
 /** @returns why it could not be done */
 async function revoke({ url, token, token_id: id }: Profile): Promise<string | undefined> {
-  if (id === undefined) return 'it was made elsewhere; revoke it in the dashboard.';
+  if (id === undefined) return 'it was created elsewhere; revoke it in the dashboard.';
   try {
     await new Api(url, token).call('DELETE', `/auth/tokens/${part(id)}`);
     return undefined;
@@ -136,17 +139,17 @@ async function revoke({ url, token, token_id: id }: Profile): Promise<string | u
 export const profiles: Command = {
   name: 'profiles',
   arguments: '[NAME]',
-  summary: 'list the servers that you are signed in to, or go over to one',
+  summary: 'list your profiles, or switch to one',
   examples: [
-    ['profiles', 'list them'],
-    ['profiles work', 'use this one from now on'],
+    ['profiles', 'list all'],
+    ['profiles work', 'switch to a profile'],
   ],
   run: async ({ args, options, environment, terminal }) => {
     const found = await readProfiles(environment);
     const [name] = args;
     if (name !== undefined) {
       if (found.profiles[name] === undefined) {
-        throw new CommandProblem(exitCodes.notFound, `There is no profile "${name}".`);
+        throw new CommandProblem(exitCodes.notFound, `Profile "${name}" does not exist.`);
       }
       await writeProfiles(environment, { ...found, current: name });
     }
@@ -158,7 +161,8 @@ export const profiles: Command = {
       expires_at,
     }));
     if (options.json) terminal.line(JSON.stringify(rows));
-    else if (rows.length === 0) terminal.problem(`${profilesPath(environment)} names no server.`);
+    else if (rows.length === 0)
+      terminal.problem(`${profilesPath(environment)} contains no profiles.`);
     printTable(
       options.json ? [] : rows,
       [

@@ -23,30 +23,31 @@ interface DueTime {
 const timingOptions = {
   cron: { value: 'EXPRESSION', help: 'such as "30 2 * * *"' },
   timezone: { value: 'NAME', help: 'such as Europe/Berlin (default UTC)' },
-  every: { value: 'SECONDS', help: 'an interval in place of --cron' },
+  every: { value: 'SECONDS', help: 'interval in seconds, instead of --cron' },
 };
 
 export const schedulePreview: Command = {
   name: 'schedule preview',
   arguments: '[SCHEDULE]',
-  summary: 'show when a schedule is due next',
+  summary: 'preview the next due times of a schedule',
   details:
-    'Of a schedule that is there, by its id, or of one that could be. Where the script is known, also what is met then.',
+    'For an existing schedule by its id, or for a new expression or interval. If the script is known, ' +
+    'also shows overlaps.',
   options: {
     ...timingOptions,
     script: {
       value: 'SCRIPT',
-      help: 'whose runs and schedules could be met, of one that could be',
+      help: 'script to check for overlaps, for a new schedule',
     },
-    count: { value: 'N', help: 'how many due times (default 10)' },
+    count: { value: 'N', help: 'number of due times (default 10)' },
   },
   examples: [
     [
       'schedule preview --cron "30 2 * * *" --timezone Europe/Berlin --count 3',
-      'before it is made',
+      'preview a new schedule',
     ],
-    ['schedule preview --every 600 --script Weather', 'and what it would meet'],
-    ['schedule preview 019aa3f4-01aa-7c11-8d22-5e6f70819203', 'one that is there'],
+    ['schedule preview --every 600 --script Weather', 'with its overlaps'],
+    ['schedule preview 019aa3f4-01aa-7c11-8d22-5e6f70819203', 'an existing schedule'],
   ],
   run: async ({ args, options, terminal, session }) => {
     const { api } = await session();
@@ -58,7 +59,9 @@ export const schedulePreview: Command = {
     }
     const named = args.join(' ');
     if (named.includes(' ')) {
-      throw usageProblem(`"${named}" is no id of a schedule. Of an expression: --cron "${named}".`);
+      throw usageProblem(
+        `"${named}" is not the id of a schedule. For an expression, use --cron "${named}".`,
+      );
     }
     const timing =
       id === undefined
@@ -86,21 +89,23 @@ async function idOfScript(api: Api, named: string | undefined): Promise<string |
 }
 
 const overlapWords = {
-  likely: 'the run before will likely not be over',
-  possible: 'the run before may not be over',
+  likely: 'previous run will probably still be active',
+  possible: 'previous run may still be active',
 };
 
 function meetingsOf({ overlap, together }: DueTime): readonly string[] {
   return [
     ...(overlap === null ? [] : [overlapWords[overlap]]),
-    ...(together.length === 0 ? [] : [`with other schedules of the script: ${together.length}`]),
+    ...(together.length === 0
+      ? []
+      : [`overlaps with other schedules of the script: ${together.length}`]),
   ];
 }
 
 export const scheduleCreate: Command = {
   name: 'schedule create',
   arguments: 'SCRIPT',
-  summary: 'let a script run by itself; prints the id of the schedule',
+  summary: 'create a schedule for a script; prints its id',
   options: {
     cron: timingOptions.cron,
     timezone: timingOptions.timezone,
@@ -108,7 +113,7 @@ export const scheduleCreate: Command = {
   },
   examples: [
     ['schedule create Weather --cron "30 2 * * *" --timezone Europe/Berlin', 'every night'],
-    ['schedule create Weather --every 900', 'every quarter of an hour'],
+    ['schedule create Weather --every 900', 'every 15 minutes'],
   ],
   run: async (use) => {
     const { options, terminal } = use;
@@ -173,22 +178,22 @@ interface Verification {
 export const auditVerify: Command = {
   name: 'audit verify',
   arguments: '',
-  summary: 'verify the audit trail; ends with 1 where it is not what was recorded',
+  summary: 'verify the audit trail; exits with 1 if it was altered',
   options: {
     head: {
       value: 'SEQ:HASH',
-      help: 'a head that you saved: finds a trail that was cut or made anew',
+      help: 'a head that you saved; detects a truncated or rewritten trail',
     },
   },
   examples: [
     ['audit verify', 'the whole trail'],
-    ['audit verify --head 812:9f2c…', 'and that it still holds what it held then'],
+    ['audit verify --head 812:9f2c…', 'verify that it still contains a saved head'],
   ],
   run: async ({ options, terminal, session, signal }) => {
     const head = options.text('head');
     if (head !== undefined && !/^[1-9]\d*:[0-9a-f]{64}$/.test(head)) {
       throw usageProblem(
-        `--head is "${head}": expected what an audit verify has printed, such as 812:9f2c… in full.`,
+        `--head is "${head}": expected a complete head from audit verify, such as 812:9f2c…`,
       );
     }
     const { api } = await session();
@@ -205,7 +210,7 @@ export const auditVerify: Command = {
       if (checked !== undefined && entries > 0) terminal.progress('verified', checked / entries);
     }
     if (!isVerification(last)) {
-      throw new CommandProblem(exitCodes.unavailable, 'The answer was cut off; try again.');
+      throw new CommandProblem(exitCodes.unavailable, 'The response was truncated. Try again.');
     }
     if (options.json) terminal.line(JSON.stringify(last));
     else terminal.line(sentenceOf(last));
@@ -222,7 +227,8 @@ function isVerification(value: unknown): value is Verification {
 }
 
 function sentenceOf({ valid, entries, head, first_broken, reason }: Verification): string {
-  if (!valid) return `BROKEN at entry ${first_broken ?? 'unknown'}: ${reason ?? 'it differs'}`;
+  if (!valid)
+    return `BROKEN at entry ${first_broken ?? 'unknown'}: ${reason ?? 'the entry differs'}`;
   const where = head === null ? '' : `; head ${head.audit_seq}:${head.hash}`;
   return `valid: ${entries} entries${where}`;
 }

@@ -24,7 +24,7 @@ export function parametersOf(
 function objectOf(json: string): object {
   const value = parsed(json);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw usageProblem('--params is no JSON object, such as \'{"day": "2026-11-21"}\'.');
+    throw usageProblem('--params is not a JSON object, such as \'{"day": "2026-11-21"}\'.');
   }
   return value;
 }

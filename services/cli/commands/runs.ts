@@ -14,33 +14,33 @@ const statuses = ['queued', 'running', 'success', 'failed', 'stopped'];
 const triesOfPost = 5;
 const retryMs = 500;
 
-const follow: Option = { short: 'f', help: 'show the log until the run has ended' };
-const limit: Option = { value: 'N', help: `how many at most (default ${defaultCount})` };
+const follow: Option = { short: 'f', help: 'show the log until the run ends' };
+const limit: Option = { value: 'N', help: `maximum number of items (default ${defaultCount})` };
 
 export const run: Command = {
   name: 'run',
   arguments: 'SCRIPT',
   summary: 'run a script',
   details:
-    'SCRIPT is an id, or a name that one script alone has. Prints the id of the run; with --follow the log ' +
-    'instead, and ends with the exit code of the script: its own, 124 for a run that took too long, 128 and the ' +
-    'number of the signal for one that was killed, 1 for one that ended otherwise. Ctrl-C ends the following, not the run.',
+    'SCRIPT is an id or a unique name. Prints the id of the run. With --follow, prints the log and exits ' +
+    'with the exit code of the script; 124 if the run exceeded its time limit, 128 plus the signal ' +
+    'number if it was killed, and 1 for any other failure. Ctrl-C stops following; the run continues.',
   options: {
     param: {
       value: 'NAME=VALUE',
       short: 'p',
       multiple: true,
-      help: 'a parameter; as often as needed',
+      help: 'a parameter; may be repeated',
     },
     params: { value: 'JSON', help: 'all parameters as one JSON object, or - for standard input' },
     follow,
-    timeout: { value: 'SECONDS', help: 'end the run after so long' },
-    queue: { help: 'wait for a free slot where the script is busy, in place of being refused' },
+    timeout: { value: 'SECONDS', help: 'time limit of the run' },
+    queue: { help: 'wait for a free slot if the script is busy, instead of failing' },
   },
   examples: [
-    ['run "Nightly report" --follow', 'run it and watch'],
+    ['run "Nightly report" --follow', 'run it and follow its log'],
     ['run etl -p day=2026-11-21 -p dry_run=true -f', 'with parameters'],
-    ['run etl --params - < params.json', 'with those of a file'],
+    ['run etl --params - < params.json', 'with parameters from a file'],
   ],
   run: async (use) => {
     const { options, terminal } = use;
@@ -92,8 +92,8 @@ export const logs: Command = {
   summary: 'show the log of a run',
   options: {
     follow,
-    tail: { value: 'N', short: 'n', help: 'the last lines alone' },
-    stream: { value: 'NAME', help: 'one stream alone', choices: ['stdout', 'stderr', 'system'] },
+    tail: { value: 'N', short: 'n', help: 'only the last lines' },
+    stream: { value: 'NAME', help: 'only one stream', choices: ['stdout', 'stderr', 'system'] },
   },
   examples: [
     ['logs -f 019aa3f4-01aa-7c11-8d22-5e6f70819203', 'follow it'],
@@ -107,8 +107,7 @@ export const logs: Command = {
     const tail = options.text('tail');
     const stream = options.text('stream');
     if (options.has('follow')) {
-      if (stream !== undefined)
-        throw usageProblem('--follow shows every stream: leave --stream out.');
+      if (stream !== undefined) throw usageProblem('--follow shows every stream. Remove --stream.');
       const { body } = await session.api.call<{ log_lines: number }>('GET', path);
       const from =
         tail === undefined ? 1 : Math.max(1, body.log_lines + 1 - numberOf('tail', tail));
@@ -138,16 +137,21 @@ export const runs: Command = {
   arguments: '[SCRIPT]',
   summary: 'list runs, newest first',
   options: {
-    status: { value: 'STATUS', help: 'such as failed; several by commas', choices: statuses },
+    status: {
+      value: 'STATUS',
+      help: 'such as failed; separate several with commas',
+      choices: statuses,
+    },
     limit,
   },
   examples: [
-    ['runs', 'of every script'],
-    ['runs "Nightly report" --status failed', 'what failed of one'],
+    ['runs', 'of all scripts'],
+    ['runs "Nightly report" --status failed', 'failed runs of a script'],
   ],
   run: async (use) => {
     const { args, options, terminal } = use;
-    if (args.length > 1) throw usageProblem('Expected SCRIPT alone. See: orchestrator runs --help');
+    if (args.length > 1)
+      throw usageProblem('Expected at most one SCRIPT. See: orchestrator runs --help');
     const { api } = await use.session();
     const [named] = args;
     const script = named === undefined ? undefined : await findScript(api, named);
@@ -176,16 +180,16 @@ export const runs: Command = {
 export const scripts: Command = {
   name: 'scripts',
   arguments: '[TEXT]',
-  summary: 'list scripts, or those whose name or description has a text',
+  summary: 'list scripts, or those whose name or description contains a text',
   options: { limit },
   examples: [
-    ['scripts', 'list them'],
+    ['scripts', 'list all'],
     ['scripts report -o json | jq -r ".[].id"', 'ids for a program'],
   ],
   run: async (use) => {
     const { args, options, terminal } = use;
     if (args.length > 1)
-      throw usageProblem('Expected TEXT alone. See: orchestrator scripts --help');
+      throw usageProblem('Expected at most one TEXT. See: orchestrator scripts --help');
     const { api } = await use.session();
     const found = await listOf<ScriptAnswer>(api, '/scripts', { q: args[0] }, countOf(use));
     if (options.json) terminal.line(JSON.stringify(found));
@@ -211,16 +215,16 @@ export const scripts: Command = {
 export const newScript: Command = {
   name: 'new',
   arguments: 'NAME',
-  summary: 'make a script; prints its id',
+  summary: 'create a script; prints its id',
   options: {
     template: {
       value: 'NAME',
-      help: 'begin with a template',
+      help: 'start from a template',
       choices: ['http-monitor', 'chat-bot', 'etl-job'],
     },
   },
   examples: [
-    ['new Weather', 'with a main.py that says hello'],
+    ['new Weather', 'with a sample main.py'],
     ['new "Nightly import" --template etl-job', 'from a template'],
   ],
   run: async (use) => {
@@ -240,14 +244,14 @@ export const newScript: Command = {
 export const stop: Command = {
   name: 'stop',
   arguments: 'RUN',
-  summary: 'ask a run to end: SIGTERM, and SIGKILL after ten seconds',
-  examples: [['stop 019aa3f4-01aa-7c11-8d22-5e6f70819203', 'stop it']],
+  summary: 'stop a run: SIGTERM, then SIGKILL after ten seconds',
+  examples: [['stop 019aa3f4-01aa-7c11-8d22-5e6f70819203', 'stop a run']],
   run: async (use) => {
     const [runId] = expectArgs(use, 1, 'RUN');
     const { api } = await use.session();
     const { body } = await api.call<{ items: RunAnswer[] }>('POST', `/runs/${part(runId)}/stop`);
     if (use.options.json) use.terminal.line(JSON.stringify(body.items));
-    else use.terminal.line(`${runId} is asked to end.`);
+    else use.terminal.line(`Stopping ${runId}.`);
     return exitCodes.done;
   },
 };

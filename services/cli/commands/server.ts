@@ -7,27 +7,30 @@ import { askHidden } from '../prompt.ts';
 import type { Terminal } from '../terminal.ts';
 
 const database =
-  'ORCH_DATABASE_ADMIN_URL names the database; without it, the one of the minimal edition in ORCH_DATA_DIR is ' +
-  'used, which has to be running.';
+  'ORCH_DATABASE_ADMIN_URL names the database. If it is unset, the command uses the database of the ' +
+  'minimal edition in ORCH_DATA_DIR, which must be running.';
 
 const backups =
-  'A FILE is a downloaded backup; an ID names a backup in the object store. SECRET_MASTER_KEY checks its seal and opens ' +
-  'its keys; the minimal edition has it in ORCH_DATA_DIR. ORCH_BACKUP_KEY decrypts the backup.';
+  'FILE is a downloaded backup; ID names a backup in the object store. SECRET_MASTER_KEY verifies the ' +
+  'seal and decrypts the keys; the minimal edition keeps it in ORCH_DATA_DIR. ORCH_BACKUP_KEY decrypts ' +
+  'the backup.';
 const unsealed = {
-  help: 'also a backup whose seal cannot be checked: an older version made it, or its master key is not here',
+  help:
+    'accept a backup whose seal cannot be verified, because an older version made it or its master key ' +
+    'is missing',
 };
 const offline =
-  'No service may run meanwhile. The database of the minimal edition in ORCH_DATA_DIR is started for it, and made ' +
-  'where there is none; ORCH_DATABASE_ADMIN_URL names another.';
+  'All services must be stopped. The command starts the database of the minimal edition in ' +
+  'ORCH_DATA_DIR, and creates it if necessary. ORCH_DATABASE_ADMIN_URL names another database.';
 
 export const start: Command = {
   name: 'start',
   arguments: '',
-  summary: 'start the whole service on this machine, without Docker or root',
+  summary: 'start the complete service on this machine, without Docker or root',
   details:
-    'Keeps its data in ORCH_DATA_DIR, or else in .orchestrator in this folder. Prints the address of the dashboard ' +
-    'and, the first time, the password of the administrator. Ctrl-C stops the service.',
-  examples: [['start', 'as make run does']],
+    'Stores its data in ORCH_DATA_DIR, or in .orchestrator in the current folder. Prints the URL of the ' +
+    "dashboard and, on the first start, the administrator's password. Ctrl-C stops the service.",
+  examples: [['start', 'the same as make run']],
   run: async () => {
     const { execPath, env } = process;
     const minimal = fileURLToPath(new URL('../../minimal/main.ts', import.meta.url));
@@ -40,12 +43,12 @@ export const start: Command = {
 export const setup: Command = {
   name: 'setup',
   arguments: '',
-  summary: 'bring database and object store to what this version needs (on the server)',
+  summary: 'set up or migrate the database and object store for this version (on the server)',
   details:
-    'Waits for the database of ORCH_DATABASE_ADMIN_URL, carries out migrations, makes the user of ' +
-    'ORCH_DATABASE_URL, rebuilds read models that another version made, and makes the bucket of ORCH_OBJECTS_URL. ' +
-    'What is there already stays; a database of a newer version is refused and not changed.',
-  examples: [['setup', 'before the services of a version are started']],
+    'Waits for the database of ORCH_DATABASE_ADMIN_URL, runs migrations, creates the user of ' +
+    'ORCH_DATABASE_URL, rebuilds outdated read models and creates the bucket of ORCH_OBJECTS_URL. ' +
+    'Existing data is kept. The database of a newer version is rejected and not changed.',
+  examples: [['setup', 'before you start the services of a new version']],
   run: async ({ terminal, signal }) => {
     const { setUp } = await import('../setup.ts');
     await setUp(terminal, signal);
@@ -56,9 +59,9 @@ export const setup: Command = {
 export const projectionsList: Command = {
   name: 'projections list',
   arguments: '',
-  summary: 'say which read models there are, and how far they have read (on the server)',
+  summary: 'list the read models and their positions (on the server)',
   details: database,
-  examples: [['projections list', 'all of them']],
+  examples: [['projections list', 'list all']],
   run: async ({ terminal }) => {
     const [{ withServerDatabase }, { listProjections }] = await modules();
     return await withServerDatabase(terminal, async (pool) => {
@@ -73,10 +76,10 @@ export const projectionsRebuild: Command = {
   arguments: '[NAME]',
   summary: 'rebuild read models from the events while the services run (on the server)',
   details: database,
-  options: { outdated: { help: 'all that were made by another version of the program' } },
+  options: { outdated: { help: 'all read models made by another version of the program' } },
   examples: [
     ['projections rebuild runs', 'one'],
-    ['projections rebuild --outdated', 'those that need it'],
+    ['projections rebuild --outdated', 'only outdated ones'],
   ],
   run: async ({ args, options, terminal }) => {
     const [name] = args;
@@ -96,22 +99,22 @@ export const projectionsRebuild: Command = {
 export const resetPassword: Command = {
   name: 'admin reset-password',
   arguments: 'EMAIL',
-  summary: 'give an account another password (on the server)',
-  details: `Its sessions end; its API tokens stay. ${database}`,
+  summary: 'set a new password for an account (on the server)',
+  details: `Ends the sessions of the account; its API tokens stay valid. ${database}`,
   options: {
-    'password-stdin': { help: 'read the password from standard input; otherwise it is asked for' },
-    enable: { help: 'let it in again, where it is disabled' },
+    'password-stdin': { help: 'read the password from standard input instead of prompting' },
+    enable: { help: 'enable the account if it is disabled' },
   },
   examples: [
-    ['admin reset-password admin@example.com', 'for who has forgotten it'],
+    ['admin reset-password admin@example.com', 'after a forgotten password'],
     [
       'admin reset-password admin@example.com --enable < password.txt --password-stdin',
-      'no terminal',
+      'without a terminal',
     ],
   ],
   run: async ({ args, options, terminal, input }) => {
     const [email] = args;
-    if (email === undefined || args.length !== 1) throw usageProblem('Expected the EMAIL of one.');
+    if (email === undefined || args.length !== 1) throw usageProblem('Expected one EMAIL.');
     const password = options.has('password-stdin')
       ? (await input()).replace(/\r?\n$/, '')
       : await askHidden(`New password of ${email}`);
@@ -129,13 +132,13 @@ export const resetPassword: Command = {
 export const backupVerify: Command = {
   name: 'backup verify',
   arguments: 'FILE|ID',
-  summary: 'check the seal and every part of a backup (on the server)',
+  summary: 'verify the seal and all parts of a backup (on the server)',
   details: backups,
   options: { unsealed },
-  examples: [['backup verify backup-2026-07-01T0300.tar', 'a file that was downloaded']],
+  examples: [['backup verify backup-2026-07-01T0300.tar', 'a downloaded backup']],
   run: async ({ args, options, terminal }) => {
     const [name] = args;
-    if (name === undefined || args.length > 1) throw usageProblem('Expected the FILE or the ID.');
+    if (name === undefined || args.length > 1) throw usageProblem('Expected a FILE or an ID.');
     const { verifyNamed } = await import('../backups.ts');
     await verifyNamed(name, options.has('unsealed'), terminal);
     return exitCodes.done;
@@ -145,24 +148,26 @@ export const backupVerify: Command = {
 export const backupRestore: Command = {
   name: 'backup restore',
   arguments: '[FILE|ID]',
-  summary: 'put a backup in the place of all there is, whole or not at all (on the server)',
+  summary: 'restore a backup, replacing all data, all or nothing (on the server)',
   details: `${backups} ${offline}`,
   options: {
-    replace: { help: 'also where there is something already, which is lost then' },
+    replace: { help: 'overwrite existing data, which is lost' },
     revive: {
-      help: 'with --replace: also bring back tokens, sessions, accounts and passwords that ended after the backup',
+      help:
+        'with --replace: also restore tokens, sessions, accounts and passwords revoked or changed after the ' +
+        'backup',
     },
     unsealed,
-    asked: { help: 'the one that was asked for in the dashboard; for the supervisor' },
+    asked: { help: 'the restore requested in the dashboard; used by the supervisor' },
   },
   examples: [
-    ['backup restore backup-2026-07-01T0300.tar', 'onto a new installation'],
-    ['backup restore backup-2026-07-01T0300.tar --replace', 'in the place of what is there'],
+    ['backup restore backup-2026-07-01T0300.tar', 'to a new installation'],
+    ['backup restore backup-2026-07-01T0300.tar --replace', 'replacing the current data'],
   ],
   run: async ({ args, options, terminal }) => {
     const [name] = args;
     if (options.has('asked') ? args.length > 0 : args.length !== 1) {
-      throw usageProblem('Expected the FILE or the ID.');
+      throw usageProblem('Expected a FILE or an ID.');
     }
     if (name !== undefined) {
       const chosen = (option: string) => options.has(option);

@@ -12,11 +12,11 @@ import { differences, nextBase, type Difference, type Hashes } from '../sync/pla
 import { findProject, readProject, writeProject, type Project } from '../sync/project.ts';
 import { plain } from '../table.ts';
 
-const prune: Option = { help: 'delete here what was deleted there, or the other way round' };
+const prune: Option = { help: 'also delete files here that were deleted there, or vice versa' };
 const rules =
-  'A file that was changed on both sides is a conflict: nothing is done then, unless --theirs or --ours says ' +
-  'which side counts. Nothing is deleted without --prune. Secrets, settings and schedules of the script are not ' +
-  'touched, and .env files, caches and links of the folder are left out.';
+  'A file that was changed on both sides is a conflict. Nothing is done then, unless --theirs or ' +
+  "--ours selects a side. Without --prune, nothing is deleted. The script's secrets, settings and " +
+  'schedules stay unchanged. Files named .env, caches and links in the folder are skipped.';
 
 /** Both sides as they are now. */
 interface Compared {
@@ -34,7 +34,8 @@ async function compare(session: Session, folder: string, project: Project): Prom
   if (project.server !== session.url) {
     throw new CommandProblem(
       exitCodes.refused,
-      `${folder} belongs to ${project.server}, and you are signed in to ${session.url}. Name another profile: --profile NAME`,
+      `${folder} belongs to ${project.server}, but you are signed in to ${session.url}. Select a profile: ` +
+        '--profile NAME',
     );
   }
   const here = await hashFolder(folder);
@@ -70,18 +71,20 @@ async function hashScript(
 
 const changedMeanwhile = new CommandProblem(
   exitCodes.refused,
-  'Somebody saved the script meanwhile. Try again.',
+  'The script was saved by another client in the meantime. Try again.',
 );
 
 export const pull: Command = {
   name: 'sync pull',
   arguments: '[SCRIPT] [FOLDER]',
-  summary: 'bring the files of a script into a folder',
-  details: `The first time with SCRIPT, into FOLDER or one that is called as the script is; later in that folder without. ${rules}`,
-  options: { prune, theirs: { help: 'where both sides were changed, the script counts' } },
+  summary: 'download the files of a script into a folder',
+  details:
+    'The first time, pass SCRIPT and optionally FOLDER (default: the name of the script). Later, run it ' +
+    `in that folder without arguments. ${rules}`,
+  options: { prune, theirs: { help: "for conflicts, use the script's files" } },
   examples: [
     ['sync pull "Nightly report"', 'into ./Nightly report'],
-    ['sync pull', 'in its folder: what is new there'],
+    ['sync pull', 'in its folder: download changes'],
   ],
   run: async (use) => {
     const session = await use.session();
@@ -100,7 +103,7 @@ export const pull: Command = {
       else if (use.options.has('prune')) await removeFromFolder(folder, path);
       else {
         use.terminal.problem(
-          `${plain(path)} was deleted there and is still here; --prune deletes it.`,
+          `${plain(path)} was deleted on the server and still exists here; --prune deletes it.`,
         );
         continue;
       }
@@ -108,7 +111,7 @@ export const pull: Command = {
       use.terminal.line(`${hash === undefined ? 'deleted' : 'wrote'} ${plain(path)}`);
     }
     await record(compared, done, 'there');
-    use.terminal.problem(`${folder}: ${done.length} of ${theirs.length} changes are here now.`);
+    use.terminal.problem(`${folder}: pulled ${done.length} of ${theirs.length} changes.`);
     return exitCodes.done;
   },
 };
@@ -125,7 +128,7 @@ async function projectToPull(
   if (there !== undefined && there.script_id !== script.id) {
     throw new CommandProblem(
       exitCodes.refused,
-      `${target} holds the script "${plain(there.script_name)}". Name another folder.`,
+      `${target} already contains the script "${plain(there.script_name)}". Choose another folder.`,
     );
   }
   const fresh = { server: session.url, script_id: script.id, script_name: script.name, base: {} };
@@ -150,7 +153,8 @@ function refuseConflicts(found: readonly Difference[], option: string | undefine
   const paths = conflicts.map(({ path }) => `  ${plain(path)}`).join('\n');
   throw new CommandProblem(
     exitCodes.refused,
-    `Changed on both sides; nothing was done:\n${paths}\nLook at them: orchestrator sync diff. Then merge them by hand, or say which side counts: ${option}`,
+    `Changed on both sides; nothing was done:\n${paths}\nCompare them: orchestrator sync diff. Then ` +
+      `merge them by hand, or select a side: ${option}`,
   );
 }
 
@@ -166,13 +170,13 @@ async function record(
 export const diff: Command = {
   name: 'sync diff',
   arguments: '',
-  summary: 'show what differs between a folder and its script; ends with 1 where something does',
+  summary: 'compare a folder with its script; exits with 1 if they differ',
   details:
-    'Lines that begin with - are of the script, those with + are of the folder. With --names it says where each ' +
-    'change was made.',
-  options: { names: { help: 'the paths alone' } },
+    'Lines with - are from the script, lines with + from the folder. With --names, shows on which side ' +
+    'each file was changed.',
+  options: { names: { help: 'only the paths' } },
   examples: [
-    ['sync diff', 'all of it'],
+    ['sync diff', 'all differences'],
     ['sync diff --names -o json', 'for a program'],
   ],
   run: async ({ options, terminal, folder: from, session }) => {
@@ -214,21 +218,23 @@ function readable(content: Uint8Array): string | undefined {
 export const push: Command = {
   name: 'sync push',
   arguments: '',
-  summary: 'bring the changes of a folder into its script',
-  details: `Each file is saved on top of the version that was compared with: what somebody saves meanwhile is not lost. ${rules}`,
+  summary: 'upload the changes of a folder to its script',
+  details:
+    'Files are saved only if the script has not changed since the comparison, so concurrent changes are ' +
+    `never overwritten. ${rules}`,
   options: {
     prune,
-    ours: { help: 'where both sides were changed, the folder counts' },
-    'dry-run': { help: 'say what would be done, and do nothing' },
+    ours: { help: "for conflicts, use the folder's files" },
+    'dry-run': { help: 'show what would be done, and change nothing' },
   },
   examples: [
-    ['sync push', 'in the folder of a script'],
-    ['sync push --dry-run', 'only look'],
+    ['sync push', "in the script's folder"],
+    ['sync push --dry-run', 'preview'],
   ],
   run: async (use) => {
     const { options, terminal } = use;
     if (use.args.length > 0)
-      throw usageProblem('Expected no argument: push from within the folder of the script.');
+      throw usageProblem("Expected no arguments. Run it in the script's folder.");
     const { folder, project } = await findProject(use.folder);
     const compared = await compare(await use.session(), folder, project);
     const isOurs = options.has('ours');
@@ -240,7 +246,9 @@ export const push: Command = {
       ? []
       : ours.filter(({ path }) => compared.here[path] === undefined);
     for (const { path } of kept) {
-      terminal.problem(`${plain(path)} was deleted here and is still there; --prune deletes it.`);
+      terminal.problem(
+        `${plain(path)} was deleted here and still exists on the server; --prune deletes it.`,
+      );
     }
     const wanted = inOrder(
       ours.filter((one) => !kept.includes(one)),
@@ -262,8 +270,8 @@ export const push: Command = {
     }
     const newer = compared.found.filter(({ side }) => side === 'there').length;
     terminal.problem(
-      `${plain(project.script_name)}: ${done.length} of ${ours.length} changes are there now.` +
-        (newer === 0 ? '' : ` ${newer} of there are not here yet: orchestrator sync pull`),
+      `${plain(project.script_name)}: pushed ${done.length} of ${ours.length} changes.` +
+        (newer === 0 ? '' : ` ${newer} newer changes on the server: orchestrator sync pull`),
     );
     return exitCodes.done;
   },

@@ -67,12 +67,14 @@ function lossOf(copy: UpdatesAnswer['rollback_copy']): string {
 export const updatesRollback: Command = {
   name: 'updates rollback',
   arguments: '',
-  summary: 'go back to the version before the last update',
-  details: 'Without the option it is refused where events would be lost, and says how many.',
-  options: { 'discard-events': { help: 'confirms that the events since the update are lost' } },
+  summary: 'roll back to the version before the last update',
+  details:
+    'Without --discard-events, the rollback is rejected if events would be lost, and the message says ' +
+    'how many.',
+  options: { 'discard-events': { help: 'confirm that the events since the update are lost' } },
   examples: [
-    ['updates rollback', 'where nothing is lost'],
-    ['updates rollback --discard-events', 'with the database from before the update'],
+    ['updates rollback', 'if no events are lost'],
+    ['updates rollback --discard-events', 'restore the database from before the update'],
   ],
   run: async ({ options, terminal, session }) => {
     const { api } = await session();
@@ -81,7 +83,7 @@ export const updatesRollback: Command = {
       body,
     });
     terminal.line(
-      options.json ? JSON.stringify(update) : `Going back from ${update.from} to ${update.to}.`,
+      options.json ? JSON.stringify(update) : `Rolling back from ${update.from} to ${update.to}.`,
     );
     return exitCodes.done;
   },
@@ -91,12 +93,13 @@ export const updatesDiscard: Command = {
   name: 'updates discard',
   arguments: '',
   summary: 'discard the database copy for a rollback',
-  details: 'The last update can no longer be rolled back. The copy expires by itself after a day.',
-  examples: [['updates discard', 'frees its disk space']],
+  details:
+    'The last update can then no longer be rolled back. The copy is also deleted after a day.',
+  examples: [['updates discard', 'free its disk space']],
   run: async ({ options, terminal, session }) => {
     const { api } = await session();
     const { body } = await api.call<UpdatesAnswer>('POST', '/system/updates/rollback/discard');
-    terminal.line(options.json ? JSON.stringify(body) : 'The copy is removed.');
+    terminal.line(options.json ? JSON.stringify(body) : 'The copy was deleted.');
     return exitCodes.done;
   },
 };

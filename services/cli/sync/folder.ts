@@ -45,7 +45,7 @@ export async function hashFolder(folder: string): Promise<Hashes> {
     const { size } = await lstat(join(folder, path));
     const problem =
       size > maxFileBytes
-        ? `it has ${size} bytes, and at most ${maxFileBytes} are taken`
+        ? `it has ${size} bytes; the limit is ${maxFileBytes}`
         : pathProblem(path);
     if (problem !== undefined) problems.push(`${path}: ${problem}`);
     else result[path] = hashOf(await readFile(join(folder, path)));
@@ -53,7 +53,7 @@ export async function hashFolder(folder: string): Promise<Hashes> {
   if (problems.length > 0) {
     throw new CommandProblem(
       exitCodes.refused,
-      `The platform does not take these files; nothing was changed:\n${problems.join('\n')}`,
+      `The platform does not accept these files; nothing was changed:\n${problems.join('\n')}`,
     );
   }
   return result;
@@ -116,6 +116,6 @@ async function refuseLinks(folder: string, path: string): Promise<void> {
 function outside(path: string): CommandProblem {
   return new CommandProblem(
     exitCodes.refused,
-    `${path} is a symbolic link, or lies behind one. Remove the link, and try again.`,
+    `${path} is a symbolic link, or lies behind one. Remove the link and try again.`,
   );
 }

@@ -26,7 +26,7 @@ export async function readProject(folder: string): Promise<Project | undefined> 
   }
   throw new CommandProblem(
     exitCodes.configuration,
-    `${path} cannot be read as the record of a script. Remove it, and pull again: orchestrator sync pull SCRIPT`,
+    `${path} cannot be read. Delete it and pull again: orchestrator sync pull SCRIPT`,
   );
 }
 
@@ -41,7 +41,8 @@ export async function findProject(
   }
   throw new CommandProblem(
     exitCodes.notFound,
-    `${from} is not in the folder of a script (no ${projectFile} here or above). Begin with: orchestrator sync pull SCRIPT`,
+    `${from} is not in a script's folder (no ${projectFile} here or above). Start with: orchestrator ` +
+      'sync pull SCRIPT',
   );
 }
 

@@ -14,7 +14,7 @@ const WaitSeconds = Type.Optional(
   Type.Integer({
     minimum: 0,
     maximum: maxWaitSeconds,
-    description: 'Waits so long for the end of the run. Default: 30.',
+    description: 'Seconds to wait for the run to end. Default: 30.',
   }),
 );
 const defaultWaitSeconds = 30;
@@ -28,12 +28,16 @@ const runScript = tool({
   name: 'run_script',
   title: 'Run a script',
   description:
-    'Queues a run of a script and waits for its end, for 30 seconds unless wait_seconds says otherwise. A run that goes on longer is followed with wait_for_run.',
+    'Starts a run of a script and waits for it to end, for 30 seconds or wait_seconds. If the run takes ' +
+    'longer, use wait_for_run.',
   effect: 'adds',
   input: Type.Object({
     script_id: ScriptId,
     params: Type.Optional(
-      Type.Object({}, { additionalProperties: true, description: 'JSON that the script gets.' }),
+      Type.Object(
+        {},
+        { additionalProperties: true, description: 'Parameters for the script, as JSON.' },
+      ),
     ),
     timeout_seconds: Type.Optional(Type.Integer({ minimum: 1 })),
     when_busy: Type.Optional(Type.Enum(['refuse', 'queue'])),
@@ -50,7 +54,7 @@ const runScript = tool({
 const waitForRun = tool({
   name: 'wait_for_run',
   title: 'Wait for a run',
-  description: 'Waits until a run has ended, and tells its outcome and the end of its log.',
+  description: 'Waits until a run ends. Returns its outcome and the end of its log.',
   effect: 'reads',
   input: Type.Object({ run_id: RunId, wait_seconds: WaitSeconds }),
   output: Waited,
@@ -60,8 +64,8 @@ const waitForRun = tool({
 
 const getRun = tool({
   name: 'get_run',
-  title: 'Look at a run',
-  description: 'Status, times and outcome of a run.',
+  title: 'Read a run',
+  description: 'Returns the status, times and outcome of a run.',
   effect: 'reads',
   input: Type.Object({ run_id: RunId }),
   output: Type.Object({ run: Run }),
@@ -71,13 +75,13 @@ const getRun = tool({
 const listRuns = tool({
   name: 'list_runs',
   title: 'List runs',
-  description: 'Runs that you may see, newest first.',
+  description: 'Lists the runs that you can see, newest first.',
   effect: 'reads',
   input: Type.Object({
     script_id: Type.Optional(ScriptId),
     status: Type.Optional(
       Type.String({
-        description: 'queued, running, success, failed or stopped; several by commas.',
+        description: 'queued, running, success, failed or stopped; separate several with commas.',
       }),
     ),
     from: Type.Optional(Type.String({ description: 'Queued at or after this RFC 3339 time.' })),
@@ -93,7 +97,8 @@ const readLogs = tool({
   name: 'read_logs',
   title: 'Read the log of a run',
   description:
-    'Lines of the log: the last ones with tail, those that hold a text with grep, or from a line on with from_seq.',
+    'Returns lines of the log: the last lines with tail, lines that contain a text with grep, or lines ' +
+    'from a number on with from_seq.',
   effect: 'reads',
   input: Type.Object({
     run_id: RunId,
@@ -112,7 +117,7 @@ const readLogs = tool({
 const stopRun = tool({
   name: 'stop_run',
   title: 'Stop a run',
-  description: 'Asks a queued or running run to end: SIGTERM, and SIGKILL after ten seconds.',
+  description: 'Stops a queued or running run: SIGTERM, then SIGKILL after ten seconds.',
   effect: 'replaces',
   input: Type.Object({ run_id: RunId }),
   output: Type.Object({ items: Type.Array(Run) }),
@@ -130,8 +135,9 @@ const Reason = Type.Object({
 
 const explainRun = tool({
   name: 'explain_run',
-  title: 'Why a run did what it did',
-  description: 'Which decisions queued, held, started and ended a run, each with its reason.',
+  title: 'Explain a run',
+  description:
+    'Returns the decisions that queued, held, started and ended a run, with their reasons.',
   effect: 'reads',
   input: Type.Object({ run_id: RunId }),
   output: Type.Object({ items: Type.Array(Reason) }),

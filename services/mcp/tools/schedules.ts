@@ -7,34 +7,36 @@ import { Cursor, Limit, listOf, NextCursor, Schedule, ScriptId } from './shapes.
 /** Either `cron` or `interval_seconds`. */
 const timing = {
   cron: Type.Optional(
-    Type.String({ description: 'Five fields, or six with seconds first; or such as @hourly.' }),
+    Type.String({
+      description: 'Five fields, or six with seconds first, or a macro such as @hourly.',
+    }),
   ),
   interval_seconds: Type.Optional(Type.Integer({ minimum: 1 })),
-  timezone: Type.Optional(Type.String({ description: 'IANA name. Default: UTC.' })),
+  timezone: Type.Optional(Type.String({ description: 'IANA time zone name. Default: UTC.' })),
   start_at: Type.Optional(Type.String({ description: 'RFC 3339.' })),
   end_at: Type.Optional(Type.String({ description: 'RFC 3339.' })),
 };
-const ScheduleId = Type.String({ description: 'As list_schedules gives it.' });
+const ScheduleId = Type.String({ description: 'From list_schedules.' });
 const Params = Type.Object(
   {},
-  { additionalProperties: true, description: 'JSON that each run gets.' },
+  { additionalProperties: true, description: 'Parameters for each run, as JSON.' },
 );
 const DueTime = Type.Object({
   utc: Type.String(),
   local: Type.String(),
   note: Type.Union([Type.String(), Type.Null()]),
   overlap: Type.Union([Type.String(), Type.Null()], {
-    description: 'Whether the run before will still be under way: likely or possible.',
+    description: 'Whether the previous run will still be active: likely or possible.',
   }),
   together: Type.Array(Type.String(), {
-    description: 'Other schedules of the script that are due then.',
+    description: 'Other schedules of the script that are due at the same time.',
   }),
 });
 
 const listSchedules = tool({
   name: 'list_schedules',
   title: 'List schedules',
-  description: 'When scripts run by themselves: of one script, or of all that you may see.',
+  description: 'Lists the schedules of one script, or all schedules that you can see.',
   effect: 'reads',
   input: Type.Object({ script_id: Type.Optional(ScriptId), limit: Limit, cursor: Cursor }),
   output: Type.Object({ items: Type.Array(Schedule), next_cursor: NextCursor }),
@@ -45,7 +47,9 @@ const previewSchedule = tool({
   name: 'preview_schedule',
   title: 'Preview a schedule',
   description:
-    'The next times at which a schedule would run, with notes on days on which clocks are moved. Name the script, and it tells which of them meet a run that is still under way, or other schedules. Changes nothing: use it before create_schedule.',
+    'Returns the next due times of a schedule, with notes on daylight saving time changes. With a ' +
+    'script, also shows overlaps with active runs and other schedules. Changes nothing. Use it before ' +
+    'create_schedule.',
   effect: 'reads',
   input: Type.Object({
     script_id: Type.Optional(ScriptId),
@@ -68,7 +72,8 @@ const previewSchedule = tool({
 const createSchedule = tool({
   name: 'create_schedule',
   title: 'Schedule a script',
-  description: 'Lets a script run at the times of a cron expression, or every so many seconds.',
+  description:
+    'Creates a schedule that runs a script by a cron expression or at an interval in seconds.',
   effect: 'adds',
   input: Type.Object({
     script_id: ScriptId,
@@ -84,7 +89,8 @@ const createSchedule = tool({
 const changeSchedule = tool({
   name: 'change_schedule',
   title: 'Change a schedule',
-  description: 'Changes what is named of a schedule: its times, or whether it is enabled.',
+  description:
+    'Changes the given settings of a schedule, such as its times or whether it is enabled.',
   effect: 'replaces',
   input: Type.Object({
     schedule_id: ScheduleId,
@@ -105,7 +111,7 @@ const changeSchedule = tool({
 const deleteSchedule = tool({
   name: 'delete_schedule',
   title: 'Delete a schedule',
-  description: 'A script does not run at these times any more. What has run stays in the history.',
+  description: 'Stops the schedule. Its history stays available.',
   effect: 'replaces',
   input: Type.Object({ schedule_id: ScheduleId }),
   output: Type.Object({ deleted: Type.String() }),

@@ -4,7 +4,7 @@ import { fileParts, part } from '#services/shared/api-client.ts';
 import { picked, tool, type Tool } from '../tool.ts';
 import { At, Cursor, Limit, listOf, NextCursor, Script, ScriptId } from './shapes.ts';
 
-const Path = Type.String({ description: 'Relative to the workspace, such as main.py.' });
+const Path = Type.String({ description: "Relative to the script's folder, such as main.py." });
 const File = Type.Object({
   path: Type.String(),
   size_bytes: Type.Integer(),
@@ -14,13 +14,14 @@ const File = Type.Object({
 const Saved = Type.Object({
   path: Type.String(),
   sha256: Type.String(),
-  script_version: Type.Integer({ description: 'What the next run executes.' }),
+  script_version: Type.Integer({ description: 'The version that the next run executes.' }),
 });
 
 const findScripts = tool({
   name: 'find_scripts',
   title: 'Find scripts',
-  description: 'Scripts that you may see, by a part of their name or description; all without one.',
+  description:
+    'Lists the scripts that you can see, optionally filtered by a part of the name or description.',
   effect: 'reads',
   input: Type.Object({
     query: Type.Optional(Type.String()),
@@ -34,8 +35,8 @@ const findScripts = tool({
 
 const getScript = tool({
   name: 'get_script',
-  title: 'Look at a script',
-  description: 'Settings and last run of a script, now or as they were at a time.',
+  title: 'Read a script',
+  description: 'Returns the settings and last run of a script, now or at a point in time.',
   effect: 'reads',
   input: Type.Object({ script_id: ScriptId, at: At }),
   output: Type.Object({ script: Script }),
@@ -50,7 +51,8 @@ const createScript = tool({
   name: 'create_script',
   title: 'Create a script',
   description:
-    'A new script with a main.py that runs. Templates: http-monitor, chat-bot, etl-job. Write its files with write_file.',
+    'Creates a script with a runnable main.py. Templates: http-monitor, chat-bot, etl-job. Write its ' +
+    'files with write_file.',
   effect: 'adds',
   input: Type.Object({
     name: Type.String({ minLength: 1 }),
@@ -68,7 +70,7 @@ const createScript = tool({
 const listFiles = tool({
   name: 'list_files',
   title: 'List the files of a script',
-  description: 'Paths and sizes of the files of a script, now or as they were at a time.',
+  description: 'Returns the paths and sizes of the files of a script, now or at a point in time.',
   effect: 'reads',
   input: Type.Object({ script_id: ScriptId, at: At, limit: Limit, cursor: Cursor }),
   output: Type.Object({ items: Type.Array(File), next_cursor: NextCursor }),
@@ -80,7 +82,8 @@ const readFile = tool({
   name: 'read_file',
   title: 'Read a file of a script',
   description:
-    'Text of a file, now or as it was at a time; some of its lines where from_line or max_lines say so. `etag` is what write_file takes, so that nothing of others is overwritten.',
+    'Returns the text of a file, now or at a point in time. from_line and max_lines limit the lines. ' +
+    'Pass the returned `etag` to write_file to avoid overwriting changes by others.',
   effect: 'reads',
   input: Type.Object({
     script_id: ScriptId,
@@ -113,7 +116,8 @@ const writeFile = tool({
   name: 'write_file',
   title: 'Write a file of a script',
   description:
-    'Saves the whole text of a file, which is there or not. With the etag of read_file it is refused where somebody else has saved the file meanwhile. Earlier versions stay in the history.',
+    'Saves the complete text of a new or existing file. With the etag from read_file, the request is ' +
+    'rejected if the file has changed since. The history keeps earlier versions.',
   effect: 'replaces',
   input: Type.Object({
     script_id: ScriptId,
@@ -136,7 +140,8 @@ const writeFile = tool({
 const deleteFile = tool({
   name: 'delete_file',
   title: 'Delete a file of a script',
-  description: 'Removes a file from the next version of a script. The history keeps it.',
+  description:
+    'Deletes a file from the next version of a script. The history keeps earlier versions.',
   effect: 'replaces',
   input: Type.Object({ script_id: ScriptId, path: Path }),
   output: Type.Object({ deleted: Type.String() }),
@@ -160,7 +165,8 @@ const scriptHistory = tool({
   name: 'script_history',
   title: 'History of a script',
   description:
-    'Who changed what of a script, newest first. Its times and positions are what `at` of other tools takes.',
+    'Lists the changes of a script and who made them, newest first. Other tools accept its times and ' +
+    'positions as `at`.',
   effect: 'reads',
   input: Type.Object({ script_id: ScriptId, limit: Limit, cursor: Cursor }),
   output: Type.Object({ items: Type.Array(Happening), next_cursor: NextCursor }),

@@ -7,16 +7,16 @@ const Nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema,
 const MaybeText = Nullable(Type.String());
 const MaybeNumber = Nullable(Type.Number());
 
-export const ScriptId = Type.String({ description: 'As find_scripts gives it.' });
-export const RunId = Type.String({ description: 'As run_script and list_runs give it.' });
+export const ScriptId = Type.String({ description: 'From find_scripts.' });
+export const RunId = Type.String({ description: 'From run_script or list_runs.' });
 export const At = Type.Optional(
   Type.String({
-    description: 'As it was then: an RFC 3339 time, or a position in the event history.',
+    description: 'A point in time: an RFC 3339 time, or a position in the event history.',
   }),
 );
 export const Limit = Type.Optional(Type.Integer({ minimum: 1, maximum: 200 }));
 export const Cursor = Type.Optional(
-  Type.String({ description: '`next_cursor` of the page before.' }),
+  Type.String({ description: '`next_cursor` of the previous page.' }),
 );
 export const NextCursor = MaybeText;
 
@@ -50,8 +50,7 @@ export const Run = Type.Object({
   log_lines: MaybeNumber,
   output: Type.Unknown(),
   error: Type.Unknown({
-    description:
-      'What went wrong in a failed run: type, message, frames (outermost first) and causes.',
+    description: 'The error of a failed run: type, message, frames (outermost first) and causes.',
   }),
 });
 

@@ -12,7 +12,7 @@ import type { Observation, Watched } from './observation.ts';
 /** Programs in the place of releases: what they do when they are started. */
 const programs = {
   well: `carryRun(); stay();`,
-  'ended a service': `carryRun(); stay(); process.send({ ended: 'the backend ended (exit code 1)' });`,
+  'ended a service': `carryRun(); stay(); process.send({ ended: 'the backend exited (exit code 1)' });`,
   'fails its self-check': `report(() => ({ status: 'failed', failure: 'sandbox_error' })); stay();`,
   'puts out what is wrong': `report(() => ({ status: 'success', answer: 'x' })); stay();`,
   'never finishes its self-check': `report(() => ({ status: 'running' })); stay();`,
@@ -139,15 +139,15 @@ describe('given a switch that is wanted', () => {
   });
 
   test.each([
-    ['ends', /ended with code 3/, {}],
-    ['ends after it was up', /ended with code 4/, { settleMs: 60_000 }],
-    ['is never up', /not up in time/, { startPatienceMs: 100 }],
-    ['spoils the database', /ended with code 5/, {}],
-    ['ended a service', /the backend ended \(exit code 1\)/, { settleMs: 60_000 }],
-    ['fails its self-check', /self-check run ended as sandbox_error/, {}],
-    ['puts out what is wrong', /without the right output/, {}],
-    ['never finishes its self-check', /did not finish its self-check run/, {}],
-    ['fails every run', /each of 3 runs failed with sandbox_error/, { settleMs: 60_000 }],
+    ['ends', /exited with code 3/, {}],
+    ['ends after it was up', /exited with code 4/, { settleMs: 60_000 }],
+    ['is never up', /did not become ready in time/, { startPatienceMs: 100 }],
+    ['spoils the database', /exited with code 5/, {}],
+    ['ended a service', /the backend exited \(exit code 1\)/, { settleMs: 60_000 }],
+    ['fails its self-check', /self-check run ended with sandbox_error/, {}],
+    ['puts out what is wrong', /returned the wrong output/, {}],
+    ['never finishes its self-check', /self-check run did not finish/, {}],
+    ['fails every run', /all 3 runs failed with sandbox_error/, { settleMs: 60_000 }],
   ] as const)(
     'when the other release %s, then the one before is at work again',
     async (does, reason, observation) => {
@@ -201,7 +201,7 @@ describe('given a switch that is wanted', () => {
         reply = replies;
         expect(await switchTo('0.1.14 0.1.13')).toMatchObject({
           kind: 'rolled_back',
-          reason: expect.stringContaining('the backend gave no healthy answer') as string,
+          reason: expect.stringContaining('the backend failed its health check') as string,
         });
         expect(rows()).toBe('of before');
       },

@@ -81,7 +81,12 @@ async function carryOut(
     return start(to, options, signal);
   }
   if (wanted.isTried)
-    return goBack(wanted, 'The machine or its supervisor ended meanwhile.', options, signal);
+    return goBack(
+      wanted,
+      'The machine or its supervisor stopped during the update.',
+      options,
+      signal,
+    );
   const tried = prepare(wanted, options);
   releases.write('switch', tried);
   say(`Starting version ${to.version}`);
@@ -100,7 +105,7 @@ async function carryOut(
   const well = { ...tried, isWell: true };
   releases.write('switch', well);
   stayWith(well, options);
-  say(`Version ${to.version} is at work`);
+  say(`Version ${to.version} is running`);
   return started;
 }
 
@@ -154,8 +159,8 @@ function goBack(
   signal: AbortSignal,
 ): Started {
   const { releases, say, dataDir } = options;
-  say(`Version ${to.version} is not well: ${reason}`);
-  say(`Going back to version ${from.version}`);
+  say(`Version ${to.version} is unhealthy: ${reason}`);
+  say(`Rolling back to version ${from.version}`);
   if (restores === undefined) bringDatabaseBack(dataDir);
   else exchangeBack(dataDir);
   releases.write('outcome', { updateId, kind: 'rolled_back', reason });

@@ -49,7 +49,7 @@ export function bringDatabaseBack(dataDir: string): void {
 export function exchangeDatabase(dataDir: string): void {
   const [database, kept, aside] = [databaseOf(dataDir), keptOf(dataDir), asideOf(dataDir)];
   if (!existsSync(aside)) {
-    if (!existsSync(kept)) throw new Error(`There is no copy of the database at ${kept}`);
+    if (!existsSync(kept)) throw new Error(`The copy of the database at ${kept} does not exist`);
     renameSync(database, aside);
   }
   if (existsSync(kept)) renameSync(kept, database);

@@ -62,11 +62,11 @@ export async function problemOf(
 ): Promise<string | undefined> {
   const { startPatienceMs } = parts.observation;
   const over = new AbortController();
-  const ended = exited.then((code) => `it ended with code ${code}; the logs say why`);
+  const ended = exited.then((code) => `it exited with code ${code}; see the logs`);
   const aborted = new Promise<string>((resolve) =>
-    signal.addEventListener('abort', () => resolve('it was asked to end'), { once: true }),
+    signal.addEventListener('abort', () => resolve('it was asked to stop'), { once: true }),
   );
-  const late = wait(startPatienceMs, 'it was not up in time', { signal: over.signal });
+  const late = wait(startPatienceMs, 'it did not become ready in time', { signal: over.signal });
   try {
     const up = ready.then(() => undefined);
     const problem = await Promise.race([up, ended, late.catch(() => undefined), aborted]);
@@ -92,14 +92,14 @@ async function settle(
     for (const [index, { name }] of services.entries()) {
       if (states[index] === true) healthyMs.set(name, nowMs);
       else if (nowMs - (healthyMs.get(name) ?? startedMs) >= unhealthyMs)
-        return `the ${name} gave no healthy answer for ${unhealthyMs / 1000} s; its log says why`;
+        return `the ${name} failed its health check for ${unhealthyMs / 1000} s; see its log`;
     }
     const isOver = nowMs - startedMs >= settleMs;
     const check = selfCheckState(wanted, releases.read('self-check'), isOver);
     if (typeof check === 'object') return check.problem;
     if (isOver && check === 'passed' && states.every(Boolean)) return undefined;
     if (check === 'pending' && nowMs - startedMs >= settleMs + selfCheckPatienceMs)
-      return 'it did not finish its self-check run; the log of the backend says why';
+      return 'its self-check run did not finish; see the log of the backend';
     await wait(everyMs, undefined, { signal }).catch(() => undefined);
   }
   return undefined;
@@ -115,7 +115,7 @@ function selfCheckState(
   if (found?.updateId !== updateId) return 'pending';
   const { status, answer, failure, others } = found;
   if (others.sandboxErrors >= minSandboxErrors && others.sandboxErrors === others.ended)
-    return { problem: `each of ${others.ended} runs failed with sandbox_error` };
+    return { problem: `all ${others.ended} runs failed with sandbox_error` };
   switch (status) {
     case 'queued':
       return isOver && others.started > others.sandboxErrors ? 'passed' : 'pending';
@@ -123,9 +123,9 @@ function selfCheckState(
       return 'pending';
     case 'success':
       if (answer === answerTo(challenge)) return 'passed';
-      return { problem: 'its self-check run succeeded without the right output' };
+      return { problem: 'its self-check run returned the wrong output' };
     case 'failed':
     case 'stopped':
-      return { problem: `its self-check run ended as ${failure ?? status}` };
+      return { problem: `its self-check run ended with ${failure ?? status}` };
   }
 }

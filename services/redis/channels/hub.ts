@@ -114,7 +114,7 @@ export class Hub {
       try {
         await this.#tell(messages);
       } catch (error) {
-        logger.warn({ error, lost: messages.length }, 'subscribers were not told');
+        logger.warn({ error, lost: messages.length }, 'subscribers were not notified');
       }
     }
   }

@@ -79,7 +79,7 @@ function subscribe(
 ): Answer {
   for (const name of args) {
     const channel = name.toString('latin1');
-    if (name.length > maxNameBytes) return failure('ERR the name of the channel is too long');
+    if (name.length > maxNameBytes) return failure('ERR the channel name is too long');
     if (names === 'patterns' || !isChannel(channel) || may(caller, channels[channel])) continue;
     const turned = {
       session,
@@ -88,11 +88,14 @@ function subscribe(
       code: 'forbidden',
       resource: null,
     } as const;
-    return refusals.refused(turned, `${channel} is not heard: ${missing(channels[channel])}`);
+    return refusals.refused(
+      turned,
+      `cannot subscribe to ${channel}: ${missing(channels[channel])}`,
+    );
   }
   const added = new Set(args.map((name) => name.toString('latin1')));
   if (session[names].union(added).size > maxSubscriptions) {
-    return failure(`ERR a connection has ${maxSubscriptions} subscriptions at most`);
+    return failure(`ERR a connection may have at most ${maxSubscriptions} subscriptions`);
   }
   return several(args, (name) => {
     session[names].add(name.toString('latin1'));
@@ -150,7 +153,8 @@ async function publish(call: MemberCall, parts: ChannelParts): Promise<Answer> {
       return parts.hub.listeners('scheduler:reload');
     default:
       return failure(
-        'ERR only script.completed and scheduler:reload can be published; the platform publishes script.updated',
+        'ERR cannot publish to this channel; use script.completed or scheduler:reload (only the platform ' +
+          'publishes script.updated)',
       );
   }
 }
@@ -171,7 +175,8 @@ async function complete(call: MemberCall, message: Buffer, parts: ChannelParts):
     (value.script_id !== undefined && value.script_id !== held?.script_id);
   if (held === undefined || isOther) {
     const resource = runId === undefined ? null : `run-${runId}`;
-    const detail = 'You have no lease on such a run: it has ended, or is another’s by now.';
+    const detail =
+      'You do not hold the lease on this run: it has ended, or another worker holds it.';
     return turnAway(call, parts, 'run_fenced', detail, resource);
   }
   const failed: Failure = value.failure_reason ?? 'exit_code';

@@ -30,7 +30,7 @@ function answer({ args: [subcommand, ...args] }: Call, all: ReadonlyMap<string, 
     case 'docs':
       return map(
         (names.length === 0 ? [...all.keys()] : names).flatMap((name) =>
-          all.has(name) ? [[name, map([['summary', `Serves ${name.toUpperCase()}.`]])]] : [],
+          all.has(name) ? [[name, map([['summary', `Handles ${name.toUpperCase()}.`]])]] : [],
         ),
       );
     default:

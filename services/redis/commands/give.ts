@@ -54,10 +54,10 @@ async function push(call: MemberCall, parts: GiveParts): Promise<Answer> {
   const [name, ...texts] = args;
   const { kind } = parseKey(name);
   if (kind === 'logs' || kind === 'lease') return wrongType;
-  if (kind === 'none') return failure('ERR there is no such list: jobs go to runtime:jobs');
+  if (kind === 'none') return failure('ERR unknown list; push jobs to runtime:jobs');
   const place = (index: number) => (texts.length === 1 ? '' : ` (job ${index + 1})`);
   const refused = ({ code, detail, resource }: Refused, index: number, queued: number) => {
-    const rest = queued === 0 ? '' : ` The ${queued} before it are queued.`;
+    const rest = queued === 0 ? '' : ` The ${queued} jobs before it were queued.`;
     const turned = { session, caller, name: 'lpush', code, resource };
     return parts.refusals.refused(turned, `${detail}${place(index)}${rest}`);
   };
@@ -86,7 +86,7 @@ async function range(call: MemberCall, parts: GiveParts): Promise<Answer> {
   const from = Math.max(0, first < 0 ? length + first : first);
   const to = Math.min(length - 1, last < 0 ? length + last : last);
   if (from > to) return [];
-  if (to - from >= maxListed) return failure(`ERR ask for at most ${maxListed} jobs at once`);
+  if (to - from >= maxListed) return failure(`ERR request at most ${maxListed} jobs at once`);
   const runIds = await listWaiting(parts.database, groups, from, to - from + 1);
   const jobs = await jobsOf(runIds, new Map(), parts);
   return runIds.flatMap((runId) => jobs.get(runId) ?? []);

@@ -106,7 +106,7 @@ async function expire(call: MemberCall, { leases }: KeysParts): Promise<Answer> 
   if (others.length > 0) return syntaxError;
   if (seconds < 1 || seconds > maxLeaseSeconds) {
     return failure(
-      `ERR invalid expire time in 'expire' command: 1 to ${maxLeaseSeconds} seconds are taken`,
+      `ERR invalid expire time in 'expire' command: use 1 to ${maxLeaseSeconds} seconds`,
     );
   }
   const key = parseKey(name);

@@ -29,7 +29,7 @@ export interface StreamParts extends LineParts {
   readonly bus: Bus;
 }
 
-const tooLarge = failure('ERR the answer is larger than 4 MiB: ask for less with COUNT');
+const tooLarge = failure('ERR the reply exceeds 4 MiB; limit it with COUNT');
 const badId = failure('ERR Invalid stream ID specified as stream command argument');
 
 export function streamCommands(parts: StreamParts): readonly Command[] {
@@ -83,9 +83,9 @@ async function add(call: MemberCall, parts: StreamParts): Promise<Answer> {
   const key = parseKey(name);
   if (key.kind === 'jobs' || key.kind === 'lease') return wrongType;
   if (key.kind === 'none') {
-    return failure('ERR there is no such stream: lines go to runs:{run_id}:logs');
+    return failure('ERR unknown stream; add lines to runs:{run_id}:logs');
   }
-  if (textOf(id) !== '*') return failure('ERR the id of a line is given by the platform: say *');
+  if (textOf(id) !== '*') return failure('ERR the platform assigns line ids; use *');
   if (fields.length % 2 !== 0) {
     return failure("ERR wrong number of arguments for 'xadd' command");
   }
@@ -96,14 +96,14 @@ async function add(call: MemberCall, parts: StreamParts): Promise<Answer> {
     if (field === 'text') text = value;
     else if (field === 'stream' && textOf(value) === 'stderr') stream = 'stderr';
     else if (field === 'stream' && textOf(value) === 'stdout') stream = 'stdout';
-    else return failure('ERR a line has the fields text and stream (stdout or stderr)');
+    else return failure('ERR a line may have only the fields text and stream (stdout or stderr)');
   }
-  if (text === undefined) return failure('ERR a line has to have the field text');
+  if (text === undefined) return failure('ERR the field text is required');
   const held = await parts.leases.held(key.runId, call);
   const lastSeq = held && (await parts.leasedLogs.append(held, stream, text));
   if (lastSeq === undefined) {
     return failure(
-      'ERR run_fenced: You have no lease on such a run: it has ended, or is another’s.',
+      'ERR run_fenced: You do not hold the lease on this run: it has ended, or another worker holds it.',
     );
   }
   return placeOf(lastSeq);
@@ -193,7 +193,7 @@ function parseRead(args: readonly Buffer[]): ParsedRead | ErrorReply {
     );
   }
   const half = rest.length / 2;
-  if (half > maxStreams) return failure(`ERR ask for at most ${maxStreams} streams at once`);
+  if (half > maxStreams) return failure(`ERR read at most ${maxStreams} streams at once`);
   return { names: rest.slice(0, half), places: rest.slice(half).map(textOf), count, blockMs };
 }
 

@@ -224,7 +224,7 @@ function source([from, to]: readonly Buffer[]): boolean | ErrorReply {
   if (kind === 'logs' || kind === 'lease' || target === 'logs' || target === 'lease') {
     return wrongType;
   }
-  if (target === 'jobs') return failure('ERR a job that was taken is not put back');
+  if (target === 'jobs') return failure('ERR a claimed job cannot be pushed back');
   return kind === 'jobs';
 }
 

@@ -45,7 +45,7 @@ export function transactionCommands(): readonly Command[] {
       keys: [1, -1, 1],
       run: ({ session }: Call) =>
         session.transaction === undefined
-          ? failure('ERR WATCH is not served. Use MULTI and EXEC without WATCH.')
+          ? failure('ERR WATCH is not supported. Use MULTI and EXEC without WATCH.')
           : failure('ERR WATCH inside MULTI is not allowed'),
     },
     { ...common, name: 'unwatch', arity: 1, run: () => ok },

@@ -82,13 +82,13 @@ export class Desk {
     try {
       if (sent) {
         const fence = await leases.start({ runId, jobId }, { caller, session });
-        if (fence === undefined) logger.info({ runId }, 'a run that was handed over had ended');
+        if (fence === undefined) logger.info({ runId }, 'handed-over run had already ended');
       } else {
         await leases.giveBack(leased);
         bus.publish({ topic: 'queue' });
       }
     } catch (error) {
-      logger.warn({ error, runId, sent }, 'what became of a job could not be recorded');
+      logger.warn({ error, runId, sent }, 'outcome of a job could not be recorded');
     }
   }
 

@@ -98,7 +98,7 @@ export async function pushJob(
 
 const keyReused = objection(
   'validation_failed',
-  'The idempotency key was used before, for another job.',
+  'The idempotency key was already used for a different job.',
 );
 
 function contextOf(

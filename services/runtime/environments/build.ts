@@ -151,7 +151,7 @@ export async function install(build: Build, runner: BuildRunner): Promise<Instal
     await pass(splitter.flush(true));
     build.signal.throwIfAborted();
     if (exitCode === 0) continue;
-    const end = exitCode === null ? 'was killed' : `ended with exit code ${exitCode}`;
+    const end = exitCode === null ? 'was killed' : `failed with exit code ${exitCode}`;
     return { status: 'failed', problem: `${build.installer.name} ${end}:\n${reasonIn(tail)}` };
   }
   const choice = await headOf(choiceOf(build), MAX_CHOICE_BYTES);

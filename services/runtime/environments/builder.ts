@@ -56,7 +56,7 @@ export async function buildOnce(parts: BuilderParts, order: Order): Promise<stri
         await unlock();
       }
     }
-    if (!hasSaid) await order.say('Waiting for another process that builds the same environment.');
+    if (!hasSaid) await order.say('Waiting for another process to build the same environment.');
     hasSaid = true;
     await setTimeout(LOOK_AGAIN_MS, undefined, { signal: order.signal });
     if (catalog.has(order.key)) return undefined;

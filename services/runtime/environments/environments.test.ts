@@ -199,7 +199,7 @@ describe('given requirements that cannot be built', () => {
 
   test('a package that does not exist is named', async () => {
     const result = await given.ensure({ requirements: 'greeter\nno-such-package-here' });
-    expect(JSON.stringify(result)).toMatch(/ended with exit code 1.*no-such-package-here/);
+    expect(JSON.stringify(result)).toMatch(/failed with exit code 1.*no-such-package-here/);
   });
 
   test('a build that takes too long is ended, with all that it started', async () => {

@@ -140,7 +140,7 @@ export class Environments {
       const problem = await this.#flights.join(key, work, request.onLog, signal);
       if (problem !== undefined) return { status: 'failed', detail: problem };
     }
-    throw new Error(`environment ${key} vanishes as soon as it is built`);
+    throw new Error(`environment ${key} was deleted right after it was built`);
   }
 
   /** What a lock is made for: interpreters and machines that can install the same files. */

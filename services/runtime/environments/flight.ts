@@ -49,7 +49,8 @@ class Flight<Result> {
     } finally {
       signal.removeEventListener('abort', leave);
       this.#listeners.delete(own);
-      if (this.#listeners.size === 0) this.#abort.abort(new Error('nobody waits for it any more'));
+      if (this.#listeners.size === 0)
+        this.#abort.abort(new Error('no run is waiting for the environment'));
     }
   }
 }

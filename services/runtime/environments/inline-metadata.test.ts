@@ -52,7 +52,7 @@ import requests
   });
 
   test.each([
-    ['# /// script\n# dependencies = [\n# ///\n', 'no TOML'],
+    ['# /// script\n# dependencies = [\n# ///\n', 'not valid TOML'],
     ['# /// script\n# dependencies = "a"\n# ///\n', '"dependencies"'],
     ['# /// script\n# dependencies = ["--index-url=x"]\n# ///\n', '"dependencies"'],
     ['# /// script\n# dependencies = ["a\\n-e ."]\n# ///\n', '"dependencies"'],

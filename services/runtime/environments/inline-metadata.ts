@@ -20,25 +20,25 @@ const CLOSING = '# ///';
 export function readInlineMetadata(text: string, path: string): InlineMetadata {
   const invalid = (problem: string): InlineMetadata => ({
     status: 'invalid',
-    problem: `The metadata in ${path} (# /// script) cannot be used: ${problem}.`,
+    problem: `The metadata in ${path} (# /// script) is not valid: ${problem}.`,
   });
   const blocks = blocksIn(text);
   const [block] = blocks;
   if (block === undefined) return { status: 'none' };
-  if (blocks.length > 1) return invalid('it is there more than once');
+  if (blocks.length > 1) return invalid('the block appears more than once');
   let fields: Readonly<Record<string, unknown>>;
   try {
     fields = parse(block);
   } catch (error) {
     const [firstLine = ''] = (error instanceof Error ? error.message : '').split('\n');
-    return invalid(`it is no TOML (${firstLine})`);
+    return invalid(`it is not valid TOML (${firstLine})`);
   }
   const { dependencies = [], 'requires-python': requiresPython } = fields;
   if (!isListOfRequirements(dependencies)) {
-    return invalid('"dependencies" is a list of requirements such as "requests>=2"');
+    return invalid('"dependencies" must be a list of requirements such as "requests>=2"');
   }
   if (requiresPython !== undefined && typeof requiresPython !== 'string') {
-    return invalid('"requires-python" is text such as ">=3.11"');
+    return invalid('"requires-python" must be a string such as ">=3.11"');
   }
   const requirements = dependencies.map((line) => `${line}\n`).join('');
   return { status: 'found', requirements, requiresPython };

@@ -197,7 +197,7 @@ export async function findInstaller(
   const found = (await findUv(settings, path)) ?? (await findPip(settings, executable));
   if (found !== undefined) return found;
   throw new NoInstaller(
-    `Python ${version} (${executable}) has no pip 22.3 or newer, and uv is not on the PATH. ` +
-      'Install either, on Debian and Ubuntu by `apt-get install python3-pip`.',
+    `Python ${version} (${executable}) has no pip 22.3 or newer, and uv is not on the PATH. Install one ` +
+      'of them, on Debian and Ubuntu with `apt-get install python3-pip`.',
   );
 }

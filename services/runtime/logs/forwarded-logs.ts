@@ -29,7 +29,7 @@ export class ForwardedLogs {
     if (this.#waiting.length >= maxWaiting) {
       this.#parts.logger.warn(
         { runId: run.runId, script_name: run.scriptName },
-        'the log of a run is not forwarded: too many wait',
+        'run log is not forwarded: too many logs are pending',
       );
       return;
     }
@@ -48,7 +48,7 @@ export class ForwardedLogs {
       await this.#forward(run).catch((error: unknown) => {
         this.#parts.logger.warn(
           { error, runId, script_name: scriptName },
-          'the log of a run is not forwarded whole',
+          'run log was forwarded only in part',
         );
       });
     }

@@ -77,7 +77,7 @@ export class LogWriter {
     const { limitBytes } = this.#options;
     const { bytes } = this.#builder.totals;
     if (limitBytes === null || bytes <= limitBytes) return undefined;
-    return `log limit of ${limitBytes} bytes exceeded: ${bytes} bytes written, the middle is left out`;
+    return `log limit of ${limitBytes} bytes exceeded: ${bytes} bytes written; the middle was removed`;
   }
 
   /** Stores everything and ends the log. Safe twice.

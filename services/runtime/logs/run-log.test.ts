@@ -44,7 +44,7 @@ describe('given the log of a run', () => {
       await log.write('stdout', Buffer.from('ten bytes\n'));
     await log.close();
     expect(textsOf(store).at(-1)).toBe(
-      'system: log limit of 2000 bytes exceeded: 10000 bytes written, the middle is left out',
+      'system: log limit of 2000 bytes exceeded: 10000 bytes written; the middle was removed',
     );
   });
 

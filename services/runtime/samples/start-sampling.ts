@@ -24,7 +24,7 @@ export function startSampling({ database, clock, bus }: Platform, logger: Logger
   const stop = async () => {
     await saving.stop();
     await recorder.saveOnce().catch((error: unknown) => {
-      logger.warn({ error }, 'the last samples are lost');
+      logger.warn({ error }, 'last samples were lost');
     });
   };
   return { recorder, stop };

@@ -63,7 +63,7 @@ describeWith(
       expect(failed.exit).toMatchObject({
         exitCode: 1,
         reason: null,
-        detail: expect.stringContaining('limit of 10 processes and threads met'),
+        detail: expect.stringContaining('limit of 10 processes and threads reached'),
       });
     });
 

@@ -70,7 +70,7 @@ export class KeeperProcess {
       detached: true,
     }) as ChildProcess & { readonly stdout: Readable; readonly stderr: Readable };
     lifeLineOf(started).on('error', () => undefined);
-    let complaint = 'it said nothing';
+    let complaint = 'no error output';
     createInterface({ input: started.stderr }).on('line', (line) => {
       complaint = line;
       options.onLog(line);

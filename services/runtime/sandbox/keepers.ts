@@ -178,7 +178,7 @@ export class Keepers {
   #remove(key: string, kept: Kept): void {
     this.#kept.delete(key);
     const closed = kept.process.close().catch((error: unknown) => {
-      this.#options.onLog(`a keeper left something behind: ${String(error)}`);
+      this.#options.onLog(`supervisor cleanup is incomplete: ${String(error)}`);
     });
     this.#closing.add(closed);
     void closed.finally(() => this.#closing.delete(closed));

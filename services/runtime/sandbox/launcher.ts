@@ -41,7 +41,7 @@ export class Launcher {
   #process: LauncherProcess | undefined;
   #listening: Promise<string> | undefined;
   #restartMs = FIRST_RESTART_MS;
-  #complaint = 'it said nothing';
+  #complaint = 'no error output';
   #stopping = false;
 
   constructor(options: LauncherOptions) {
@@ -119,7 +119,7 @@ export class Launcher {
 
   #restart(code: number | null, signal: string | null): void {
     if (this.#stopping) return;
-    this.#options.onLog(`launcher ended (${signal ?? code}), starting it again`);
+    this.#options.onLog(`launcher exited (${signal ?? code}); restarting it`);
     const waited = Promise.withResolvers<void>();
     this.#listening = waited.promise.then(() => {
       if (this.#stopping) throw new SandboxError('launcher', 'stopped');

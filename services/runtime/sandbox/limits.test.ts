@@ -72,7 +72,11 @@ describe.each([
     const { stdout } = await bench.run('open_files.py', [], { limits });
     expect(stdout).toBe('refused after 17\n');
     const { exit } = await bench.run('open_files.py', ['crash'], { limits });
-    expect(exit).toMatchObject({ exitCode: 1, reason: null, detail: 'limit of 20 open files met' });
+    expect(exit).toMatchObject({
+      exitCode: 1,
+      reason: null,
+      detail: 'limit of 20 open files reached',
+    });
   });
 
   test.each([
@@ -92,7 +96,7 @@ describe.each([
     const running = await bench.start(bench.spec('disk.py', [way, folder], { limits, dataFolder }));
     const { exit } = await running.outcome();
     expect(exit).toMatchObject({ signal: 'SIGKILL', reason: null });
-    const detail = /^disk limit of 8388608 bytes exceeded: (\d+) bytes used .*4096 bytes at least$/;
+    const detail = /^disk limit of 8388608 bytes exceeded: (\d+) bytes used .*at least 4096 bytes$/;
     expect(exit).toHaveProperty('detail', expect.stringMatching(detail));
   });
 

@@ -18,7 +18,7 @@ export async function untilListening(
 ): Promise<void> {
   const timeout = AbortSignal.timeout(START_TIMEOUT_MS);
   const failed = once(started, 'exit', { signal: timeout }).then(([code]) => {
-    throw new Error(`the ${name} ended with code ${String(code)}`);
+    throw new Error(`the ${name} exited with code ${String(code)}`);
   });
   try {
     await Promise.race([once(createInterface({ input: started.stdout }), 'line'), failed]);

@@ -7,7 +7,7 @@ test.each(REQUIRED)(
   'without %s runs are refused, unless the operator accepts them',
   async (...left) => {
     const strict = await Bench.open({ without: left });
-    const named = left.map((name) => `${name} (switched off)`).join(' and ');
+    const named = left.map((name) => `${name} (disabled)`).join(' and ');
     await expect(strict.run('hello.py')).rejects.toMatchObject({
       stage: 'layers',
       message: expect.stringContaining(named),
@@ -42,7 +42,7 @@ test('the probe says of a layer that is missing why', async () => {
   const { layers } = await bench.sandbox.probe();
   await bench.close();
   const landlock = layers.find(({ name }) => name === 'landlock');
-  expect(landlock).toMatchObject({ available: false, detail: 'switched off' });
+  expect(landlock).toMatchObject({ available: false, detail: 'disabled' });
   const seccomp = layers.find(({ name }) => name === 'seccomp');
   expect(seccomp).toMatchObject({ available: true, detail: null });
 });

@@ -56,7 +56,7 @@ class RunChannel {
   /** Handles frames one after the other until the connection ends; while the observer is busy
    *  nothing is read. */
   async listen(): Promise<void> {
-    let lost = 'the channel closed before the end of the run';
+    let lost = 'the channel closed before the run ended';
     try {
       for await (const chunk of this.#socket as AsyncIterable<Buffer>) {
         for (const frame of this.#reader.push(chunk)) {

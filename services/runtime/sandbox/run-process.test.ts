@@ -143,7 +143,7 @@ describe.each([
     });
     expect(exit).toMatchObject({
       reason: 'timeout',
-      detail: 'time limit of 0.3 s exceeded: the run was still executing',
+      detail: 'time limit of 0.3 s exceeded: the run was still active',
     });
   });
 

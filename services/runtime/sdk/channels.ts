@@ -82,7 +82,7 @@ export class SdkChannels {
     await chmod(this.#path, 0o600);
     // Such as too many open files: the caller hears of it by the end of its connection.
     this.#server.on('error', (error) =>
-      this.#logger.error({ error }, 'a connection of a script could not be taken'),
+      this.#logger.error({ error }, 'script connection could not be accepted'),
     );
   }
 

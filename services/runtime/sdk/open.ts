@@ -36,7 +36,7 @@ export async function openSdk({
   const queries = new ScriptQueries({
     ...queryOptions,
     platform: parts.database,
-    onIdleError: (error) => logger.warn({ error }, 'a connection of queries broke'),
+    onIdleError: (error) => logger.warn({ error }, 'query connection was lost'),
   });
   const parameterSchemas = new ParameterSchemas();
   const calls = sdkCalls({ ...parts, queries, parameterSchemas });

@@ -34,5 +34,7 @@ for payload in (b"raw", "text", {"a": [1, None]}, 3, {1, 2}):
   const { stdout, stderr } = await promisify(execFile)('python3', ['-c', program], { env });
   const published = [...stderr.matchAll(/mqtt t b'(.*)' \(/g)].map(([, body]) => body);
   expect(published).toEqual(['raw', 'text', '{"a": [1, null]}', '3']);
-  expect(stdout).toBe('the value is no JSON: Object of type set is not JSON serializable\n');
+  expect(stdout).toBe(
+    'the value cannot be encoded as JSON: Object of type set is not JSON serializable\n',
+  );
 });

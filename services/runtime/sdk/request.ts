@@ -26,9 +26,7 @@ export async function readRequest(
   socket: Socket,
   patienceMs: number,
 ): Promise<SdkRequest | string> {
-  socket.setTimeout(patienceMs, () =>
-    socket.destroy(new RequestCut('the script sends nothing more')),
-  );
+  socket.setTimeout(patienceMs, () => socket.destroy(new RequestCut('the script stopped sending')));
   const pieces = socket.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer, undefined>;
   const line: Buffer[] = [];
   let bytes = 0;
@@ -39,7 +37,7 @@ export async function readRequest(
     line.push(end === -1 ? value : value.subarray(0, end));
     bytes += value.length;
     if (end !== -1) return parsed(Buffer.concat(line), value.subarray(end + 1), pieces);
-    if (bytes > maxLineBytes) return `A request has ${maxLineBytes} bytes at most.`;
+    if (bytes > maxLineBytes) return `A request may have at most ${maxLineBytes} bytes.`;
   }
 }
 
@@ -58,9 +56,9 @@ function parsed(
   }
   if (typeof request !== 'object' || request === null) return 'The request is not an object.';
   const { call, args: given = {}, size = 0 } = request as Readonly<Record<string, unknown>>;
-  if (typeof call !== 'string') return 'The request names no call.';
+  if (typeof call !== 'string') return 'The request has no call.';
   if (typeof size !== 'number' || !Number.isSafeInteger(size) || size < 0) {
-    return 'The size of the bytes is not a number of bytes.';
+    return 'The size of the body is not a number of bytes.';
   }
   return { call, given, sizeBytes: size, chunks: exactly(size, first, pieces) };
 }
@@ -76,7 +74,7 @@ async function* exactly(
     left -= Math.min(left, piece.length);
     if (left === 0) return;
     const { value, done } = await pieces.next();
-    if (done === true) throw new RequestCut('the connection ended before the bytes');
+    if (done === true) throw new RequestCut('the connection ended before the end of the body');
     piece = value;
   }
 }

@@ -45,12 +45,12 @@ export class RunChannel {
   /** Ends all requests. Safe twice; never rejects. */
   async close(): Promise<void> {
     this.#parts.onClose();
-    this.#closing.abort(new Error('the run is over'));
+    this.#closing.abort(new Error('the run has ended'));
     for (const socket of this.#sockets) socket.destroy();
     // The supervisor may have been killed before it could.
     await rm(this.entry.path, { force: true }).catch((error: unknown) => {
       const { runId } = this.#parts.context.run;
-      this.#parts.logger.error({ error, runId }, 'a socket could not be removed');
+      this.#parts.logger.error({ error, runId }, 'socket could not be removed');
     });
   }
 
@@ -85,7 +85,7 @@ export class RunChannel {
       ? this.#parts.calls[request.call]
       : undefined;
     if (call === undefined) {
-      return refused('invalid_request', 'The platform does not know this call.');
+      return refused('invalid_request', 'The platform does not support this call.');
     }
     const problem = problemOf(call, request);
     if (problem !== undefined) return problem;
@@ -93,9 +93,9 @@ export class RunChannel {
     try {
       return await call.handle(given, this.#parts.context, { sizeBytes, chunks });
     } catch (error) {
-      if (error instanceof RequestCut) return refused('invalid_request', 'The bytes ended early.');
+      if (error instanceof RequestCut) return refused('invalid_request', 'The body ended early.');
       this.#complain(error, request.call);
-      return refused('unavailable', 'The platform could not do this now.');
+      return refused('unavailable', 'The platform could not handle the call. Try again.');
     }
   }
 
@@ -123,7 +123,7 @@ export class RunChannel {
   #complain(error: unknown, call?: string): void {
     if (this.#closing.signal.aborted) return;
     const { runId } = this.#parts.context.run;
-    this.#parts.logger.error({ error, runId, call }, 'a request of a script failed');
+    this.#parts.logger.error({ error, runId, call }, 'script request failed');
   }
 }
 
@@ -131,7 +131,7 @@ const validators = new WeakMap<SdkCall, Validator>();
 
 function problemOf(call: SdkCall, { given, sizeBytes }: SdkRequest): SdkAnswer | undefined {
   if (sizeBytes > (call.maxBodyBytes ?? 0)) {
-    return refused('limit_reached', `At most ${call.maxBodyBytes ?? 0} bytes are taken.`);
+    return refused('limit_reached', `The body may have at most ${call.maxBodyBytes ?? 0} bytes.`);
   }
   const validator = validators.get(call) ?? Compile(call.arguments);
   validators.set(call, validator);

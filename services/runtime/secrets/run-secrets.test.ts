@@ -52,7 +52,7 @@ test('given a run that was given a secret, when it is done again as it was, then
   expect(await secrets.valueOf(await queued(3, {}), 'TOKEN')).toBe('of now');
 
   await platform.accepted({ type: 'DeleteSecret', scriptId: scriptId(), name: 'KEY' });
-  const gone = /The secret "KEY", of which the repeated run had version 1, is gone/;
+  const gone = /The secret "KEY", of which the original run used version 1, no longer exists/;
   await expect(secrets.environmentOf(again)).rejects.toThrow(gone);
   expect(await secrets.valueOf(again, 'TOKEN')).toBe('of then');
   expect((await secrets.environmentOf(await queued(4, {})))['TOKEN']).toBe('of now');

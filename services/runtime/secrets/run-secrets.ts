@@ -61,8 +61,8 @@ export class RunSecrets {
       const sealed = isThere ? await sealedVersion(reads, run.scriptId, place) : undefined;
       if (sealed !== undefined) return { ...place, ...sealed };
       throw new UnreadableSecret(
-        `The secret "${pinned}", of which the repeated run had version ${version}, is gone. ` +
-          'Rerun it with the newest version instead.',
+        `The secret "${pinned}", of which the original run used version ${version}, no longer exists. Rerun ` +
+          'with the current secrets instead.',
       );
     });
     const others = present.filter((one) => !pins.has(one.name));
@@ -102,6 +102,6 @@ export class RunSecrets {
         causationId: null,
       },
     );
-    if (outcome.kind !== 'accepted') throw new Error('a read of secrets was not recorded');
+    if (outcome.kind !== 'accepted') throw new Error('secret access was not recorded');
   }
 }

@@ -126,7 +126,7 @@ describe('given a backup that was asked for', () => {
     await keeper({ objects: full }).runOnce(going);
     expect(await found()).toMatchObject({
       status: 'failed',
-      problem: 'It could not be written: no room to store object',
+      problem: 'The backup could not be written: no room to store object',
     });
     expect(await storedBackups(sample.objects)).toEqual([]);
   });
@@ -271,7 +271,7 @@ describe('given a backup that is complete', () => {
     await keeper({ handOver: undefined }).runOnce(going);
     expect(await found()).toMatchObject({
       restoring: false,
-      problem: 'Nobody here can stop the services: restore it by the command line.',
+      problem: 'No supervisor runs the services. Restore the backup from the command line.',
     });
   });
 });

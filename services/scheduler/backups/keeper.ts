@@ -32,7 +32,7 @@ import type pg from 'pg';
 
 /** Progress is worth a row no more often. */
 const tellEveryMs = 500;
-const nobodyCanStop = 'Nobody here can stop the services: restore it by the command line.';
+const nobodyCanStop = 'No supervisor runs the services. Restore the backup from the command line.';
 
 export interface BackupKeeperParts {
   readonly pool: pg.Pool;
@@ -117,10 +117,10 @@ export class BackupKeeper {
         (await readSummary(objects, id)) ??
         (await makeBackup({ pool, objects, key, masterKey, version, onProgress }, request, signal));
       await this.#execute({ type: 'FinishBackup', backupId: id, content: contentOf({ summary }) });
-      logger.info({ backupId: id, sizeBytes: summary.sizeBytes }, 'a backup was made');
+      logger.info({ backupId: id, sizeBytes: summary.sizeBytes }, 'backup created');
     } catch (error) {
       if (signal.aborted) throw error;
-      logger.warn({ backupId: id, error }, 'a backup could not be made');
+      logger.warn({ backupId: id, error }, 'backup failed');
       await this.#execute({ type: 'FailBackup', backupId: id, reason: sentenceOf(error) });
     } finally {
       await clearWork(pool, id);
@@ -132,7 +132,7 @@ export class BackupKeeper {
     const id = backupId(row.backup_id);
     try {
       const problem = await problemOf(() => this.#verify(id, signal));
-      if (problem !== null) logger.warn({ backupId: id, problem }, 'a backup was not verified');
+      if (problem !== null) logger.warn({ backupId: id, problem }, 'backup was not verified');
       await this.#execute({ type: 'RecordCheck', backupId: id, problem });
     } finally {
       await clearWork(pool, id);
@@ -144,7 +144,7 @@ export class BackupKeeper {
     const { objects, key, masterKeys } = this.#parts;
     const tell = this.#teller(id);
     const source = await storedBackup(objects, id);
-    if (source === undefined) throw new DamagedBackup('It is not where backups are kept.');
+    if (source === undefined) throw new DamagedBackup('The backup is not in the backup folder.');
     const { sizeBytes } = source.summary;
     const onRead = async (bytes: number) => {
       signal.throwIfAborted();
@@ -172,7 +172,7 @@ export class BackupKeeper {
   }
 
   async #refuseRestore(id: BackupId, reason: string): Promise<void> {
-    this.#parts.logger.warn({ backupId: id, reason }, 'a backup cannot be restored');
+    this.#parts.logger.warn({ backupId: id, reason }, 'backup cannot be restored');
     await this.#execute({ type: 'FailRestore', backupId: id, reason });
   }
 
@@ -223,7 +223,7 @@ export class BackupKeeper {
       return await readSummary(objects, id);
     } catch (error) {
       if (!(error instanceof DamagedBackup)) throw error;
-      logger.warn({ backupId: id, problem: error.message }, 'a backup cannot be renewed');
+      logger.warn({ backupId: id, problem: error.message }, 'backup cannot be renewed');
       return 'damaged';
     }
   }
@@ -266,5 +266,5 @@ async function problemOf(attempt: () => Promise<unknown>): Promise<string | null
 
 function sentenceOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
-  return `It could not be written: ${text}`;
+  return `The backup could not be written: ${text}`;
 }

@@ -7,14 +7,14 @@ const maxChatCharacters = 2000;
 
 const words: Readonly<Record<Told['on'], string>> = {
   failed: 'failed',
-  failed_n_times: 'failed again and again',
-  recovered: 'has recovered',
+  failed_n_times: 'failed repeatedly',
+  recovered: 'recovered',
   success: 'succeeded',
   stopped: 'was stopped',
   missed: 'missed due times',
   message: 'says',
   alarm: 'Alarm',
-  alarm_cleared: 'An alarm is over',
+  alarm_cleared: 'Platform alarm cleared',
   test: 'This is a test',
 };
 

@@ -81,7 +81,8 @@ async function posted(
   const { status, text, retryAfterSeconds, location } = await post(request, targets, signal);
   if (status >= 200 && status < 300) return { kind: 'sent' };
   if (status === 410 && config.kind === 'webhook') return 'gone';
-  const said = location === undefined ? text : `it leads to ${location}, where nobody is sent`;
-  const error = `The answer was ${status}${said === '' ? '' : `: ${said}`}`;
+  const said =
+    location === undefined ? text : `it redirects to ${location}; redirects are not followed`;
+  const error = `The receiver returned ${status}${said === '' ? '' : `: ${said}`}`;
   return { kind: 'failed', error, final: false, retryAfterSeconds };
 }

@@ -158,7 +158,7 @@ describe('given a webhook', () => {
       await round();
       attempts.push((nowMs - beginning) / 3_600_000);
     }
-    const last = { status: 'failed', attempts: 11, last_error: 'The answer was 500: said' };
+    const last = { status: 'failed', attempts: 11, last_error: 'The receiver returned 500: said' };
     expect(await stateOf(id)).toEqual(last);
     expect(attempts.at(-1)).toBeGreaterThan(71);
     expect(attempts.at(-1)).toBeLessThan(76);
@@ -177,7 +177,7 @@ describe('given a webhook', () => {
     expect(await findChannel(platform.reads, channelId)).toMatchObject({ enabled: false });
     const next = await queued(channelId, config);
     await round();
-    expect(await stateOf(next)).toMatchObject({ last_error: 'The channel is switched off.' });
+    expect(await stateOf(next)).toMatchObject({ last_error: 'The channel is disabled.' });
     expect(http.received).toHaveLength(1);
   });
 
@@ -191,7 +191,9 @@ describe('given a webhook', () => {
     const location = 'http://169.254.169.254/latest';
     http.answer = { status: 307, headers: { Location: location } };
     const { last_error } = await stateOf(await tried(webhook()));
-    expect(last_error).toBe(`The answer was 307: it leads to ${location}, where nobody is sent`);
+    expect(last_error).toBe(
+      `The receiver returned 307: it redirects to ${location}; redirects are not followed`,
+    );
   });
 });
 
@@ -406,6 +408,6 @@ describe('given senders that come in each other’s way, or die', () => {
     const unreadable = await queued(await givenChannel(webhook(), { secret: 'whsec_' }), webhook());
     await round({ vault: new Vault(platform.pool, [randomBytes(32)], systemIds) });
     expect(await stateOf(first)).toMatchObject({ last_error: 'The channel was deleted.' });
-    expect((await stateOf(unreadable)).last_error).toMatch('cannot be read');
+    expect((await stateOf(unreadable)).last_error).toMatch('cannot be decrypted');
   });
 });

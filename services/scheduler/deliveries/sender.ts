@@ -94,7 +94,7 @@ export class DeliverySender {
     } catch (error) {
       // The lease ends, and somebody tries again.
       const { delivery_id: deliveryId } = delivery;
-      this.#parts.logger.error({ error, deliveryId }, 'a delivery was not recorded');
+      this.#parts.logger.error({ error, deliveryId }, 'delivery was not recorded');
     }
   }
 
@@ -102,13 +102,13 @@ export class DeliverySender {
     const { reads, vault } = this.#parts;
     const channel = await findChannel(reads, known(parseChannelId, delivery.channel_id));
     if (channel === undefined) return failed('The channel was deleted.', true);
-    if (!channel.enabled) return failed('The channel is switched off.', true);
+    if (!channel.enabled) return failed('The channel is disabled.', true);
     try {
       const secrets = await openChannel(vault, channel.channel_id, channel.sealed);
       return await this.#send(delivery, channel, secrets);
     } catch (error) {
       if (error instanceof UnreadableSecret) {
-        return failed('What the channel needs cannot be read; set it again.', true);
+        return failed("The channel's credentials cannot be decrypted. Enter them again.", true);
       }
       throw error;
     }
@@ -142,7 +142,8 @@ export class DeliverySender {
     { on, level, message, script, runId, at }: Told,
     wanted: NonNullable<Told['script']>['groupId'] | null,
   ): Promise<AttemptResult> {
-    if (script === null || on === 'test') return failed('There is nothing to try.', true);
+    if (script === null || on === 'test')
+      return failed('The channel has nothing to deliver.', true);
     const groupId = wanted ?? script.groupId;
     // These are in the inbox of the script's own group anyway.
     const isThere = groupId === script.groupId && (on === 'failed' || on === 'message');
@@ -166,7 +167,7 @@ export class DeliverySender {
     const attempt = attempts + 1;
     const isGone = outcome === 'gone';
     const result = isGone
-      ? failed('The answer was 410: the receiver is gone, and the channel is switched off.', true)
+      ? failed('The receiver returned 410 (gone), so the channel was disabled.', true)
       : outcome;
     const deliveryId = known(parseDeliveryId, id);
     const at = clock.now().toISOString();
@@ -201,7 +202,8 @@ function failed(error: string, final = false): AttemptResult {
 /** What went wrong, as the outermost error says it. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if (error.name === 'TimeoutError') return `There was no end to it within ${attemptMs / 1000} s`;
+  if (error.name === 'TimeoutError')
+    return `The receiver did not finish its response within ${attemptMs / 1000} s`;
   return error.message === '' ? error.name : error.message;
 }
 

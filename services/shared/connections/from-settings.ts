@@ -30,7 +30,7 @@ export function httpServerOptions(
   if (max < config.maxConnections) {
     logger.warn(
       { configured: config.maxConnections, possible },
-      'ORCH_MAX_CONNECTIONS is more than the file descriptors allow: raise the limit of open files',
+      'ORCH_MAX_CONNECTIONS exceeds the available file descriptors; raise the limit of open files',
     );
   }
   let warnedAtMs = Number.NEGATIVE_INFINITY;
@@ -42,7 +42,7 @@ export function httpServerOptions(
     onLimit: (reason) => {
       if (performance.now() - warnedAtMs < warnEveryMs) return;
       warnedAtMs = performance.now();
-      logger.warn({ reason, limit: max }, 'too many connections: closing those that are idle');
+      logger.warn({ reason, limit: max }, 'too many connections; closing idle ones');
     },
   });
   return {

@@ -5,7 +5,7 @@ const retryAfterSeconds = 2;
 
 const details: Readonly<Record<number, readonly [code: string, detail: string]>> = {
   400: ['malformed_request', 'The request is not valid HTTP.'],
-  408: ['request_timeout', 'The request did not arrive in time. Send it again.'],
+  408: ['request_timeout', 'The request timed out. Send it again.'],
   413: ['payload_too_large', 'The chunk extensions are too long.'],
   431: ['headers_too_large', 'The headers are too long.'],
   503: [

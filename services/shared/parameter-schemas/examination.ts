@@ -55,7 +55,7 @@ export class Examination {
       if (compiled(JSON.parse(valueText))) return [];
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
-      return [fault('', 'cannot be checked: the schema never ends')];
+      return [fault('', 'cannot be checked: the schema references itself endlessly')];
     }
     return (compiled.errors ?? []).slice(0, maxFaults).map(faultOf);
   }
@@ -72,9 +72,9 @@ export class Examination {
   #make(schema: Schema): ValidateFunction | readonly Fault[] {
     const dialect = dialectOf(schema);
     if (dialect === undefined) {
-      return [fault('/$schema', `is none of ${Object.keys(dialects).join(' and ')}`)];
+      return [fault('/$schema', `is not one of ${Object.keys(dialects).join(' and ')}`)];
     }
-    if (schema['$async'] !== undefined) return [fault('/$async', 'is not served')];
+    if (schema['$async'] !== undefined) return [fault('/$async', 'is not supported')];
     const standard = this.#standardOf(dialect);
     if (standard.validateSchema(schema) !== true) {
       return (standard.errors ?? []).slice(0, maxFaults).map(faultOf);
@@ -82,7 +82,7 @@ export class Examination {
     try {
       return dialects[dialect].compiler().compile(schema);
     } catch (error) {
-      if (error instanceof Error) return [fault('', `cannot be used: ${error.message}`)];
+      if (error instanceof Error) return [fault('', `is not valid: ${error.message}`)];
       throw error;
     }
   }

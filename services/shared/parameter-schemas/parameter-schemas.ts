@@ -19,7 +19,7 @@ const distrustMs = 10_000;
 const maxDistrusted = 1000;
 const usualPatienceMs = 2_000;
 
-const busy = objection('unavailable', 'Too many parameters are being checked: try again.');
+const busy = objection('unavailable', 'Too many requests are being validated. Try again.');
 
 const program = fileURLToPath(new URL('examiner.ts', import.meta.url));
 
@@ -39,7 +39,7 @@ export class ParameterSchemas {
   async schemaProblem(schema: object, field: string): Promise<Objection | undefined> {
     const text = JSON.stringify(schema);
     if (Buffer.byteLength(text) > maxSchemaBytes) {
-      return refusal(field, [{ pointer: '', detail: `has more than ${maxSchemaBytes} bytes` }]);
+      return refusal(field, [{ pointer: '', detail: `exceeds ${maxSchemaBytes} bytes` }]);
     }
     return await this.#ask({ schema: text }, field);
   }
@@ -90,7 +90,7 @@ export class ParameterSchemas {
 }
 
 const tooMuch: readonly Fault[] = [
-  { pointer: '', detail: 'cannot be checked: the schema asks for too much work' },
+  { pointer: '', detail: 'cannot be checked: the schema is too complex' },
 ];
 
 function refusal(field: string, faults: readonly Fault[]): Objection {

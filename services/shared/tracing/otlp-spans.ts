@@ -141,7 +141,7 @@ function reporting(exporter: SpanExporter, logger: Pick<Logger, 'warn'>): SpanEx
     export: (spans, done) =>
       exporter.export(spans, ({ code, error }) => {
         if (code === ExportResultCode.FAILED) {
-          const reason = error?.message ?? 'the export failed';
+          const reason = error?.message ?? 'export failed';
           logger.warn({ count: spans.length, reason }, 'traces were dropped');
         }
         done({ code: ExportResultCode.SUCCESS });

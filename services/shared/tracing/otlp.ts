@@ -22,12 +22,12 @@ export async function startTelemetry(
   logger: Pick<Logger, 'warn'>,
 ): Promise<Telemetry> {
   const ignore = () => undefined;
-  const warn = (reason: string) => logger.warn({ reason }, 'telemetry has a problem');
+  const warn = (reason: string) => logger.warn({ reason }, 'telemetry error');
   diag.setLogger(
     { error: warn, warn, info: ignore, debug: ignore, verbose: ignore },
     { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
   );
-  setGlobalErrorHandler((error) => logger.warn({ error }, 'telemetry has a problem'));
+  setGlobalErrorHandler((error) => logger.warn({ error }, 'telemetry error'));
   const resource = resourceOf(service, config);
   const exporter = await openSpanExporter(config);
   const tracing = exporter && new OtlpSpans({ exporter, resource, config, logger });

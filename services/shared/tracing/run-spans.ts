@@ -39,7 +39,7 @@ export class RunSpans {
     for (const event of events) {
       if (event.type !== 'RunFinished') continue;
       const work = this.#trace(event)
-        .catch((error: unknown) => this.#parts.logger.warn({ error }, 'a run was not traced'))
+        .catch((error: unknown) => this.#parts.logger.warn({ error }, 'run was not traced'))
         .finally(() => this.#underWay.delete(work));
       this.#underWay.add(work);
     }

@@ -14,7 +14,8 @@ import type { Given, Kind, Present, Reading, Wanted } from '../kind.ts';
 type Channel = Given<'channels'>;
 
 const offNote = (missing: readonly string[]) =>
-  `It is switched off until it has its secret: enter ${missing.join(' and ')}, then switch it on.`;
+  `The channel stays disabled until its secrets are set. Enter ${missing.join(' and ')}, then enable ` +
+  'it.';
 
 export const channelKind: Kind<'channels'> = {
   kind: 'channel',
@@ -59,7 +60,7 @@ function presentChannel(row: ChannelsTable, reading: Reading): Present<Channel> 
       if (given.kind !== kind) {
         return problem(
           'validation_failed',
-          `A channel stays of its kind, which is "${kind}" here.`,
+          `The kind of a channel cannot change. This channel is of kind "${kind}".`,
         );
       }
       const secrets = await openChannel(reading.services.vault, channelId, row.sealed);

@@ -15,9 +15,9 @@ export const groupKind: Kind<'groups'> = {
       const groupId = known(parseGroupId, row.group_id);
       const kept =
         groupId === defaultGroupId
-          ? 'Scripts go to this group when their author names none.'
+          ? 'This is the default group for new scripts and cannot be deleted.'
           : row.in_use
-            ? 'Scripts belong to it, perhaps deleted ones.'
+            ? 'The group still contains scripts, possibly deleted ones. Move or purge the scripts first.'
             : undefined;
       const { id, ...look } = groupJson(row);
       return {

@@ -69,7 +69,7 @@ export const scheduleKind: Kind<'schedules'> = {
 
 const ofAnotherScript = problem(
   'validation_failed',
-  'A schedule stays with its script: give it another id to have it at this one.',
+  'The script of a schedule cannot change. Use a new id to create a schedule for this script.',
 );
 
 function changesOf({ id: _, script_id: __, params: ___, ...changes }: Schedule) {

@@ -237,7 +237,8 @@ function contentsOf(files: NonNullable<Script['files']>): readonly Content[] | P
   const contents: Content[] = [];
   for (const [index, { path, content, encoding = 'utf-8' }] of files.entries()) {
     const isBase64 = /^[A-Za-z0-9+/]*={0,2}$/.test(content) && content.length % 4 === 0;
-    if (encoding === 'base64' && !isBase64) return badField(`files/${index}/content`, 'no base64');
+    if (encoding === 'base64' && !isBase64)
+      return badField(`files/${index}/content`, 'is not base64');
     contents.push(versionOf(path, Buffer.from(content, encoding)));
   }
   return contents;

@@ -63,7 +63,7 @@ export const webhookKind: Kind<'webhooks'> = {
     const scriptId = known(parseScriptId, given.script_id);
     return Promise.resolve({
       item: itemOf(given.id, given.script_id, settings, signing),
-      note: 'It gets a new token, which is shown once.',
+      note: 'The webhook gets a new token, which is shown once.',
       commands: async (keeping) => {
         const { text: token, hash: tokenHash } = newWebhookToken();
         const secret = signing ? newSigningSecret() : undefined;
@@ -79,7 +79,7 @@ export const webhookKind: Kind<'webhooks'> = {
 
 const ofAnotherScript = problem(
   'validation_failed',
-  'A webhook stays with its script: give it another id to have one at this script.',
+  'The script of a webhook cannot change. Use a new id to create a webhook for this script.',
 );
 
 function settingsOf(given: Webhook, before: WebhookSettings): WebhookSettings {

@@ -35,7 +35,7 @@ export async function readZip(path: string): Promise<Archive | Problem> {
       files: found.map(({ file }) => file),
       open: async (sha256) => {
         const entry = entries.get(sha256);
-        if (entry === undefined) throw new Error(`the archive has no content ${sha256}`);
+        if (entry === undefined) throw new Error(`the archive does not contain ${sha256}`);
         return await opened.openReadStreamPromise(entry);
       },
       close: () => opened.close(),
@@ -47,7 +47,10 @@ export async function readZip(path: string): Promise<Archive | Problem> {
   }
 }
 
-const damaged = problem('validation_failed', 'The archive is damaged, cut, or no zip archive.');
+const damaged = problem(
+  'validation_failed',
+  'The archive is damaged, truncated or not a zip archive.',
+);
 
 /** Why an archive is not taken. */
 class Untaken extends Error {
@@ -70,11 +73,12 @@ async function inspect(zip: ZipFile): Promise<readonly Found[]> {
   for await (const entry of zip.eachEntry()) {
     entries += 1;
     if (entries > maxEntries) {
-      throw new Untaken('payload_too_large', `An archive may have ${maxEntries} entries at most.`);
+      throw new Untaken('payload_too_large', `An archive may have at most ${maxEntries} entries.`);
     }
     const path = pathOf(entry);
     if (path === undefined) continue;
-    if (found.has(path)) throw new Untaken('invalid_path', `"${path}" is there twice.`);
+    if (found.has(path))
+      throw new Untaken('invalid_path', `"${path}" appears twice in the archive.`);
     const file = await measure(zip, entry, path, (bytes) => {
       unpackedBytes += bytes;
       checkTotal(unpackedBytes, zip.fileSize);
@@ -91,11 +95,14 @@ function pathOf(entry: Entry): string | undefined {
   const path = isFolder ? name.slice(0, -1) : name;
   const unusable = newPathProblem(path);
   if (unusable !== undefined) {
-    throw new Untaken('invalid_path', `The entry ${JSON.stringify(name)} is refused: ${unusable}.`);
+    throw new Untaken(
+      'invalid_path',
+      `The entry ${JSON.stringify(name)} is not allowed: ${unusable}.`,
+    );
   }
   const refused = kindProblem(entry, isFolder);
   if (refused !== undefined) {
-    throw new Untaken('validation_failed', `The entry "${name}" is refused: ${refused}.`);
+    throw new Untaken('validation_failed', `The entry "${name}" is not allowed: ${refused}.`);
   }
   const isLitter = path.startsWith('__MACOSX/') || /(^|\/)\.DS_Store$/.test(path);
   return isFolder || isLitter ? undefined : path;
@@ -109,19 +116,19 @@ function nameOf({ fileNameRaw }: Entry): string {
     // Those of macOS have decomposed characters.
     return utf8.decode(fileNameRaw).normalize('NFC');
   } catch {
-    throw new Untaken('invalid_path', 'The archive has a name that is not UTF-8.');
+    throw new Untaken('invalid_path', 'The archive contains a name that is not UTF-8.');
   }
 }
 
 function kindProblem(entry: Entry, isFolder: boolean): string | undefined {
   if (entry.isEncrypted()) return 'it is encrypted';
   if (entry.compressionMethod !== 0 && entry.compressionMethod !== 8) {
-    return 'its compression is unknown';
+    return 'its compression method is not supported';
   }
   // The upper half is the mode of Unix, where there is one.
   const type = (entry.externalFileAttributes >>> 16) & 0o170000;
   const plain = isFolder ? 0o040000 : 0o100000;
-  return type === 0 || type === plain ? undefined : 'it is no plain file';
+  return type === 0 || type === plain ? undefined : 'it is not a regular file';
 }
 
 /** Inflates an entry and counts. */
@@ -138,7 +145,7 @@ async function measure(
     const bytes = chunk as Uint8Array;
     sizeBytes += bytes.length;
     if (sizeBytes > maxFileBytes) {
-      const detail = `"${path}" is larger than the ${maxFileBytes} bytes that a file may have.`;
+      const detail = `"${path}" is larger than ${maxFileBytes} bytes, the limit for a file.`;
       throw new Untaken('payload_too_large', detail);
     }
     count(bytes.length);
@@ -151,11 +158,11 @@ async function measure(
 
 function checkTotal(unpackedBytes: number, archiveBytes: number): void {
   if (unpackedBytes > maxUnpackedBytes) {
-    const detail = `An archive may hold ${maxUnpackedBytes} bytes at most.`;
+    const detail = `The unpacked archive may have at most ${maxUnpackedBytes} bytes.`;
     throw new Untaken('payload_too_large', detail);
   }
   if (unpackedBytes > unsuspiciousBytes && unpackedBytes > archiveBytes * maxRatio) {
-    const detail = `The archive unpacks to more than ${maxRatio} times its size.`;
+    const detail = `The archive unpacks to more than ${maxRatio} times its compressed size.`;
     throw new Untaken('payload_too_large', detail);
   }
 }

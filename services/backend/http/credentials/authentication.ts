@@ -29,7 +29,7 @@ export interface AuthenticationParts {
 
 export const unauthenticated: Problem = problem(
   'unauthenticated',
-  'Sign in: the token is missing, expired, revoked or not valid.',
+  'The token is missing, expired, revoked or not valid. Sign in again.',
 );
 
 /** Takes an `Authorization` header to a person. */

@@ -12,33 +12,43 @@ interface RequestHeaderRule {
 }
 
 const requestHeaders: Readonly<Record<RequestHeader, RequestHeaderRule>> = {
-  'If-Match': { description: 'The `ETag` that you saw: 412 when it has changed since.' },
-  'If-None-Match': { description: 'The `ETag` that you have: 304 when it is still that.' },
+  'If-Match': {
+    description:
+      'The `ETag` that you read. If the resource has changed since, the response is 412.',
+  },
+  'If-None-Match': {
+    description: 'The `ETag` that you have. If it is still current, the response is 304.',
+  },
   Prefer: {
-    description: '`wait=30` answers when the run has ended, or after so many seconds (at most 60).',
+    description:
+      '`wait=30` delays the response until the run ends, for at most that many seconds (up to 60).',
   },
   'Orch-Min-Position': {
-    description: 'Waits until what a write answered with as `Orch-Position` can be seen.',
+    description:
+      'Delays the response until it reflects the write that returned this `Orch-Position`.',
     pattern: positionPattern,
   },
-  'Orch-Client': { description: '`mcp` when a language model asks: the run has that trigger.' },
-  'Orch-Session-Key': { description: 'The `session_key` of the sign-in.' },
+  'Orch-Client': {
+    description: '`mcp` if a language model sent the request. The run gets the trigger `mcp`.',
+  },
+  'Orch-Session-Key': { description: 'The `session_key` from the sign-in.' },
   'Idempotency-Key': {
-    description: 'The same key and body within 24 h give the first answer again.',
+    description:
+      'Repeating a request with the same key and body within 24 hours returns the first response.',
     pattern: keyPattern,
   },
 };
 
 const responseHeaders: Readonly<Record<ResponseHeader | 'X-Request-Id', string>> = {
-  ETag: 'Version of what is shown.',
-  Location: 'Where it is.',
-  Link: 'The next page: `rel="next"`.',
-  'Orch-Position': 'Position of the last event that it made.',
+  ETag: 'Version of the resource.',
+  Location: 'URL of the new resource.',
+  Link: 'URL of the next page: `rel="next"`.',
+  'Orch-Position': 'Position of the last event that the request recorded.',
   'Set-Cookie': 'The refresh token, for browsers.',
-  'Content-Disposition': 'Always an attachment.',
-  'Idempotency-Replayed': '`true` where this is the first answer again.',
-  'Preference-Applied': 'What of `Prefer` was done.',
-  'X-Request-Id': 'Id of the trace that the request belongs to.',
+  'Content-Disposition': 'Always `attachment`, with the file name.',
+  'Idempotency-Replayed': '`true` if this is a replay of the first response.',
+  'Preference-Applied': 'The preferences from `Prefer` that were applied.',
+  'X-Request-Id': "Id of the request's trace.",
 };
 
 /** Headers of every answer with the status, whichever operation gave it. */
@@ -47,8 +57,8 @@ const statusHeaders: Readonly<Record<number, Readonly<Record<string, string>>>> 
   401: { 'WWW-Authenticate': 'Always `Bearer`.' },
   429: {
     'Retry-After': 'Seconds to wait before the next request.',
-    RateLimit: 'What is left of the limit, and after how many seconds there is more.',
-    'RateLimit-Policy': 'The limit, and its window in seconds.',
+    RateLimit: 'Remaining requests, and the seconds until the limit resets.',
+    'RateLimit-Policy': 'Limit and window in seconds.',
   },
   503: { 'Retry-After': 'Seconds to wait before the next request.' },
 };

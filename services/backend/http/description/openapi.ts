@@ -52,12 +52,11 @@ export function describe({ operations, sockets: described, version }: Described)
       title: 'Script Orchestration Service',
       version,
       description:
-        'Lists are `{items, next_cursor}`. Errors are problem documents (RFC 9457) with a stable `code`. ' +
-        'Writes answer with `Orch-Position`. Unknown body fields are refused. ' +
-        'A path parameter that is no id names nothing: 404. ' +
-        'HEAD answers wherever GET does; any other method that a path does not have is 405, with `Allow`. ' +
-        'Refused requests are part of the audit trail. ' +
-        'OpenAPI cannot describe WebSockets: `x-websockets` lists them in the form of paths.',
+        'Lists have the form `{items, next_cursor}`. Errors are problem documents (RFC 9457) with a stable ' +
+        '`code`. Writes return `Orch-Position`. Unknown body fields are rejected. An invalid id in a path ' +
+        'returns 404. Every GET operation also supports HEAD. Other unsupported methods return 405 with ' +
+        '`Allow`. Rejected requests are recorded in the audit trail. OpenAPI cannot describe WebSockets; ' +
+        '`x-websockets` lists them in the same form as paths.',
       contact: { name: 'The operators of this service' },
       license: { name: 'All rights reserved', identifier: 'LicenseRef-All-Rights-Reserved' },
     },
@@ -84,7 +83,7 @@ function socketObject(socket: object, frames: unknown): Json {
     security: [{ bearer: [] }, {}],
     responses: {
       101: {
-        description: 'A WebSocket, which carries such frames.',
+        description: 'The WebSocket is open and sends frames of this form.',
         content: { 'application/json': { schema: frames } },
       },
       400: { description: 'A parameter is not valid.' },
@@ -95,7 +94,7 @@ function socketObject(socket: object, frames: unknown): Json {
           Upgrade: { description: 'Always `websocket`.', schema: { type: 'string' } },
         },
       },
-      503: { description: 'Too many are open.' },
+      503: { description: 'Too many WebSockets are open.' },
     },
   };
 }
@@ -135,7 +134,7 @@ function operationObject(one: Operation, form: number, components: Components): 
   return {
     operationId: isAlias ? `${one.operationId}_${form + 1}` : one.operationId,
     summary: one.summary,
-    description: [one.description, isAlias && `The same as \`${one.operationId}\`.`, rightOf(one)]
+    description: [one.description, isAlias && `Alias of \`${one.operationId}\`.`, rightOf(one)]
       .filter(Boolean)
       .join('\n\n'),
     tags: [one.tag],
@@ -148,14 +147,14 @@ function operationObject(one: Operation, form: number, components: Components): 
 }
 
 function rightOf({ access }: Operation): string {
-  if (access === 'public') return 'Needs no token.';
-  if (access === 'signed-in') return 'Needs a token.';
-  if (access === 'session') return 'Needs the token of a sign-in; an API token is refused.';
+  if (access === 'public') return 'No authentication required.';
+  if (access === 'signed-in') return 'Requires a token.';
+  if (access === 'session') return 'Requires the token of a session. API tokens are rejected.';
   if (access.session === true) {
-    return `Needs the right \`${access.right}\` and the token of a sign-in; an API token is refused.`;
+    return `Requires the right \`${access.right}\` and the token of a session. API tokens are rejected.`;
   }
   const givers = scopesOf[access.right].map((scope) => `\`${scope}\``).join(', ');
-  return `Needs the right \`${access.right}\`, and of an API token one of the scopes ${givers}.`;
+  return `Requires the right \`${access.right}\`. API tokens also need one of the scopes ${givers}.`;
 }
 
 function parametersOf(one: Operation, components: Components): Json[] {

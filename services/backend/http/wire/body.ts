@@ -45,7 +45,7 @@ export async function readBody(
 }
 
 export function tooLarge(maxBytes: number): Problem {
-  return problem('payload_too_large', `The body may have ${maxBytes} bytes at most.`);
+  return problem('payload_too_large', `The body may have at most ${maxBytes} bytes.`);
 }
 
 function mediaTypeOf(request: IncomingMessage): string {
@@ -66,7 +66,10 @@ function isBytes(mediaType: string, { bytesOnly, rawMediaTypes }: BodyRule<TSche
 function unsupported(rule: BodyRule<TSchema>): Problem {
   const json = rule.bytesOnly === true ? [] : ['application/json', ...(rule.mediaTypes ?? [])];
   const served = [...json, ...(rule.rawMediaTypes ?? [])].join(' or ');
-  return problem('unsupported_media_type', `Send the body as ${served}, not encoded.`);
+  return problem(
+    'unsupported_media_type',
+    `Send the body as ${served}, without a content encoding.`,
+  );
 }
 
 async function readJson(
@@ -92,7 +95,7 @@ function parseJson(bytes: Uint8Array): { readonly value: unknown } | Problem {
   try {
     return { value: JSON.parse(utf8.decode(bytes)) as unknown };
   } catch {
-    return problem('malformed_json', 'The body is not JSON in UTF-8, or was cut.');
+    return problem('malformed_json', 'The body is truncated, or is not JSON in UTF-8.');
   }
 }
 

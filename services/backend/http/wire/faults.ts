@@ -4,23 +4,26 @@ import { isDatabaseAway } from '#infra/postgres/database-away.ts';
 import { problem, type Problem } from '../problem.ts';
 import { BodyTooLarge } from './body.ts';
 
-const internal: Problem = problem('internal_error', 'Something failed here; the log has more.');
+const internal: Problem = problem(
+  'internal_error',
+  'An internal error occurred. See the log for details.',
+);
 const unavailable: Problem = problem(
   'unavailable',
-  'A part of the platform is down. Nothing was half done; try again in a moment.',
+  'A required service is unavailable. Nothing was changed. Try again in a moment.',
 );
 
 /** The problem of an error; `logged` says whether the log should have it. */
 export function faultOf(error: unknown): { readonly problem: Problem; readonly logged: boolean } {
   if (error instanceof BodyTooLarge) {
     return {
-      problem: problem('payload_too_large', 'The body is larger than this may be.'),
+      problem: problem('payload_too_large', 'The body exceeds the size limit.'),
       logged: false,
     };
   }
   if (error instanceof ObjectStoreFull) {
     return {
-      problem: problem('storage_full', 'There is no room left to store this.'),
+      problem: problem('storage_full', 'There is not enough space to store this.'),
       logged: true,
     };
   }
@@ -28,7 +31,7 @@ export function faultOf(error: unknown): { readonly problem: Problem; readonly l
     return { problem: unavailable, logged: true };
   }
   if (error instanceof Error && 'status' in error && error.status === 400) {
-    const detail = 'The address holds a percent sign that encodes nothing.';
+    const detail = 'The URL contains an invalid percent-encoding.';
     return { problem: problem('invalid_parameter', detail), logged: false };
   }
   return { problem: internal, logged: true };

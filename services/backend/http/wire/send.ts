@@ -48,7 +48,7 @@ function renderReply({ status, headers, body }: Reply): Rendered | Streamed {
 /** An answer that can be kept. @throws where its body comes in pieces */
 export function whole(answer: Rendered | Streamed): Rendered {
   const { body } = answer;
-  if (typeof body !== 'string') throw new Error('an answer in pieces cannot be kept');
+  if (typeof body !== 'string') throw new Error('a streamed response cannot be stored for replay');
   return { ...answer, body };
 }
 

@@ -23,9 +23,9 @@ const diff = operation({
   method: 'get',
   path: '/api/v1/scripts/{id}/diff',
   operationId: 'diffScript',
-  summary: 'Show what differs between two versions of a script; also of a deleted one',
+  summary: 'Compare two versions of a script, including deleted scripts',
   description:
-    'Files as unified diffs, and settings. By default the newest version and the one before it.',
+    'Shows files as unified diffs, and changed settings. Default: the newest version and its predecessor.',
   tag: 'Scripts',
   access: { right: 'files.read' },
   parameters: { id: pathParameters.scriptId },
@@ -37,7 +37,7 @@ const diff = operation({
     },
     { additionalProperties: false },
   ),
-  responses: { 200: { description: 'A page of files.', schema: ScriptDiff, headers: ['Link'] } },
+  responses: { 200: { description: 'One page of files.', schema: ScriptDiff, headers: ['Link'] } },
   handle: async ({ principal, parameters: { id }, query, url }, { database, objects }) => {
     if (!(await seesScriptHistory(principal, id, database))) return notFound;
     const now = await scriptStateAt(database, id);

@@ -13,15 +13,17 @@ const list = operation({
   method: 'get',
   path: '/api/v1/scripts/{id}/history',
   operationId: 'listScriptHistory',
-  summary: 'List what happened to a script, newest first; also to a deleted one',
+  summary: 'List the history of a script, newest first, including deleted scripts',
   description:
-    '`/scripts/{id}/diff` shows what differs between two versions; `?at=<event_position>` reads the ' +
-    'content of then.',
+    '`/scripts/{id}/diff` compares two versions. `?at=<event_position>` reads the content at that point ' +
+    'in time.',
   tag: 'Scripts',
   access: { right: 'files.read' },
   parameters: { id: pathParameters.scriptId },
   query: Type.Object(pageQuery, { additionalProperties: false }),
-  responses: { 200: { description: 'A page.', schema: HistoryPage, headers: ['Link'] } },
+  responses: {
+    200: { description: 'One page of the list.', schema: HistoryPage, headers: ['Link'] },
+  },
   handle: async ({ principal, parameters: { id }, query, url }, { database }) => {
     if (!(await seesScriptHistory(principal, id, database))) return notFound;
     const { limit, cursor } = query;

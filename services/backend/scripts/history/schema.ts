@@ -11,9 +11,12 @@ export const HistoryPage = Page(
       actor: Type.String(),
       action: Type.String({ description: 'As in the audit trail, such as `file_saved`.' }),
       version: Nullable(
-        Type.Integer({ minimum: 1, description: 'The script’s from then on, where it changed.' }),
+        Type.Integer({
+          minimum: 1,
+          description: 'The script version created by the event, if it changed.',
+        }),
       ),
-      changes: Type.Object({}, { additionalProperties: true, description: 'What was recorded.' }),
+      changes: Type.Object({}, { additionalProperties: true, description: 'The recorded data.' }),
       files: Type.Array(
         Type.Object(
           {
@@ -25,7 +28,7 @@ export const HistoryPage = Page(
         ),
         {
           description:
-            'The paths that were changed, with the hashes of their contents; `null` where there was no file, or is none from then on.',
+            'Changed paths with the hashes of their contents; `null` before creation or after deletion.',
         },
       ),
     },
@@ -64,10 +67,10 @@ export const ScriptDiff = Type.Object(
           change: Type.Enum(['added', 'changed', 'removed']),
           sha256_before: Nullable(Sha256),
           sha256_after: Nullable(Sha256),
-          diff: Nullable(Type.String({ description: 'Unified, without the names of files.' })),
+          diff: Nullable(Type.String({ description: 'Unified diff without file headers.' })),
           omitted: Nullable(
             Type.Enum(['binary', 'too_large', 'content_removed'], {
-              description: 'Why there is no `diff`.',
+              description: 'Why `diff` is missing.',
             }),
           ),
         },

@@ -95,7 +95,10 @@ describe('given a script with a past', () => {
       }
     }
     const missing = await developer.get(`${path}/files/z.py?at=${position}`);
-    expect([missing.status, missing.json.detail]).toEqual([404, 'The file was not there then.']);
+    expect([missing.status, missing.json.detail]).toEqual([
+      404,
+      'The file did not exist at that time.',
+    ]);
   });
 
   test('when its files are read page by page, then they are those of then', async () => {
@@ -135,7 +138,7 @@ describe('given somebody else', () => {
     const path = `/api/v1/scripts/${created.json.id}`;
     const at = `?at=${created.headers.get('orch-position')}`;
     expect((await other.get(path + at)).json.detail).toBe(
-      'There is nothing here that you may see.',
+      'The resource does not exist, or you do not have access to it.',
     );
     await platform.admin.patch(path, { group_id: groups.bots });
     expect((await other.get(path + at)).json.group_id).toBe(groups.custom);

@@ -17,7 +17,7 @@ export interface LookBack {
   readonly at: string;
 }
 
-const notFoundThen = problem('not_found', 'The script was not there then.');
+const notFoundThen = problem('not_found', 'The script did not exist at that time.');
 
 async function lookBack(
   { principal, scriptId, at }: LookBack,
@@ -72,6 +72,6 @@ export async function fileAt(
   const found = await lookBack(wanted, services);
   if (isProblem(found)) return found;
   const file = found.script.files.get(path);
-  if (file === undefined) return problem('not_found', 'The file was not there then.');
+  if (file === undefined) return problem('not_found', 'The file did not exist at that time.');
   return { sha256: file.sha256, size_bytes: file.sizeBytes };
 }

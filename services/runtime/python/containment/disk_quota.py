@@ -51,13 +51,13 @@ class DiskQuota:
         """
         if self._is_full() and any(deleted_files.sends_files(process) for process in processes()):
             return (
-                "the disk is almost full, and the run has open files in transit between its processes, "
+                "the disk is almost full, and the run is passing open files between its processes, "
                 "whose size cannot be measured"
             )
         try:
             used_bytes = self._meter.advance(seconds, processes, self._allowed_bytes)
         except _TooDeep:
-            return f"folders are nested more than {_DEEPEST} deep: the disk limit cannot be kept"
+            return f"folders are nested more than {_DEEPEST} levels deep: the disk limit cannot be enforced"
         if used_bytes is None:
             return None
         if self._allowed_bytes is None:
@@ -66,7 +66,7 @@ class DiskQuota:
             return None
         return (
             f"disk limit of {self._limit_bytes} bytes exceeded: {used_bytes} bytes used by the "
-            f"workspace, its data/ and temporary files, of which each counts {_LEAST_BYTES} bytes at least"
+            f"workspace, its data/ and temporary files, each counted as at least {_LEAST_BYTES} bytes"
         )
 
     def _is_full(self) -> bool:

@@ -91,7 +91,7 @@ def make_group(spare: Spare) -> None:
 def join_group(spare: Spare) -> None:
     """This process and all that it starts."""
     if spare.group is None:
-        raise OSError(0, "no group was made")
+        raise OSError(0, "no control group was created")
     spare.group.join()
 
 
@@ -122,7 +122,7 @@ def enter_bare_root(spare: Spare) -> None:
 def enter_mount_namespace(spare: Spare) -> None:
     """One for each run, made from that of the supervisor."""
     if spare.view is None:
-        raise OSError(0, "no root was built")
+        raise OSError(0, "no root filesystem was created")
     syscalls.join_namespace(spare.view)
     syscalls.unshare(syscalls.CLONE_NEWNS)
     mounts.mount_shared_memory(spare.root)
@@ -181,7 +181,7 @@ def drop_capabilities(run: Run) -> None:
 def enter_script_user(run: Run) -> None:
     """The last capabilities go with user 0."""
     if run.user is None:
-        raise OSError(EPERM, "the run was given no user")
+        raise OSError(EPERM, "no system user was assigned to the run")
     script_user.become(run.user)
     if run.machine.must_follow:
         # It was asked for when the process began, and forgotten with the user.
@@ -211,7 +211,7 @@ def filter_listening(run: Run) -> None:
 
     @raises OSError on a machine whose system calls are not known here, or whose kernel is too old"""
     if _LISTEN_FILTER is None:
-        raise OSError(ENOSYS, f"no filter for {os.uname().machine}")
+        raise OSError(ENOSYS, f"no seccomp filter for {os.uname().machine}")
     try:
         run.for_supervisor.append(syscalls.hear_system_calls(_LISTEN_FILTER))
     except OSError as error:
@@ -224,5 +224,5 @@ def filter_system_calls(run: Run) -> None:
     """@raises OSError on a machine whose system calls are not known here"""
     program = _FILTERS[run.machine.has("cgroup")]
     if program is None:
-        raise OSError(ENOSYS, f"no filter for {os.uname().machine}")
+        raise OSError(ENOSYS, f"no seccomp filter for {os.uname().machine}")
     syscalls.filter_system_calls(program)

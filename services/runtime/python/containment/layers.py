@@ -56,7 +56,7 @@ def contain_supervisor(machine: Machine, spare: Spare) -> None:
         raise SandboxError("layers", machine.refusal)
     if machine.lacking and not machine.choices.lenient:
         lacking = "; ".join(machine.lacking)
-        raise SandboxError("layers", f"{lacking}. ORCH_SANDBOX_LENIENT=true runs scripts without")
+        raise SandboxError("layers", f"{lacking}. Set ORCH_SANDBOX_LENIENT=true to run scripts without")
     for layer in active_layers(machine):
         if layer.in_supervisor is not None:
             with _stage(layer.name):
@@ -102,81 +102,81 @@ class _stage:
 LAYERS: Tuple[Layer, ...] = (
     Layer(
         "user_namespace",
-        "An ordinary user may make the other namespaces, and the process limit is this run's own",
+        "Allows the other namespaces without root; separate process limit per run",
         in_supervisor=steps.enter_user_namespace,
     ),
     Layer(
         "pid_namespace",
-        "The run sees its own processes only, and none of them outlives it",
+        "The run sees only its own processes; all of them end with the run",
         in_supervisor=steps.enter_pid_namespace,
     ),
     Layer(
         "ipc_namespace",
-        "No shared memory or message queue of others",
+        "No shared memory or message queues of other runs",
         in_spare=steps.enter_ipc_namespace,
     ),
-    Layer("descendants", "Processes that have left their parents are found, and end with the run"),
+    Layer("descendants", "Orphaned processes are found and end with the run"),
     Layer(
         "cgroup",
-        "The kernel counts and bounds what all processes of the run use together",
+        "The kernel measures and limits the total usage of the run's processes",
         in_supervisor=steps.make_group,
         in_init=steps.join_group,
     ),
     Layer(
         "pid_limit",
-        "A fork bomb runs out of process numbers some hundreds above its limit",
+        "A fork bomb is stopped a few hundred processes above the limit",
         in_script=steps.limit_pids,
     ),
     Layer(
         "mount_namespace",
-        "Only the system's folders, the interpreter and the own workspace are visible",
+        "Only system folders, the interpreter and the run's workspace are visible",
         in_supervisor=steps.build_root,
         in_init=steps.enter_bare_root,
         in_spare=steps.enter_mount_namespace,
         in_script=steps.enter_root,
     ),
-    Layer("proc", "/proc shows the run's own processes only"),
+    Layer("proc", "/proc shows only the run's own processes"),
     Layer("session", "Own session and process group", in_script=steps.start_session),
     Layer(
         "rlimits",
-        "CPU time, address space, open files, size of a file",
+        "Limits on CPU time, address space, open files and file size",
         in_script=steps.limit_resources,
     ),
     Layer(
         "measuring",
-        "What all processes use together is measured: CPU time, memory, processes, disk",
+        "Measures the total usage of the run: CPU time, memory, processes, disk",
     ),
-    Layer("caller_check", "No process but the run's own gets a connection with the platform"),
+    Layer("caller_check", "Only the run's own processes can connect to the platform"),
     Layer(
         "capabilities",
-        "No capability, not even as user 0",
+        "No capabilities, even as root",
         in_init=steps.bound_capabilities,
         in_script=steps.drop_capabilities,
     ),
     Layer(
         "script_user",
-        "Each script has a system user of its own, to whom files and processes of others are foreign",
+        "Each script has its own system user, without access to other users' files and processes",
         in_script=steps.enter_script_user,
     ),
-    Layer("no_new_privs", "No setuid program gains rights", in_script=steps.set_no_new_privileges),
+    Layer("no_new_privs", "Setuid programs gain no privileges", in_script=steps.set_no_new_privileges),
     Layer(
         "landlock",
-        "Files by rules; no process outside is traced, signalled or reached by abstract sockets",
+        "Restricts file access; blocks tracing, signals and abstract sockets to other processes",
         in_script=steps.restrict_files,
     ),
     Layer(
         "bind_tcp",
-        "TCP sockets are bound to the ports that the script's settings allow",
+        "TCP sockets can bind only to the script's listen ports",
         in_script=steps.restrict_ports,
     ),
     Layer(
         "listen_filter",
-        "Sockets listen on the TCP ports that the script's settings allow, and within the run",
+        "Sockets can listen only on the script's listen ports, or within the run",
         in_script=steps.filter_listening,
     ),
     Layer(
         "seccomp",
-        "No system call that reaches other processes, the kernel's keys, or new namespaces",
+        "Blocks system calls for other processes, kernel keys and new namespaces",
         in_script=steps.filter_system_calls,
     ),
 )

@@ -64,10 +64,10 @@ class Machine(NamedTuple):
         if self.has("script_user") or "script_user" in self.choices.without or not _is_root_of_host():
             return None
         return (
-            "scripts would run as user 0 of this machine, which ORCH_SANDBOX_LENIENT does not allow either: "
-            f"script_user is missing ({self.missing['script_user']}). Start the service as an ordinary "
-            "user, or make mount namespaces possible, or move the interpreter (ORCH_PYTHON) and the data "
-            "folder (ORCH_DATA_DIR) to paths that all users may enter"
+            "scripts would run as root on this machine, which ORCH_SANDBOX_LENIENT does not allow: "
+            f"script_user is missing ({self.missing['script_user']}). Start the service as an "
+            "unprivileged user, or enable mount namespaces, or move the interpreter (ORCH_PYTHON) and the "
+            "data folder (ORCH_DATA_DIR) to paths that all users can access"
         )
 
     @property

@@ -22,7 +22,7 @@ from .machine import NOT_NEEDED, Choices, Machine
 from .run_context import Run, Spare
 
 _NO_CTYPES = "this Python was built without ctypes (libffi)"
-_SWITCHED_OFF = "switched off"
+_SWITCHED_OFF = "disabled"
 _WITHIN_PID_NAMESPACE = ("ipc_namespace", "pid_limit", "mount_namespace", "proc")
 _NAMESPACES = ("user_namespace", "pid_namespace", *_WITHIN_PID_NAMESPACE)
 _BY_PROCESS = ("capabilities", "no_new_privs", "landlock", "bind_tcp", "listen_filter", "seccomp")
@@ -63,7 +63,7 @@ def _find_groups(owner: str, choices: Choices) -> Union[Groups, str]:
     try:
         return find_groups(owner)
     except OSError as error:
-        return f"no control group may be made ({_words(error)}); systemd's Delegate=yes would enable it"
+        return f"no control group can be created ({_words(error)}); enable it with systemd's Delegate=yes"
 
 
 class _Attempt:
@@ -97,7 +97,7 @@ class _Attempt:
             answer = file.read()
         os.waitpid(pid, 0)
         if not answer:
-            return {**dict.fromkeys(_NEEDS_CTYPES, "the probe died"), **self._missing}
+            return {**dict.fromkeys(_NEEDS_CTYPES, "the check of the layer crashed"), **self._missing}
         missing: Missing = json.loads(answer)
         return missing
 
@@ -128,7 +128,7 @@ class _Attempt:
         if "mount_namespace" in self._missing:
             self._missing.setdefault("proc", "needs the mount namespace")
         elif spare.proc is None:
-            self._missing.setdefault("proc", "refused: the present /proc is partly covered")
+            self._missing.setdefault("proc", "not permitted: the current /proc is partly masked")
         self._missing = self._in_child(lambda: self._script_side(gate))
 
     def _script_side(self, gate: socket.socket) -> None:
@@ -160,7 +160,7 @@ class _Attempt:
 
     def _enter_script_user(self, run: Run) -> None:
         if os.geteuid() != 0:
-            raise OSError(EPERM, "only user 0 can give each script a user of its own")
+            raise OSError(EPERM, "only root can run each script as its own system user")
         steps.enter_script_user(run)
         if not run.has_own_root:
             # The host's paths must be open to such a user.
@@ -213,7 +213,7 @@ def _hint() -> str:
                     found.append(f"{name.replace('/', '.')}={enabling}")
         except OSError:
             continue
-    return f"; `sysctl -w {' '.join(found)}` would enable it" if found else ""
+    return f"; `sysctl -w {' '.join(found)}` enables it" if found else ""
 
 
 def _kernel_version() -> Tuple[int, int]:

@@ -57,7 +57,7 @@ class RunFolder:
         try:
             os.mkdir(self.path, OWN_FOLDER)
         except FileExistsError:
-            raise SandboxError("workspace", "a process of this run is alive") from None
+            raise SandboxError("workspace", "a process of this run is still alive") from None
         lock = None
         try:
             lock = os.open(self.path, FOLDER)

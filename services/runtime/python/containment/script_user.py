@@ -28,7 +28,7 @@ def user_of(owner: str, claims: str) -> int:
         number = FIRST_USER + (start + step) % USERS
         if _claim(os.path.join(claims, str(number)), owner.encode()):
             return number
-    raise OSError(0, f"no system user is free for {owner}")
+    raise OSError(0, f"no free system user for {owner}")
 
 
 def become(user: int) -> None:

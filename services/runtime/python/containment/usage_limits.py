@@ -97,7 +97,7 @@ class UsageMonitor:
         self.max_memory_bytes = max(self.max_memory_bytes, self._limits.memory_bytes or 0)
         return Breach(
             MEMORY_LIMIT,
-            f"memory limit of {self._limits.memory_bytes} bytes exceeded: the kernel ended a process "
+            f"memory limit of {self._limits.memory_bytes} bytes exceeded: the kernel killed a process "
             "of the run",
         )
 

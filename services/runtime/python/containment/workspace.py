@@ -190,7 +190,7 @@ def _copy_bytes(path: str, target: int) -> None:
     source = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     try:
         if not stat.S_ISREG(os.fstat(source).st_mode):
-            raise OSError(0, "source is not a regular file")
+            raise OSError(0, "the source is not a regular file")
         while os.sendfile(target, source, None, _COPY_BYTES):
             pass
     finally:

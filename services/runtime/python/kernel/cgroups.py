@@ -174,7 +174,7 @@ def find_groups(owner: str) -> Groups:
     folders = {each: _own_folder(each) for each in _CONTROLLERS}
     found = {each: os.path.join(path, name) for each, path in folders.items() if path is not None}
     if not set(_CONTROLLERS) <= found.keys():
-        raise OSError(ENOENT, "none for memory and processes are mounted")
+        raise OSError(ENOENT, "no memory and pids controllers are mounted")
     for path in found.values():
         os.makedirs(path, exist_ok=True)
     return Groups(1, found)
@@ -204,7 +204,7 @@ def _hand_down(folder: str) -> None:
     if missing:
         _write(folder, "cgroup.subtree_control", " ".join(f"+{each}" for each in missing))
     if not set(_CONTROLLERS) <= _words(folder, "cgroup.subtree_control"):
-        raise OSError(EPERM, f"memory and processes are not controlled below {folder}")
+        raise OSError(EPERM, f"the memory and pids controllers are not enabled below {folder}")
 
 
 def _is_delegated(folder: str) -> bool:

@@ -23,7 +23,7 @@ _BIND_TCP = 1
 _PORTS_SINCE = 4
 _MISSING = {
     ENOSYS: "needs Linux 6.7 with Landlock",
-    EOPNOTSUPP: "Landlock is off; `landlock` in the kernel's parameter `lsm=` would enable it",
+    EOPNOTSUPP: "Landlock is disabled; add `landlock` to the kernel parameter `lsm=`",
 }
 
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
@@ -91,7 +91,7 @@ def restrict_ports(ports: Sequence[int]) -> None:
     except OSError as error:
         raise OSError(error.errno, _MISSING.get(error.errno or 0, str(error))) from error
     if abi < _PORTS_SINCE:
-        raise OSError(ENOSYS, "needs Linux 6.7 (Landlock has rules for ports since version 4)")
+        raise OSError(ENOSYS, "needs Linux 6.7 (Landlock 4, which added port rules)")
     # Rules that do not name it keep files from being moved between folders.
     attributes = struct.pack("=QQ", _REFER, _BIND_TCP)
     ruleset = syscalls.syscall(

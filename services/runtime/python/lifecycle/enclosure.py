@@ -94,7 +94,7 @@ class Enclosure:
         if message.kind == messages.FAILED:
             self.failure = messages.failure_of(message)
         elif message.kind != messages.READY:
-            self.failure = SandboxError("init", "it was killed before a run")
+            self.failure = SandboxError("init", "killed before it received a run")
         self.proc = message.descriptor
 
     def fileno(self) -> int:

@@ -67,7 +67,7 @@ class ExitReason:
         if self._exit_code is None and ended_by is None:
             # The init was killed, and with it the script.
             ended_by = signal.SIGKILL
-            self.because(None, "the run's processes were killed from outside")
+            self.because(None, "the run's processes were killed by another process")
         return {
             "exit_code": self._exit_code,
             "signal": None if ended_by is None else _signal_name(ended_by),
@@ -91,7 +91,7 @@ class ExitReason:
             # The kernel enforces the limit with a finer clock than it reports.
             self.because(CPU_LIMIT, cpu_detail(limit, max(limit, cpu_seconds)))
         if self._signal == signal.SIGXFSZ and limits.disk_bytes is not None:
-            self.because(None, f"a file grew to the disk limit of {limits.disk_bytes} bytes")
+            self.because(None, f"a file reached the disk limit of {limits.disk_bytes} bytes")
         if self._exit_code == 1:
             reason, detail = _limit_in_traceback(self._stderr_tail, limits)
             if detail is not None:
@@ -103,7 +103,7 @@ class ExitReason:
         if refused > 0:
             limit = self._spec.limits.processes
             self.because(
-                None, f"limit of {limit} processes and threads met: {refused} more refused"
+                None, f"limit of {limit} processes and threads reached: {refused} more rejected"
             )
 
 
@@ -134,17 +134,17 @@ def _limit_in_traceback(stderr: bytes, limits: Limits) -> Tuple[Optional[str], O
         # Also of classes derived from it.
         return MEMORY_LIMIT, _memory_detail(limits)
     if b"[Errno 24]" in last and limits.open_files is not None:
-        return None, f"limit of {limits.open_files} open files met"
+        return None, f"limit of {limits.open_files} open files reached"
     if b"[Errno 27]" in last and limits.disk_bytes is not None:
-        return None, f"a file grew to the disk limit of {limits.disk_bytes} bytes"
+        return None, f"a file reached the disk limit of {limits.disk_bytes} bytes"
     if name == b"BlockingIOError" or b"can't start new thread" in last:
         if limits.processes is not None:
-            return None, f"limit of {limits.processes} processes and threads met"
+            return None, f"limit of {limits.processes} processes and threads reached"
     return None, None
 
 
 def _memory_detail(limits: Limits) -> str:
-    sentence = "the script ended with an uncaught MemoryError"
+    sentence = "the script exited with an uncaught MemoryError"
     if limits.address_space_bytes is None:
         return sentence
-    return f"{sentence}: a process may have {limits.address_space_bytes} bytes of addresses"
+    return f"{sentence}: the address space of a process is limited to {limits.address_space_bytes} bytes"

@@ -178,7 +178,7 @@ def _execute(run: Run, gate: socket.socket, stderr: int, execute: Execute) -> No
         raise SandboxError(
             "exec",
             f"{os.fsdecode(program)} is missing or cannot be executed. A package of the script may have replaced "
-            "it: remove the package that brings such a file.",
+            "it. Remove the package that contains this file.",
         )
     environment = dict(run.spec.env)
     if not run.machine.has("mount_namespace"):

@@ -29,8 +29,8 @@ _BACKLOG = 128
 _MOST_WAITING = 64
 _MOST_AT_ONCE = 16
 _OUTDATED = (
-    "This version of the package orchestrator is too old for the platform. Remove it from the script's "
-    "requirements to use the platform's own."
+    "This version of the orchestrator package is too old for the platform. Remove it from the script's "
+    "requirements to use the platform's version."
 )
 
 

@@ -269,12 +269,12 @@ class Supervisor:
     def _check_deadlines(self, now: float) -> None:
         limit_seconds = self._spec.limits.wall_clock_seconds
         if now >= self._lease_ends_at:
-            self._kill("lease_lost", "no heartbeat of the runtime came in time")
+            self._kill("lease_lost", "the runtime missed its heartbeat")
         elif now >= self._kill_at:
             self._finish()
         elif limit_seconds is not None and now >= self._wall_clock_ends_at:
             self._wall_clock_ends_at = _NEVER
-            detail = f"time limit of {limit_seconds:g} s exceeded: the run was still executing"
+            detail = f"time limit of {limit_seconds:g} s exceeded: the run was still active"
             self._stop("timeout", self._spec.stop_grace_ms, detail)
         elif self._monitor is not None and now >= self._monitor.due_at:
             breach = self._monitor.sample()

@@ -157,7 +157,7 @@ def _serve(
             return False
         spec = parse_spec(payload)
         if pipes is None:
-            raise enclosure.failure or SandboxError("init", "no process was made")
+            raise enclosure.failure or SandboxError("init", "no process was created")
         number = struct.pack("i", os.getpid())
         may_follow = Supervisor(
             channel,

@@ -8,11 +8,11 @@ const maxDepth = 64;
 /** The JSON text of a value, or why it cannot be taken. */
 export function textOf(value: unknown): { readonly text: string } | SdkAnswer {
   if (!isShallow(value)) {
-    return refused('invalid_request', `The value is nested deeper than ${maxDepth} levels.`);
+    return refused('invalid_request', `The value is nested more than ${maxDepth} levels deep.`);
   }
   const text = JSON.stringify(value);
   return Buffer.byteLength(text) > maxValueBytes
-    ? refused('limit_reached', `The value has more than ${maxValueBytes} bytes as JSON.`)
+    ? refused('limit_reached', `The value exceeds ${maxValueBytes} bytes as JSON.`)
     : { text };
 }
 

@@ -37,4 +37,7 @@ export function mqttCalls(url: URL | undefined): SdkCalls {
 }
 
 const noBroker = refused('refused', 'The platform has no MQTT broker: ORCH_MQTT_URL is not set.');
-const badTopic = refused('invalid_request', 'A topic holds no +, # or NUL, and begins without $.');
+const badTopic = refused(
+  'invalid_request',
+  'A topic must not contain +, # or NUL, and must not start with $.',
+);

@@ -23,9 +23,10 @@ export function noticeCalls(commands: Commands, ids: Ids): SdkCalls {
       ),
       handle: async ({ message, level }, context) => {
         const { run, log } = context;
-        if (!isStorable(message)) return refused('invalid_request', 'The message holds a NUL.');
+        if (!isStorable(message))
+          return refused('invalid_request', 'The message contains a NUL character.');
         if (!context.spend('notices', maxNotices)) {
-          return refused('limit_reached', `A run says ${maxNotices} things at most.`);
+          return refused('limit_reached', `A run may send at most ${maxNotices} messages.`);
         }
         const outcome = await commands.execute(
           {
@@ -40,7 +41,7 @@ export function noticeCalls(commands: Commands, ids: Ids): SdkCalls {
         );
         return outcome.kind === 'accepted'
           ? answered()
-          : refused('refused', 'The message could not be posted.');
+          : refused('refused', 'The message could not be sent.');
       },
     }),
   };

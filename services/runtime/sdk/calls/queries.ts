@@ -20,7 +20,7 @@ export function queryCalls(queries: ScriptQueries, reads: ReadModels): SdkCalls 
   const lastOf = new WeakMap<SdkContext, Promise<unknown>>();
   const answerTo = async (sql: string, { run }: SdkContext): Promise<SdkAnswer> => {
     const script = await findScriptGroup(reads, run.scriptId);
-    if (script === undefined) return refused('not_found', 'The script is no longer there.');
+    if (script === undefined) return refused('not_found', 'The script no longer exists.');
     try {
       const lines = await queries.run(script.group_id, sql);
       return answered(lines.map((line) => JSON.parse(line) as JsonValue));
@@ -37,7 +37,8 @@ export function queryCalls(queries: ScriptQueries, reads: ReadModels): SdkCalls 
         { additionalProperties: false },
       ),
       handle: async ({ sql }, context) => {
-        if (!isStorable(sql)) return refused('invalid_request', 'The query holds a NUL character.');
+        if (!isStorable(sql))
+          return refused('invalid_request', 'The query contains a NUL character.');
         const answer = (lastOf.get(context) ?? Promise.resolve()).then(() =>
           answerTo(sql, context),
         );

@@ -30,7 +30,8 @@ export function reportCalls(db: Queryable, changed: (runId: string) => void): Sd
         { additionalProperties: false },
       ),
       handle: async ({ fraction, text }, { run, log }) => {
-        if (!isStorable(text)) return refused('invalid_request', 'The text holds a NUL character.');
+        if (!isStorable(text))
+          return refused('invalid_request', 'The text contains a NUL character.');
         const masked = (told: string): string => log.masked(told);
         await saveProgress(db, run.runId, {
           fraction: maskedFraction(fraction, masked),

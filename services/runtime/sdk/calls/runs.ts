@@ -39,7 +39,10 @@ export function runCalls(parts: RunCallsParts): SdkCalls {
         const script = found.get(scriptId);
         if (script === undefined || own?.group_id !== script.group_id) return noScript;
         if ((await causeDepth(reads, run.runId, maxChainDepth)) >= maxChainDepth) {
-          return refused('refused', `Runs that ask for runs end after ${maxChainDepth}.`);
+          return refused(
+            'refused',
+            `A chain of runs that start runs may have at most ${maxChainDepth} runs.`,
+          );
         }
         const params = given.params ?? undefined;
         const text = params === undefined ? undefined : textOf(params);
@@ -64,18 +67,19 @@ export function runCalls(parts: RunCallsParts): SdkCalls {
           case 'problem':
             return refusalOf(outcome);
           case 'mismatched':
-            throw new Error('a command of its own id was there before');
+            throw new Error('command id already used');
         }
       },
     }),
   };
 }
 
-const noScript = refused('not_found', 'There is no such script in the group.');
+const noScript = refused('not_found', 'The group has no such script.');
 
 const secretParams = refused(
   'invalid_request',
-  'The parameters hold a secret, and parameters are shown with the run. Give the other script that secret itself.',
+  'The parameters contain a secret, and parameters are visible with the run. Set the secret on the ' +
+    'other script instead.',
 );
 
 /** Of parameters that are not as the other script wants them. */

@@ -15,7 +15,7 @@ export function secretCalls(secrets: Pick<RunSecrets, 'valueOf'>): SdkCalls {
         try {
           const value = await secrets.valueOf(run, name);
           if (value === undefined) {
-            return refused('not_found', `The script has no secret of the name "${name}".`);
+            return refused('not_found', `The script has no secret named "${name}".`);
           }
           log.mask([value]);
           return answered(value);

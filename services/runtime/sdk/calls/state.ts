@@ -13,7 +13,7 @@ import { answered, refused, sdkCall, type SdkCalls } from '../call.ts';
 import { textOf } from './json.ts';
 
 const key = Type.String({ minLength: 1, maxLength: 200 });
-const badKey = refused('invalid_request', 'The key holds a NUL character.');
+const badKey = refused('invalid_request', 'The key contains a NUL character.');
 
 /** What the run's script keeps from run to run. */
 export function stateCalls(db: Queryable): SdkCalls {
@@ -24,7 +24,7 @@ export function stateCalls(db: Queryable): SdkCalls {
         if (!isStorable(given.key)) return badKey;
         const text = await getState(db, run.scriptId, given.key);
         return text === undefined
-          ? refused('not_found', `There is no state of the key "${given.key}".`)
+          ? refused('not_found', `There is no state with the key "${given.key}".`)
           : answered(JSON.parse(text) as JsonValue);
       },
     }),
@@ -38,7 +38,7 @@ export function stateCalls(db: Queryable): SdkCalls {
           ? answered()
           : refused(
               'limit_reached',
-              `A script keeps at most ${maxStateKeys} values of ${maxStateBytes} bytes together.`,
+              `A script may store at most ${maxStateKeys} state values with ${maxStateBytes} bytes in total.`,
             );
       },
     }),

@@ -73,16 +73,16 @@ export function storageCalls(objects: ObjectStore, reads: ReadModels): SdkCalls 
 
 const full = refused(
   'limit_reached',
-  `A run stores at most ${maxObjects} files of ${maxBytes} bytes together.`,
+  `A run may store at most ${maxObjects} files with ${maxBytes} bytes in total.`,
 );
 const secretPath = refused(
   'invalid_request',
-  'The path holds a secret, and paths are shown in lists. Choose another path.',
+  'The path contains a secret, and paths are visible in lists. Choose another path.',
 );
 const noRun = refused('not_found', 'The script has no such run.');
 
 function badPath(problem: string): SdkAnswer {
-  return refused('invalid_request', `The path cannot be used: ${problem}.`);
+  return refused('invalid_request', `The path is not valid: ${problem}.`);
 }
 
 async function put(
@@ -94,9 +94,9 @@ async function put(
     await objects.putStream(key, chunks);
     return answered();
   } catch (error) {
-    if (error instanceof ObjectStoreFull) return refused('limit_reached', 'The store has no room.');
+    if (error instanceof ObjectStoreFull) return refused('limit_reached', 'The store is full.');
     if (error instanceof ObjectConflict) {
-      return refused('invalid_request', 'A file cannot be where a folder is, nor below a file.');
+      return refused('invalid_request', 'A path cannot be both a file and a folder.');
     }
     throw error;
   }

@@ -1,11 +1,11 @@
-"""What a script may ask of the platform that runs it.
+"""The Python SDK of the Script Orchestration Service.
 
     from orchestrator import Platform
 
     platform = Platform()
     token = platform.secrets.get("API_TOKEN")
 
-Standard library only. Away from the platform, as on a laptop, it works in a local mode that says so.
+Uses the standard library only. Outside the platform, for example on a laptop, it works in local mode.
 """
 
 from ._errors import (

@@ -1,7 +1,7 @@
-"""The run's private socket: one connection for each call, so that threads and forks never share one.
+"""The run's private socket. Each call opens its own connection, so threads and forks never share one.
 
-Who listens there is the run's supervisor. It asks a process that connects to send back a challenge, by
-which it sees that the process is one of the run's, and then hands it a connection with the platform.
+The run's supervisor listens on the socket. A connecting process must return a challenge, which proves that
+the process belongs to the run. The supervisor then passes a connection to the platform.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _MAX_GREETING_BYTES = 4096
 
 
 class Channel:
-    """Calls of the platform."""
+    """Sends calls to the platform."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -28,11 +28,11 @@ class Channel:
     def call(
         self, name: str, args: Dict[str, Any], body: Optional[BinaryIO] = None, size: int = 0
     ) -> Any:
-        """The result of a call. `body` gives exactly `size` bytes."""
+        """Returns the result of a call. `body` must contain exactly `size` bytes."""
         return self._exchange(name, args, body, size)[0]
 
     def download(self, name: str, args: Dict[str, Any]) -> bytes:
-        """The bytes that a call answers with."""
+        """Returns the bytes that a call responds with."""
         return self._exchange(name, args, None, 0)[1]
 
     def _exchange(
@@ -45,22 +45,22 @@ class Channel:
                 with connection.makefile("rb", buffering=_PIECE_BYTES) as answer:
                     return _read(answer)
         except OSError as error:
-            raise Unavailable(f"the platform does not answer: {error}") from error
+            raise Unavailable(f"the platform does not respond: {error}") from error
 
 
 def connect(path: str) -> socket.socket:
-    """A connection with the platform. @raises OSError when there is none"""
+    """Opens a connection to the platform. @raises OSError if it fails"""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as entry:
         entry.settimeout(_PATIENCE_SECONDS)
         entry.connect(path)
         with entry.makefile("rb") as lines:
             greeting = lines.readline(_MAX_GREETING_BYTES)
         if not greeting.endswith(b"\n"):
-            raise ConnectionRefusedError("this process is none of the run's")
+            raise ConnectionRefusedError("this process does not belong to the run")
         entry.sendall(json.loads(greeting)["challenge"].encode())
         descriptors = socket.recv_fds(entry, 1, 1)[1]
     if not descriptors:
-        raise ConnectionRefusedError("it refuses the connection")
+        raise ConnectionRefusedError("the platform refused the connection")
     connection = socket.socket(fileno=descriptors[0])
     connection.set_inheritable(False)
     connection.settimeout(_PATIENCE_SECONDS)
@@ -68,11 +68,11 @@ def connect(path: str) -> socket.socket:
 
 
 def encoded(value: Any) -> bytes:
-    """The value as JSON. @raises InvalidRequest where JSON cannot hold it"""
+    """Encodes a value as JSON. @raises InvalidRequest if it cannot be represented"""
     try:
         return json.dumps(value, allow_nan=False).encode()
     except (TypeError, ValueError, RecursionError) as error:
-        raise InvalidRequest(f"the value is no JSON: {error}") from error
+        raise InvalidRequest(f"the value cannot be encoded as JSON: {error}") from error
 
 
 def _line(name: str, args: Dict[str, Any], size: int) -> bytes:
@@ -95,14 +95,14 @@ def _send(connection: socket.socket, line: bytes, body: Optional[BinaryIO], size
             left -= len(piece)
         connection.shutdown(socket.SHUT_WR)
     except (BrokenPipeError, ConnectionResetError):
-        # It was refused before all of it was sent; the answer says why.
+        # The platform rejected the request early; its response gives the reason.
         return
 
 
 def _read(answer: BinaryIO) -> Tuple[Any, bytes]:
     line = answer.readline()
     if not line.endswith(b"\n"):
-        raise Unavailable("the platform broke off")
+        raise Unavailable("the platform closed the connection")
     reply = json.loads(line)
     if not reply["ok"]:
         kind = BY_CODE.get(reply["code"], OrchestratorError)
@@ -110,11 +110,11 @@ def _read(answer: BinaryIO) -> Tuple[Any, bytes]:
     size = reply.get("size", 0)
     content = answer.read(size) if size else b""
     if len(content) != size:
-        raise Unavailable("the platform broke off")
+        raise Unavailable("the platform closed the connection")
     return reply["result"], content
 
 
 def open_channel() -> Optional[Channel]:
-    """The run's channel; None away from the platform."""
+    """Opens the run's channel; None outside the platform."""
     path = os.environ.get("ORCH_SOCKET")
     return Channel(path) if path else None

@@ -1,4 +1,4 @@
-"""Everything that the package raises on purpose."""
+"""The exceptions of the package."""
 
 from __future__ import annotations
 
@@ -6,41 +6,41 @@ from typing import Dict, Type
 
 
 class OrchestratorError(Exception):
-    """The base of all of them."""
+    """The base class of all exceptions of this package."""
 
 
 class InvalidRequest(OrchestratorError):
-    """The call cannot be carried out as it was made; its message says why."""
+    """The call is not valid; the message gives the reason."""
 
 
 class LimitReached(OrchestratorError):
-    """What was to be stored or sent is more than is taken."""
+    """The data exceeds a limit of the platform."""
 
 
 class NotFound(OrchestratorError, LookupError):
-    """There is nothing of this name."""
+    """The requested item does not exist."""
 
 
 class Refused(OrchestratorError):
-    """The platform does not do this now, such as to start a script that is disabled."""
+    """The platform rejected the call, for example to start a disabled script."""
 
 
 class QueryFailed(OrchestratorError):
-    """The database did not carry out the query; its message says why."""
+    """The query failed; the message gives the reason."""
 
 
 class Unavailable(OrchestratorError):
-    """The platform cannot do this at the moment; it may later."""
+    """The platform is temporarily unavailable. Try again later."""
 
 
 class NotOnPlatform(OrchestratorError):
-    """Only the platform can do this, and the script does not run there."""
+    """The call is not available in local mode."""
 
 
 class HttpError(OrchestratorError):
-    """No answer came, or one with a status of 400 and above.
+    """The request failed, or its response has status 400 or higher.
 
-    `status` is None where none came.
+    `status` is None if there was no response.
     """
 
     def __init__(self, message: str, status: "int | None" = None) -> None:

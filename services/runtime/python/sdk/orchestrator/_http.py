@@ -1,4 +1,4 @@
-"""GET over HTTP, from the sandbox itself."""
+"""HTTP GET requests, sent directly from the sandbox."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _AGAIN = (408, 425, 429, 500, 502, 503, 504)
 
 
 class Response(NamedTuple):
-    """An answer with a status below 400."""
+    """A response with a status below 400."""
 
     status: int
     headers: Mapping[str, str]
@@ -24,7 +24,7 @@ class Response(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The body as text, in the encoding that the answer names; else UTF-8."""
+        """The body as text, in the charset of the response, or UTF-8."""
         kind = self.headers.get("content-type", "")
         _, _, charset = kind.partition("charset=")
         try:
@@ -33,12 +33,12 @@ class Response(NamedTuple):
             return self.body.decode("utf-8", "replace")
 
     def json(self) -> Any:
-        """The body as JSON. @raises ValueError when it is none."""
+        """Parses the body as JSON. @raises ValueError if it is not valid JSON"""
         return json.loads(self.body)
 
 
 class Http:
-    """Requests over HTTP."""
+    """HTTP requests."""
 
     def get(
         self,
@@ -48,15 +48,15 @@ class Http:
         retries: int = 2,
         max_bytes: int = 10 * 1024 * 1024,
     ) -> Response:
-        """Gets `url`. What may go well the next time is tried again, after a growing pause.
+        """Sends a GET request. Temporary failures are retried with increasing delays.
 
-        @param timeout seconds without anything from the server
-        @param retries attempts after the first
-        @raises HttpError when no answer came or its status is 400 and above
-        @raises LimitReached when the body has more than `max_bytes`
+        @param timeout seconds to wait for data from the server
+        @param retries maximum number of retries
+        @raises HttpError if there is no response or its status is 400 or higher
+        @raises LimitReached if the body exceeds `max_bytes`
         """
         if urllib.parse.urlsplit(url).scheme not in ("http", "https"):
-            raise InvalidRequest(f"not an address of http or https: {url}")
+            raise InvalidRequest(f"not an HTTP or HTTPS URL: {url}")
         request = urllib.request.Request(url, headers=dict(headers or {}))
         request.add_header("User-agent", "orchestrator")
         for attempt in range(max(0, retries) + 1):
@@ -78,10 +78,10 @@ def _get(request: urllib.request.Request, timeout: float, max_bytes: int) -> Res
             status = answer.status
     except urllib.error.HTTPError as error:
         with error:
-            raise HttpError(f"the server answered {error.code}", error.code) from error
+            raise HttpError(f"the server returned {error.code}", error.code) from error
     except (OSError, urllib.error.URLError) as error:
         reason = getattr(error, "reason", error)
-        raise HttpError(f"no answer: {reason}") from error
+        raise HttpError(f"no response: {reason}") from error
     if len(body) > max_bytes:
-        raise LimitReached(f"the body has more than {max_bytes} bytes")
+        raise LimitReached(f"the body exceeds {max_bytes} bytes")
     return Response(status, headers, body)

@@ -1,7 +1,7 @@
-"""The local mode: what the calls do where there is no platform.
+"""Local mode: replaces the platform when a script runs elsewhere.
 
-Secrets are environment variables; files and state are kept in `.orchestrator-local`; what would be
-shown to people goes to standard error.
+Secrets are read from environment variables. Files and state are stored in `.orchestrator-local`. Output,
+progress and notifications are written to standard error.
 """
 
 from __future__ import annotations
@@ -18,33 +18,33 @@ _PIECE_BYTES = 256 * 1024
 
 
 class LocalChannel:
-    """Answers as a platform's channel does."""
+    """Handles calls locally, with the interface of `Channel`."""
 
     def __init__(self) -> None:
-        _say("local mode: this does not run on the platform")
+        _say("local mode: the script does not run on the platform")
 
     def call(
         self, name: str, args: Dict[str, Any], body: Optional[BinaryIO] = None, size: int = 0
     ) -> Any:
-        """As `Channel.call`."""
+        """See `Channel.call`."""
         handler = getattr(self, "_" + name.replace(".", "_"), None)
         if handler is None:
-            raise NotOnPlatform(f"{name} needs the platform; this is the local mode")
+            raise NotOnPlatform(f"{name} is not available in local mode")
         return handler(body=body, **args) if body is not None else handler(**args)
 
     def download(self, name: str, args: Dict[str, Any]) -> bytes:
-        """As `Channel.download`."""
+        """See `Channel.download`."""
         _same_run(args["run_id"])
         try:
             with open(_file(args["path"]), "rb") as file:
                 return file.read()
         except FileNotFoundError:
-            raise NotFound(f"there is no file {args['path']!r}") from None
+            raise NotFound(f"file {args['path']!r} not found") from None
 
     def _secrets_get(self, name: str) -> str:
         value = os.environ.get(name)
         if value is None:
-            raise NotFound(f"in local mode a secret is a variable: set {name}")
+            raise NotFound(f"in local mode, secrets are environment variables: set {name}")
         return value
 
     def _output(self, value: Any) -> None:
@@ -81,7 +81,7 @@ class LocalChannel:
     def _state_get(self, key: str) -> Any:
         state = _state()
         if key not in state:
-            raise NotFound(f"there is no state of the key {key!r}")
+            raise NotFound(f"there is no state with the key {key!r}")
         return state[key]
 
     def _state_set(self, key: str, value: Any) -> None:
@@ -97,13 +97,13 @@ def _say(text: str) -> None:
 
 def _same_run(run_id: Optional[str]) -> None:
     if run_id is not None:
-        raise NotFound("in local mode there are no other runs")
+        raise NotFound("local mode has no other runs")
 
 
 def _file(path: str) -> str:
     parts = path.split("/")
     if any(part in ("", ".", "..") for part in parts) or "\\" in path:
-        raise InvalidRequest(f"the path cannot be used: {path!r}")
+        raise InvalidRequest(f"the path is not valid: {path!r}")
     return os.path.join(FOLDER, "storage", *parts)
 
 

@@ -1,4 +1,4 @@
-"""The groups of calls of `Platform`."""
+"""The parts of `Platform`."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Secrets:
         self._channel = channel
 
     def get(self, name: str, default: Default = _MISSING) -> Union[str, Default]:
-        """The present value of a secret. Each read is recorded; the run's log shows `***` for it.
+        """Returns the current value of a secret. Each read is recorded. The run's log masks the value as `***`.
 
-        @raises NotFound where the script has none of that name and no `default` is given.
+        @raises NotFound if the secret does not exist and no `default` is given
         """
         try:
             return str(self._channel.call("secrets.get", {"name": name}))
@@ -35,35 +35,35 @@ class Secrets:
 
 
 class StoredFile(NamedTuple):
-    """A file that a run has stored."""
+    """A file stored by a run."""
 
     path: str
     size_bytes: int
 
 
 class Storage:
-    """Files that a run gives to keep: its artifacts."""
+    """The artifacts of a run."""
 
     def __init__(self, channel: AnyChannel) -> None:
         self._channel = channel
 
     def upload(self, path: str, data: Union[bytes, str, BinaryIO]) -> None:
-        """Stores a file of this run, in place of an earlier one of the path.
+        """Stores a file of this run. Replaces an existing file with the same path.
 
-        @param data text is stored as UTF-8; of an open file what is left of it.
+        @param data bytes, text (stored as UTF-8), or an open file, read from its current position
         """
         body, size = _body(data)
         self._channel.call("storage.upload", {"path": path}, body, size)
 
     def download(self, path: str, run_id: Optional[str] = None) -> bytes:
-        """A stored file of this run, or of another one of the same script.
+        """Returns a stored file of this run, or of another run of the same script.
 
-        @raises NotFound where there is none.
+        @raises NotFound if the file does not exist
         """
         return self._channel.download("storage.download", {"path": path, "run_id": run_id})
 
     def list(self, prefix: str = "", run_id: Optional[str] = None) -> List[StoredFile]:
-        """The stored files whose paths begin with `prefix`, by path."""
+        """Lists the stored files whose paths start with `prefix`, sorted by path."""
         found = self._channel.call("storage.list", {"prefix": prefix, "run_id": run_id})
         return [StoredFile(one["path"], one["size_bytes"]) for one in found]
 
@@ -88,18 +88,17 @@ def _is_raw(payload: Any) -> bool:
 
 
 class Database:
-    """The platform's own records of the script's group."""
+    """Read-only access to the platform's data of the script's group."""
 
     def __init__(self, channel: AnyChannel) -> None:
         self._channel = channel
 
     def query(self, sql: str) -> List[Dict[str, Any]]:
-        """The rows of a query that only reads: over `scripts`, `schedules`, `runs`
-        and `run_logs`.
+        """Returns the rows of a read-only query on `scripts`, `schedules`, `runs` and `run_logs`.
 
-        @raises QueryFailed saying why: it is wrong, calls a function that is not listed, took over
-            5 s, or has over 1,000 rows or 4 MiB
-        @raises Unavailable when other queries kept it waiting for over 30 s
+        @raises QueryFailed if the query is not valid, calls a function that is not allowed, takes
+            over 5 s, or returns over 1,000 rows or 4 MiB
+        @raises Unavailable if the query waited over 30 s for other queries
         """
         return list(self._channel.call("db.query", {"sql": sql}))
 
@@ -115,11 +114,11 @@ class Mqtt:
     ) -> None:
         """Publishes a message of at most 256 KiB.
 
-        @param payload bytes, text or an open file as they are; any other value as JSON
-        @param qos 1: returns when the broker has it; 0: when it is sent
-        @raises InvalidRequest for a value that JSON cannot hold
-        @raises Refused where the platform has no broker
-        @raises Unavailable when the broker does not take it
+        @param payload bytes, text or an open file is sent unchanged; any other value as JSON
+        @param qos 1: waits until the broker confirms the message; 0: does not wait
+        @raises InvalidRequest if the payload cannot be encoded as JSON
+        @raises Refused if the platform has no broker
+        @raises Unavailable if the broker does not accept the message
         """
         body, size = _body(payload if _is_raw(payload) else encoded(payload))
         args = {"topic": topic, "qos": qos, "retain": retain}
@@ -127,22 +126,22 @@ class Mqtt:
 
 
 class State:
-    """Small values that the script keeps from run to run, by key: whatever JSON holds."""
+    """Small JSON values that persist between runs of the script, by key."""
 
     def __init__(self, channel: AnyChannel) -> None:
         self._channel = channel
 
     def get(self, key: str, default: Any = None) -> Any:
-        """What is kept under `key`; `default` where nothing is."""
+        """Returns the value of `key`, or `default` if there is none."""
         try:
             return self._channel.call("state.get", {"key": key})
         except NotFound:
             return default
 
     def set(self, key: str, value: Any) -> None:
-        """Keeps a value of at most 64 KiB as JSON."""
+        """Stores a value of at most 64 KiB as JSON."""
         self._channel.call("state.set", {"key": key, "value": value})
 
     def delete(self, key: str) -> None:
-        """Keeps it no longer; nothing happens where there is none."""
+        """Deletes the value of `key`, if there is one."""
         self._channel.call("state.delete", {"key": key})

@@ -1,4 +1,4 @@
-"""The one class that scripts use."""
+"""The main class of the SDK."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Platform:
-    """The platform, as the run sees it. Made without arguments; as often as one likes."""
+    """Access to the platform for the current run. Needs no arguments; instances are independent."""
 
     def __init__(self) -> None:
         self._channel: AnyChannel = open_channel() or LocalChannel()
@@ -29,7 +29,7 @@ class Platform:
 
     @property
     def is_local(self) -> bool:
-        """Whether this is the local mode: the script does not run on the platform."""
+        """Whether the script runs in local mode, outside the platform."""
         return isinstance(self._channel, LocalChannel)
 
     @property
@@ -49,20 +49,20 @@ class Platform:
 
     @property
     def attempt(self) -> int:
-        """1, and one more for every retry."""
+        """Number of the attempt: 1 for the first, plus 1 for each retry."""
         return int(os.environ.get("ORCH_ATTEMPT", "1"))
 
     @property
     def params(self) -> Dict[str, Any]:
-        """What the run was given."""
+        """The parameters of the run."""
         params = json.loads(os.environ.get("ORCH_PARAMS") or "{}")
         if not isinstance(params, dict):
-            raise InvalidRequest("ORCH_PARAMS is no JSON object")
+            raise InvalidRequest("ORCH_PARAMS is not a JSON object")
         return params
 
     @property
     def http(self) -> Http:
-        """Requests over HTTP."""
+        """HTTP requests."""
         if self._http is None:
             from ._http import Http
 
@@ -70,19 +70,18 @@ class Platform:
         return self._http
 
     def output(self, value: Any) -> None:
-        """What the run is to be shown with as its result: whatever JSON holds, at most 64 KiB.
-        The last one counts."""
+        """Sets the output of the run: a JSON value of at most 64 KiB. Replaces an earlier output."""
         self._channel.call("output", {"value": value})
 
     def progress(self, fraction: float, text: str = "") -> None:
-        """How far the run is, from 0 to 1, and what it does."""
+        """Reports the progress of the run, from 0 to 1, with an optional text."""
         self._channel.call("progress", {"fraction": float(fraction), "text": text})
 
     def notify(self, message: str, level: str = "info") -> None:
-        """Tells the people of the script's group.
+        """Sends a notification to the users of the script's group.
 
         @param level `info`, `warning` or `error`
-        @raises LimitReached when this run has said 100 things already
+        @raises LimitReached if the run has already sent 100 notifications
         """
         self._channel.call("notify", {"message": message, "level": level})
 
@@ -92,12 +91,12 @@ class Platform:
         params: Optional[Dict[str, Any]] = None,
         when_busy: str = "refuse",
     ) -> str:
-        """Starts a run of a script of the same group. It is not waited for.
+        """Starts a run of a script in the same group, without waiting for it.
 
-        @param when_busy `refuse` or `queue`: what is to be done when the script has no free slot
+        @param when_busy `refuse` or `queue`: what to do if the script has no free slot
         @returns the id of the run
-        @raises NotFound where the group has no such script
-        @raises Refused when the script is disabled or busy, or runs have asked for runs too often
+        @raises NotFound if the group has no such script
+        @raises Refused if the script is disabled or busy, or the chain of runs is too long
         """
         args = {"script_id": script_id, "params": params, "when_busy": when_busy}
         return str(self._channel.call("run", args)["run_id"])

@@ -1,0 +1,56 @@
+/** The error of a run on the wire (contract §3, "Run"). */
+import { errorSources, maxFrames, relations } from '#domain/run/error/error.ts';
+import Type from 'typebox';
+
+const Frame = Type.Object(
+  {
+    file: Type.String({ description: 'For code of the script, relative to its root.' }),
+    line: Type.Integer({ minimum: 0 }),
+    function: Type.String(),
+    code: Type.String({
+      description: 'The source line; empty if the traceback does not contain it.',
+    }),
+    own: Type.Boolean({ description: 'Whether the code belongs to the script.' }),
+  },
+  { title: 'ErrorFrame', additionalProperties: false },
+);
+
+const raised = {
+  type: Type.String({
+    description:
+      'Qualified name of the exception without `builtins.`, or the `failure_reason` for a limit or a ' +
+      'platform failure.',
+  }),
+  message: Type.String({ description: 'At most 4 KiB.' }),
+  frames: Type.Array(Frame, {
+    maxItems: maxFrames,
+    description: 'Outermost first. Of more than 50 frames, the first 25 and the last 25.',
+  }),
+};
+
+export const RunError = Type.Object(
+  {
+    ...raised,
+    causes: Type.Array(
+      Type.Object(
+        {
+          ...raised,
+          relation: Type.Enum(relations, {
+            title: 'ErrorRelation',
+            description:
+              '`cause`: the previous exception was raised from this one (`raise … from`). `context`: the ' +
+              'previous exception was raised while this one was handled. `member`: part of an exception group.',
+          }),
+        },
+        { title: 'ErrorCause', additionalProperties: false },
+      ),
+      { description: 'Chained exceptions, nearest first, each followed by its own.' },
+    ),
+    source: Type.Enum(errorSources, {
+      title: 'ErrorSource',
+      description:
+        'Source of the error: the interpreter, the traceback in the log, or the platform.',
+    }),
+  },
+  { title: 'RunError', additionalProperties: false },
+);
