@@ -1,12 +1,12 @@
-/** How people are told of alarms. */
+/** Notification texts of alarms. */
 import type { AlarmCleared, AlarmRaised } from './events.ts';
 import type { AlarmName } from './alarms.ts';
 
 const over: Readonly<Record<AlarmName, string>> = {
-  disk_low: 'There is room on the disk again.',
-  backup_overdue: 'No backup is missing any more.',
-  projection_lag: 'What was behind the events has caught up.',
-  clock_difference: 'All clocks agree with that of the database again.',
+  disk_low: 'Disk space is sufficient again.',
+  backup_overdue: 'Backups are up to date again.',
+  projection_lag: 'All projections have caught up.',
+  clock_difference: 'All clocks are in sync with the database again.',
 };
 
 export function alarmNews(event: AlarmRaised | AlarmCleared) {

@@ -201,7 +201,7 @@ const rotate = operation({
 const tried: Omit<Told, 'at'> = {
   on: 'test',
   level: 'info',
-  message: 'Somebody tries this channel. It works.',
+  message: 'Test notification: this channel works.',
   script: null,
   runId: null,
 };
