@@ -71,7 +71,8 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
     await page.getByLabel('Name').fill('push');
     await page.getByRole('button', { name: 'Create webhook' }).click();
     const dialog = page.getByRole('dialog', { name: 'URL of “push”' });
-    const address = (await dialog.getByRole('region', { name: 'URL' }).textContent()) ?? '';
+    const address =
+      (await dialog.getByRole('region', { name: 'URL', exact: true }).textContent()) ?? '';
     expect(address).toContain(`${product.baseUrl}/hooks/whk_`);
     await dialog.getByText('Python').click();
     await dialog.getByText('urllib.request').first().waitFor();
@@ -225,7 +226,7 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
 
     await page.getByRole('link', { name: 'Channels' }).click();
     await page.getByRole('button', { name: 'New channel' }).click();
-    await page.getByLabel('Name').fill('on call');
+    await page.getByLabel('Name', { exact: true }).fill('on call');
     await page.getByLabel('Type').selectOption('webhook');
     await page.getByLabel('URL').fill('http://127.0.0.1:9/hook');
     expect(await browsing.barriers()).toEqual([]);
@@ -350,7 +351,7 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
     expect(await browsing.barriers()).toEqual([]);
     await page.getByRole('button', { name: 'Install 999.0.0' }).click();
     const dialog = page.getByRole('dialog', { name: 'Install 999.0.0?' });
-    await dialog.getByText(/comes back by itself/).waitFor();
+    await dialog.getByText(/is restored automatically/).waitFor();
     expect(await browsing.barriers()).toEqual([]);
     await dialog.getByRole('button', { name: 'Install update' }).click();
     const row = page.getByRole('row', { name: /999\.0\.0/ });

@@ -21,7 +21,7 @@ describeWith(chromiumService, 'the settings', () => {
     await page.goto(`${product.baseUrl}/scripts/${scriptId}/settings`);
     const form = page.getByRole('form', { name: 'Settings' });
     await form.getByLabel('Environment variables').fill('no variable');
-    await form.getByText('“no variable” is not valid. Use NAME=value.').waitFor();
+    await form.getByText('Invalid line “no variable”. Use NAME=value.').waitFor();
     expect(await form.getByRole('button', { name: 'Save settings' }).isDisabled()).toBe(true);
     await form.getByLabel('Environment variables').fill('TZ=Europe/Berlin\nCITY=Bern');
     await form.getByLabel('Entry point').fill('start.py');
