@@ -1,7 +1,7 @@
-/** The vocabulary of notifications (contract §3, "Notification"). */
+/** Notification events and messages (contract §3, "Notification"). */
 import type { RunFinished } from '#domain/run/events.ts';
 
-/** What people can be told of. */
+/** The events that notification rules can select. */
 export const happenings = [
   'failed',
   'failed_n_times',
@@ -15,7 +15,7 @@ export const happenings = [
 ] as const;
 export type Happening = (typeof happenings)[number];
 
-/** How a run ended, as a sentence. */
+/** The outcome of a run as a sentence. */
 export function endingOf({ outcome, exitCode, signal, error }: RunFinished['data']): string {
   switch (outcome) {
     case 'success':
@@ -28,7 +28,7 @@ export function endingOf({ outcome, exitCode, signal, error }: RunFinished['data
       }
       return signal === null
         ? `The run failed with exit code ${exitCode}.`
-        : `The run was killed by ${signal}.`;
+        : `The run was terminated by ${signal}.`;
     case 'timeout':
       return 'The run failed: it exceeded its time limit.';
     case 'cpu_limit':
@@ -36,12 +36,12 @@ export function endingOf({ outcome, exitCode, signal, error }: RunFinished['data
     case 'memory_limit':
       return 'The run failed: it exceeded its memory limit.';
     case 'environment_error':
-      return 'The run failed: its environment could not be built.';
+      return 'The run failed: its Python environment could not be built.';
     case 'sandbox_error':
-      return 'The run failed: its sandbox could not be created.';
+      return 'The run failed: its sandbox could not be set up.';
     case 'runtime_lost':
       return 'The run failed: its runtime was lost.';
     case 'expired':
-      return 'The run failed: it expired in the queue.';
+      return 'The run failed: it exceeded its queue time limit.';
   }
 }

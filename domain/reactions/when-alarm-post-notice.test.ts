@@ -19,11 +19,6 @@ test('an alarm is a notice of no script, and so is its end', async () => {
     { ...notice, on: 'alarm', level: 'warning', message: 'There is no room.' },
   ]);
   expect(await reactTo({ type: 'AlarmCleared', data: { name: 'disk_low' } })).toEqual([
-    {
-      ...notice,
-      on: 'alarm_cleared',
-      level: 'info',
-      message: 'Free disk space is sufficient again.',
-    },
+    { ...notice, on: 'alarm_cleared', level: 'info', message: 'Disk space is sufficient again.' },
   ]);
 });

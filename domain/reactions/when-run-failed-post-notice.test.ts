@@ -31,7 +31,7 @@ test('when a run fails, then its group is told how', async () => {
     { message: 'The run failed with ValueError (exit code 1).' },
   ]);
   expect(await reactTo({ outcome: 'exit_code', exitCode: null, signal: 'SIGSEGV' })).toMatchObject([
-    { message: 'The run was killed by SIGSEGV.' },
+    { message: 'The run was terminated by SIGSEGV.' },
   ]);
 });
 

@@ -116,7 +116,7 @@ describe('given an alarm of the platform', () => {
       { on: 'alarm', level: 'warning', message: 'No room.', script: null },
     ]);
     expect(await tell(cleared, [listens])).toMatchObject([
-      { on: 'alarm_cleared', level: 'info', message: 'Free disk space is sufficient again.' },
+      { on: 'alarm_cleared', level: 'info', message: 'Disk space is sufficient again.' },
     ]);
   });
 

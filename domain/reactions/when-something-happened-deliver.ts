@@ -70,8 +70,9 @@ function newsOf(event: Recorded): News | undefined {
       const { scriptId, occurrences } = event.data;
       const missed = occurrences.filter(({ outcome }) => outcome === 'missed');
       if (missed.length === 0) return undefined;
-      const times = missed.length === 1 ? 'A due time was' : `${missed.length} due times were`;
-      const message = `${times} missed, most recently ${missed.at(-1)?.dueAt}.`;
+      const times =
+        missed.length === 1 ? 'A scheduled run was' : `${missed.length} scheduled runs were`;
+      const message = `${times} missed, most recently at ${missed.at(-1)?.dueAt}.`;
       return { runId: null, scriptId, candidates: ['missed'], told: { level: 'warning', message } };
     }
     case 'NoticePosted': {

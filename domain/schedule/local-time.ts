@@ -25,8 +25,6 @@ export function clockNote(zone: Zone, at: Date): string | undefined {
   const minutes = Math.abs(after - before) / 60_000;
   if (minutes === 0) return undefined;
   return after > before
-    ? `Daylight saving time: clocks go forward by ${minutes} minutes on this day. Due times in the gap are ` +
-        'moved forward by the same amount.'
-    : `Daylight saving time: clocks go back by ${minutes} minutes on this day. A repeated time is due ` +
-        'once, unless the expression is "every n".';
+    ? `DST: clocks go forward by ${minutes} minutes on this day. Nonexistent times run ${minutes} minutes later.`
+    : `DST: clocks go back by ${minutes} minutes on this day. Repeated times run once, except for "every n" expressions.`;
 }

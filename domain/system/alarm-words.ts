@@ -1,12 +1,12 @@
-/** How people are told of alarms. */
+/** Notification texts of alarms. */
 import type { AlarmCleared, AlarmRaised } from './events.ts';
 import type { AlarmName } from './alarms.ts';
 
 const over: Readonly<Record<AlarmName, string>> = {
-  disk_low: 'Free disk space is sufficient again.',
-  backup_overdue: 'The overdue backup has completed.',
-  projection_lag: 'All event readers have caught up.',
-  clock_difference: 'All clocks match the database clock again.',
+  disk_low: 'Disk space is sufficient again.',
+  backup_overdue: 'Backups are up to date again.',
+  projection_lag: 'All projections have caught up.',
+  clock_difference: 'All clocks are in sync with the database again.',
 };
 
 export function alarmNews(event: AlarmRaised | AlarmCleared) {

@@ -14,9 +14,9 @@ const gibibyte = 1024 ** 3;
 
 test.each([
   [500 * gibibyte, 2 * gibibyte, undefined],
-  [500 * gibibyte, gibibyte / 2, 'Only 512 MiB of disk space is left'],
+  [500 * gibibyte, gibibyte / 2, 'Only 512 MiB of disk space is free'],
   [gibibyte, gibibyte / 10, undefined],
-  [gibibyte, gibibyte / 100, 'Only 10 MiB of disk space is left'],
+  [gibibyte, gibibyte / 100, 'Only 10 MiB of disk space is free'],
 ])('of %d bytes %d are free', (totalBytes, freeBytes, said) => {
   const alarm = diskAlarm({ totalBytes, freeBytes });
   expect(alarm?.detail.startsWith(said ?? '-')).toBe(said && true);
@@ -35,7 +35,7 @@ test('a backup that was due and was not made is told, once there was time for it
   await platform.accepted({ type: 'ChangeBackupSchedule', changes });
   expect(await at('2026-02-01T03:30:00Z')).toEqual([]);
   expect(await at('2026-02-01T05:00:00Z')).toMatchObject([
-    { detail: expect.stringContaining('A backup was due 2 hours ago') },
+    { detail: expect.stringContaining('A backup is overdue by 2 hours') },
   ]);
   const content = backupContent({ createdAt: '2026-02-01T05:00:00.000Z' });
   await platform.accepted({ type: 'FindBackup', backupId: backupId(), content });

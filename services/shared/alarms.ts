@@ -43,7 +43,7 @@ export function diskAlarm(space: DiskSpace | undefined): Alarm | undefined {
   const free = `${(freeBytes / 1024 ** 2).toFixed(0)} MiB`;
   return {
     name: 'disk_low',
-    detail: `Only ${free} of disk space is left. Free disk space, or shorten the retention (/system/retention).`,
+    detail: `Only ${free} of disk space is free. Delete unneeded data or shorten the retention (/system/retention).`,
   };
 }
 
@@ -53,9 +53,7 @@ async function backupAlarm({ reads, clock }: AlarmParts): Promise<Alarm | undefi
   const hours = Math.floor(overdueMs / 3_600_000);
   return {
     name: 'backup_overdue',
-    detail:
-      `A backup was due ${hours === 1 ? 'an hour' : `${hours} hours`} ago and has not been made. See the ` +
-      'newest backup in the list for the reason.',
+    detail: `A backup is overdue by ${hours === 1 ? '1 hour' : `${hours} hours`}. Check the newest entry in the list of backups.`,
   };
 }
 
@@ -77,9 +75,7 @@ async function lagAlarm(database: Queryable): Promise<Alarm | undefined> {
   if (first === undefined) return undefined;
   return {
     name: 'projection_lag',
-    detail:
-      `${first.name} is ${Math.round(first.seconds)} s behind the events. A transaction may be open for ` +
-      'long.',
+    detail: `${first.name} is ${Math.round(first.seconds)} s behind the event log. Check for long-running transactions.`,
   };
 }
 
@@ -88,8 +84,6 @@ async function clockAlarm(database: Queryable): Promise<Alarm | undefined> {
   if (wrong.length === 0) return undefined;
   return {
     name: 'clock_difference',
-    detail:
-      `Clocks differ: ${wrong.map((one) => `${one} the database's`).join(', ')}. Processes with a wrong ` +
-      'clock do not start or end runs. Correct the clocks of their machines or of the database.',
+    detail: `Clock differences: ${wrong.map((one) => `${one} the database's`).join(', ')}. Affected processes do no background work. Synchronize the clocks of their machines or of the database server.`,
   };
 }

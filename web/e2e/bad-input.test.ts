@@ -79,9 +79,9 @@ describeWith(chromiumService, 'the dashboard with bad input', () => {
       await page.evaluate(`navigator.clipboard.writeText('# ten bytes\\n'.repeat(1024 * 1024))`);
       await page.keyboard.press('Control+v');
       await page.keyboard.press('Control+s');
-      await page.getByText('It was not saved').waitFor({ timeout: 30_000 });
-      await page.getByText(/may have at most \d+ bytes/).waitFor();
-      await page.getByRole('button', { name: 'main.py (not saved)' }).waitFor();
+      await page.getByText('Could not save').waitFor({ timeout: 30_000 });
+      await page.getByText(/may have \d+ bytes at most/).waitFor();
+      await page.getByRole('button', { name: 'main.py (unsaved)' }).waitFor();
       await page.keyboard.press('Control+a');
       await page.keyboard.type('print("less")');
       await page.keyboard.press('Control+s');
@@ -113,7 +113,7 @@ describeWith(chromiumService, 'the dashboard with bad input', () => {
     await page.getByLabel('Search the log').fill('<b>bold');
     await log.locator('mark').getByText('<b>bold').first().waitFor();
     await page.keyboard.press('Control+k');
-    await page.getByPlaceholder('Find a page').fill('<img');
+    await page.getByPlaceholder('Search pages').fill('<img');
     await page.getByRole('option', { name: markup }).first().waitFor();
     expect(await page.evaluate(`'hurt' in window`)).toBe(false);
   });

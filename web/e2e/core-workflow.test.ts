@@ -32,10 +32,10 @@ describeWith(chromiumService, 'the main tasks in the dashboard', () => {
     await page.goto(product.baseUrl);
     await page.getByLabel('Email').fill('admin@example.com');
     await page.getByLabel('Password').fill('not the password');
-    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('alert').waitFor();
     await page.getByLabel('Password').fill(productPassword);
-    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByRole('button', { name: 'Sign in' }).click();
 
     await page.getByRole('img', { name: 'Runs: none' }).waitFor();
     await page.getByRole('link', { name: 'Queued' }).waitFor();
@@ -81,27 +81,27 @@ describeWith(chromiumService, 'the main tasks in the dashboard', () => {
     await page.getByRole('button', { name: 'Run Weather' }).click();
     const form = page.getByRole('dialog', { name: 'Run Weather' });
     await form.getByRole('button', { name: 'Run' }).click();
-    await form.getByText('This is needed.').waitFor();
+    await form.getByText('This field is required.').waitFor();
     await form.getByLabel('City').fill('Bern');
     await form.getByLabel('days').fill('9');
     await form.getByRole('button', { name: 'Run' }).click();
     await form.getByText('must be <= 7').waitFor();
     await form.getByLabel('days').fill('3');
-    await form.getByLabel('Time limit of this run').fill('0');
+    await form.getByLabel('Time limit').fill('0');
     await form.getByRole('button', { name: 'Run' }).click();
     await form.getByText('must be >= 1').waitFor();
-    await form.getByLabel('Time limit of this run').fill('77');
-    await form.getByLabel('Wait for its turn').check();
+    await form.getByLabel('Time limit').fill('77');
+    await form.getByLabel('Queue when busy').check();
     await form.getByRole('button', { name: 'Run' }).click();
     await page.getByRole('status', { name: 'Run status' }).getByText('Success').waitFor();
     const runId = new URL(page.url()).pathname.split('/').at(-1);
     const { items } = await product.call<{ items: object[] }>('GET', `/runs/${runId}/events`);
     expect(items[0]).toMatchObject({ data: { limits: { wall_clock_seconds: 77 } } });
-    await page.getByRole('button', { name: 'Run with…' }).click();
+    await page.getByRole('button', { name: 'Run with parameters…' }).click();
     expect(await form.getByLabel('City').inputValue()).toBe('Bern');
     expect(await browsing.barriers()).toEqual([]);
     await page.goto(`${product.baseUrl}/scripts`);
-    await page.getByRole('img', { name: 'Latest runs, newest first: success' }).first().waitFor();
+    await page.getByRole('img', { name: 'Recent runs, newest first: success' }).first().waitFor();
   });
 
   test('loads the first page, including charts, with less than 200 kB of scripts', async () => {
@@ -151,7 +151,7 @@ describeWith(chromiumService, 'the main tasks in the dashboard', () => {
     expect(await browsing.barriers()).toEqual([]);
     for (const path of ['/audit', '/people', '/chains', '/notifications/channels']) {
       await page.goto(product.baseUrl + path);
-      await page.getByText('Your role does not allow it.').waitFor();
+      await page.getByText('Your role does not allow this.').waitFor();
     }
     expect(await browsing.barriers()).toEqual([]);
     await page.setViewportSize({ width: 1280, height: 800 });
@@ -199,10 +199,10 @@ describeWith(chromiumService, 'the main tasks in the dashboard', () => {
 
   test('creates, verifies, downloads and restores a backup', { timeout: 90_000 }, async () => {
     await page.getByRole('link', { name: 'Backups' }).click();
-    await page.getByRole('button', { name: 'Make a backup' }).click();
-    const row = page.getByRole('row').filter({ hasText: 'By hand' });
+    await page.getByRole('button', { name: 'Create backup' }).click();
+    const row = page.getByRole('row').filter({ hasText: 'Manual' });
     await row.getByText('Complete').waitFor();
-    await row.getByRole('button', { name: /^Actions of the backup/ }).click();
+    await row.getByRole('button', { name: /^Actions of backup/ }).click();
     await page.getByRole('menuitem', { name: 'Verify' }).click();
     await row.getByText('just now').waitFor();
     expect(await browsing.barriers()).toEqual([]);
@@ -212,20 +212,20 @@ describeWith(chromiumService, 'the main tasks in the dashboard', () => {
     await page.evaluate(`window.showSaveFilePicker = async ({ suggestedName }) =>
         (window.chosen = await (await navigator.storage.getDirectory())
           .getFileHandle(suggestedName, { create: true }))`);
-    await row.getByRole('button', { name: /^Actions of the backup/ }).click();
+    await row.getByRole('button', { name: /^Actions of backup/ }).click();
     await page.getByRole('menuitem', { name: 'Download' }).click();
-    await page.getByText(/^backup-.*\.tar was saved$/).waitFor();
+    await page.getByText(/^Saved backup-.*\.tar$/).waitFor();
     const begin = await page.evaluate(
       `window.chosen.getFile().then((file) => file.slice(257, 262).text())`,
     );
     expect(begin).toBe('ustar');
 
-    await row.getByRole('button', { name: /^Actions of the backup/ }).click();
+    await row.getByRole('button', { name: /^Actions of backup/ }).click();
     await page.getByRole('menuitem', { name: 'Restore' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('button', { name: 'Restore' }).click();
-    await dialog.getByText('Say first that you know what is lost.').waitFor();
-    await dialog.getByLabel(/^I know that/).check();
+    await dialog.getByText('Confirm the data loss first.').waitFor();
+    await dialog.getByLabel(/^I understand/).check();
     await dialog.getByRole('button', { name: 'Restore' }).click();
     // It may be over before the page has heard that it has begun.
     await until('what was made after the backup is gone', async () => {

@@ -36,13 +36,13 @@ describeWith(chromiumService, 'the script editor', () => {
     const loaded: string[] = [];
     page.on('request', (request) => loaded.push(request.url()));
     await codeOf('main.py').press('Shift+Alt+F');
-    await page.getByRole('button', { name: 'main.py (not saved)' }).waitFor();
+    await page.getByRole('button', { name: 'main.py (unsaved)' }).waitFor();
     expect(loaded.filter((url) => url.endsWith('.wasm'))).toHaveLength(1);
     await page.keyboard.press('Control+s');
     await page.getByText('Saved', { exact: true }).waitFor();
     expect(await saved('main.py')).toBe(tidy);
     await page.getByRole('button', { name: 'Format' }).click();
-    await page.getByText('It is formatted already').waitFor();
+    await page.getByText('Already formatted').waitFor();
 
     await codeOf('main.py').press('Control+z');
     await page.keyboard.press('Control+s');
@@ -52,7 +52,7 @@ describeWith(chromiumService, 'the script editor', () => {
   test('leaves invalid Python unchanged, and names the line with the error', async () => {
     await codeOf('main.py').fill('def broken(:\n    pass\n');
     await page.getByRole('button', { name: 'Format' }).click();
-    await page.getByText('main.py was not formatted').waitFor();
+    await page.getByText('Could not format main.py').waitFor();
     await page.getByText('Line 1, column 12: Expected').waitFor();
     await page.keyboard.press('Control+s');
     await expect.poll(() => saved('main.py')).toBe('def broken(:\n    pass\n');
@@ -66,7 +66,7 @@ describeWith(chromiumService, 'the script editor', () => {
     await tabs.getByRole('button', { name: 'main.py', exact: true }).click();
     await codeOf('main.py').waitFor();
     await tabs.getByRole('button', { name: 'Close modules/rows.py' }).click();
-    await page.getByRole('button', { name: 'Keep it open' }).click();
+    await page.getByRole('button', { name: 'Keep open' }).click();
     await page.keyboard.press('Control+s');
     await page.getByText('Saved', { exact: true }).waitFor();
     expect(await saved('modules/rows.py')).toBe('rows = 2\n');
@@ -77,7 +77,7 @@ describeWith(chromiumService, 'the script editor', () => {
     await page.getByRole('menuitem', { name: 'Rename or move' }).click();
     await page.getByLabel('New path').fill('main.py');
     await page.getByRole('button', { name: 'Rename', exact: true }).click();
-    await page.getByText('There is a file of that name.').waitFor();
+    await page.getByText('A file with this name already exists.').waitFor();
     await page.getByLabel('New path').fill('lib/rows.py');
     await page.getByRole('button', { name: 'Rename', exact: true }).click();
     await codeOf('lib/rows.py').waitFor();
@@ -92,7 +92,7 @@ describeWith(chromiumService, 'the script editor', () => {
     await files.getByRole('button', { name: 'Actions of cities.csv' }).click();
     await page.getByRole('menuitem', { name: 'Delete' }).click();
     await page.getByRole('button', { name: 'Delete file' }).click();
-    await page.getByText('cities.csv was deleted').waitFor();
+    await page.getByText('Deleted cities.csv').waitFor();
     await tabs.getByText('cities.csv').waitFor({ state: 'detached' });
   });
 
@@ -108,7 +108,7 @@ describeWith(chromiumService, 'the script editor', () => {
     await dialog.getByText('modules/rows.py', { exact: true }).waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'requirements.txt', exact: true }).click();
-    await page.getByText('Nothing is installed for this version yet.').waitFor();
+    await page.getByText('No packages are installed for this version yet.').waitFor();
     await page.getByRole('meter', { name: 'Storage' }).waitFor();
     expect(await browsing.barriers()).toEqual([]);
   });
@@ -118,10 +118,10 @@ describeWith(chromiumService, 'the script editor', () => {
     const content = { content: 'print("theirs")\n', encoding: 'utf-8' };
     await product.call('PUT', `/scripts/${scriptId}/files/main.py`, content);
     await page.keyboard.press('Control+s');
-    const dialog = page.getByRole('dialog', { name: 'main.py was changed meanwhile' });
+    const dialog = page.getByRole('dialog', { name: 'main.py has conflicting changes' });
     await dialog.getByText('print("theirs")').waitFor();
     expect(await browsing.barriers()).toEqual([]);
-    await dialog.getByRole('button', { name: 'Reload theirs' }).click();
+    await dialog.getByRole('button', { name: 'Load saved version' }).click();
     await codeOf('main.py').getByText('theirs').waitFor();
     await codeOf('main.py').fill('print("mine again")\n');
     await page.getByRole('link', { name: 'Dashboard' }).click();
@@ -148,7 +148,7 @@ describeWith(chromiumService, 'the script editor', () => {
     const edges = async () => [await codeOf('main.py').boundingBox(), await run.boundingBox()];
     const [code, log] = await edges();
     expect((log?.x ?? 0) - (code?.x ?? 0)).toBeGreaterThan(200);
-    await page.getByRole('button', { name: 'Log beneath the editor' }).click();
+    await page.getByRole('button', { name: 'Show log below the editor' }).click();
     const [above, beneath] = await edges();
     expect((beneath?.y ?? 0) - (above?.y ?? 0)).toBeGreaterThan(200);
     expect(await browsing.barriers()).toEqual([]);

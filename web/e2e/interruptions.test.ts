@@ -25,7 +25,7 @@ describeWith(chromiumService, 'the dashboard after an interruption', () => {
   afterEach(() => browsing.forgive('WebSocket connection'));
 
   const code = () => page.getByRole('textbox', { name: 'Code of main.py' });
-  const banner = () => page.getByText(/^\s*No connection to the server/);
+  const banner = () => page.getByText(/^\s*Disconnected for/);
   const saved = async (scriptId: string) =>
     await (await product.fetch('GET', `/scripts/${scriptId}/files/main.py`)).text();
 
@@ -39,10 +39,10 @@ describeWith(chromiumService, 'the dashboard after an interruption', () => {
     await dialog.waitFor();
     expect(await browsing.barriers()).toEqual([]);
     await dialog.getByLabel('Password').fill('not the password');
-    await dialog.getByRole('button', { name: 'Log in' }).click();
+    await dialog.getByRole('button', { name: 'Sign in' }).click();
     await dialog.getByRole('alert').waitFor();
     await dialog.getByLabel('Password').fill(productPassword);
-    await dialog.getByRole('button', { name: 'Log in' }).click();
+    await dialog.getByRole('button', { name: 'Sign in' }).click();
     await dialog.waitFor({ state: 'detached' });
     await code().getByText('hours of work').waitFor();
     expect(await saved(scriptId)).toBe('print("before")\n');
@@ -103,7 +103,7 @@ describeWith(chromiumService, 'the dashboard after an interruption', () => {
     await late.fulfill({ json: { items: [], next_cursor: null } });
     await (await answered).finished();
     expect(await browsing.barriers()).toEqual([]);
-    await page.getByRole('button', { name: 'Try now' }).click();
+    await page.getByRole('button', { name: 'Retry now' }).click();
     await banner().waitFor();
     await product.call('POST', '/scripts', { name: 'made meanwhile' });
     await page.context().setOffline(false);

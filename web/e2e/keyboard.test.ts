@@ -55,13 +55,14 @@ describeWith(chromiumService, 'keyboard shortcuts and figures', () => {
       ['Errors in 24 hours', 1],
       ['Running', 1],
       ['Queued', 1],
-      ['Duration, median', 2],
-      ['Duration, 95 % within', 2],
-      ['Wait, 95 % within', 2],
+      ['Median duration', 2],
+      ['p95 duration', 2],
+      ['p95 queue time', 2],
     ] as const) {
       await page.goto(product.baseUrl);
       const card = page.getByRole('link', { name: label });
-      if (!label.includes(',')) await card.getByText(String(count), { exact: true }).waitFor();
+      if (!/duration|time/.test(label))
+        await card.getByText(String(count), { exact: true }).waitFor();
       await card.click();
       await title('Runs').waitFor();
       await expect.poll(() => rows().count()).toBe(count);
@@ -74,16 +75,16 @@ describeWith(chromiumService, 'keyboard shortcuts and figures', () => {
 
   test('shows the expected end of a running run only', async () => {
     await page.goto(`${product.baseUrl}/runs/${runningId}`);
-    const expected = page.getByText('Expected to end').locator('..');
+    const expected = page.getByText('Expected end').locator('..');
     await expected.getByText(/ later than usual$/).waitFor();
-    await expected.getByTitle(/^It usually takes 1\.\d s$/).waitFor();
+    await expected.getByTitle(/^Median of recent successful runs: 1\.\d s$/).waitFor();
     const { items } = await product.call<{ items: { run_id: string }[] }>(
       'GET',
       '/runs?status=failed',
     );
     await page.goto(`${product.baseUrl}/runs/${items[0]?.run_id}`);
     await page.getByText('Exit code', { exact: true }).waitFor();
-    expect(await page.getByText('Expected to end').count()).toBe(0);
+    expect(await page.getByText('Expected end').count()).toBe(0);
   });
 
   test(
@@ -95,8 +96,8 @@ describeWith(chromiumService, 'keyboard shortcuts and figures', () => {
       const selectAll = page.getByRole('checkbox', { name: 'Select all scripts on this page' });
       await selectAll.click();
       await bar.getByText(`${aPage} selected`).waitFor();
-      await bar.getByRole('button', { name: 'Select all that match' }).click();
-      await bar.getByText('All scripts that match').waitFor();
+      await bar.getByRole('button', { name: 'Select all matching' }).click();
+      await bar.getByText('All matching scripts').waitFor();
       await bar.getByRole('button', { name: 'Disable', exact: true }).click();
       await dialog().getByText(`${many} scripts will be disabled`).waitFor();
 
@@ -108,10 +109,10 @@ describeWith(chromiumService, 'keyboard shortcuts and figures', () => {
       });
       await dialog().getByRole('button', { name: 'Disable', exact: true }).click();
       await isHeld.promise;
-      await dialog().getByRole('button', { name: 'Stop here' }).click();
+      await dialog().getByRole('button', { name: 'Stop' }).click();
       for (const route of held) await route.continue();
       await dialog()
-        .getByText(`4 scripts disabled. ${many - 4} were not begun.`)
+        .getByText(`4 scripts disabled. ${many - 4} not started.`)
         .waitFor();
       expect(await browsing.barriers()).toEqual([]);
       await page.unroute('**/scripts/*/disable');
@@ -119,9 +120,9 @@ describeWith(chromiumService, 'keyboard shortcuts and figures', () => {
 
       await page.reload();
       await selectAll.click();
-      await bar.getByRole('button', { name: 'Select all that match' }).click();
+      await bar.getByRole('button', { name: 'Select all matching' }).click();
       await bar.getByRole('button', { name: 'Disable', exact: true }).click();
-      await dialog().getByText('4 others are disabled already.').waitFor();
+      await dialog().getByText('4 scripts are already disabled.').waitFor();
       await dialog().getByRole('button', { name: 'Disable', exact: true }).click();
       await dialog().waitFor({ state: 'detached', timeout: 30_000 });
       const figures = await product.call<Figures>('GET', '/dashboard/stats');
@@ -133,7 +134,7 @@ describeWith(chromiumService, 'keyboard shortcuts and figures', () => {
     await page.goto(`${product.baseUrl}/runs`);
     await title('Runs').waitFor();
     await page.keyboard.press('?');
-    const list = page.getByRole('dialog', { name: 'Keys' });
+    const list = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
     await list.waitFor();
     const texts = async (found: Locator) =>
       (await found.allTextContents()).map((text) => text.trim());
@@ -175,7 +176,7 @@ describeWith(chromiumService, 'keyboard shortcuts and figures', () => {
     await expect.poll(() => rows().count()).toBe(1);
     // In a field a key is a letter.
     await page.keyboard.press('c');
-    await page.getByRole('heading', { name: 'No script matches' }).waitFor();
+    await page.getByRole('heading', { name: 'No matching scripts' }).waitFor();
     await page.keyboard.press('Escape');
     await page.keyboard.press('Escape');
     await rows().nth(2).waitFor();
@@ -193,7 +194,7 @@ describeWith(chromiumService, 'keyboard shortcuts and figures', () => {
   test('finds scripts, runs and actions in the palette', async () => {
     const find = async (typed: string) => {
       await page.keyboard.press('Control+k');
-      await page.getByPlaceholder('Find a page').fill(typed);
+      await page.getByPlaceholder('Search pages').fill(typed);
     };
     const option = (name: string | RegExp) => page.getByRole('option', { name });
     const runOf = (name: string) => page.getByRole('heading', { level: 1 }).getByText(name);
@@ -212,9 +213,9 @@ describeWith(chromiumService, 'keyboard shortcuts and figures', () => {
       .waitFor();
     await find('stop paced');
     await option(/^Stop paced/).click();
-    await page.getByText('2 runs of “paced” asked to stop').waitFor();
+    await page.getByText('Stopping 2 runs of “paced”').waitFor();
     await find('no such thing');
-    await page.getByText('Nothing has such a name.').waitFor();
+    await page.getByText('No results').waitFor();
     expect(await browsing.barriers()).toEqual([]);
     await page.keyboard.press('Escape');
   });

@@ -71,7 +71,7 @@ describeWith(chromiumService, 'the layout of the dashboard', () => {
     const { page } = browsing;
     await page.setViewportSize(screens.phone);
     await page.goto(`${product.baseUrl}/nowhere/at/all`);
-    await page.getByRole('heading', { name: 'There is nothing here' }).waitFor();
+    await page.getByRole('heading', { name: 'Page not found' }).waitFor();
     await page.getByRole('button', { name: 'Open menu' }).click();
     await page.getByRole('link', { name: 'Schedules' }).click();
     await page.getByRole('heading', { name: 'Schedules' }).waitFor();

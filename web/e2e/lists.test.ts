@@ -86,11 +86,11 @@ describeWith(chromiumService, 'the lists of the dashboard', () => {
     await page.getByRole('toolbar').getByRole('button', { name: 'Run again' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText('3 new runs of 2 scripts').waitFor();
-    await dialog.getByText('Exactly as they were').click();
+    await dialog.getByText('Original version').click();
     await product.call('POST', `/scripts/${failing}/disable`);
-    await dialog.getByRole('button', { name: 'Run them' }).click();
+    await dialog.getByRole('button', { name: 'Rerun' }).click();
     await dialog.getByText('1 run queued').waitFor();
-    const refused = dialog.getByRole('list', { name: 'Refused' });
+    const refused = dialog.getByRole('list', { name: 'Failed' });
     await refused.getByText('failing, failed').first().waitFor();
     await expect.poll(() => refused.getByRole('listitem').count()).toBe(2);
     await refused.getByText('disabled').first().waitFor();
@@ -103,15 +103,15 @@ describeWith(chromiumService, 'the lists of the dashboard', () => {
     await page.goto(`${product.baseUrl}/runs?q=bot`);
     await select('Select all runs on this page').click();
     await page.getByRole('toolbar').getByRole('button', { name: 'Stop' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Stop the selected runs?' });
-    await dialog.getByText('3 running ones will be asked to end').waitFor();
+    const dialog = page.getByRole('dialog', { name: 'Stop selected runs?' });
+    await dialog.getByText('3 runs in progress will be asked to stop').waitFor();
     expect(await browsing.barriers()).toEqual([]);
-    await dialog.getByRole('button', { name: 'Stop them' }).click();
+    await dialog.getByRole('button', { name: 'Stop runs' }).click();
     await dialog.waitFor({ state: 'detached' });
     await expect.poll(() => page.getByRole('table').getByText('Stopped').count()).toBe(3);
     await select('Select all runs on this page').click();
     await page.getByRole('toolbar').getByRole('button', { name: 'Stop' }).click();
-    await dialog.getByText('there is nothing to stop').waitFor();
+    await dialog.getByText('No selected run is queued or running.').waitFor();
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
     await page.keyboard.press('Escape');
@@ -123,18 +123,18 @@ describeWith(chromiumService, 'the lists of the dashboard', () => {
     await page.getByRole('option', { name: 'Select all runs on this page' }).click();
     await page.getByRole('toolbar').getByText('3 selected').waitFor();
     await page.keyboard.press('Control+k');
-    await page.getByPlaceholder('Find a page').fill('run the sel');
-    await page.getByRole('option', { name: 'Run the selected runs again' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Run the selected runs again?' });
+    await page.getByPlaceholder('Search pages').fill('rerun sel');
+    await page.getByRole('option', { name: 'Rerun selected runs' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Rerun selected runs?' });
     await dialog.waitFor();
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
     await page.keyboard.press('Control+k');
-    await page.getByPlaceholder('Find a page').fill('disable quick');
+    await page.getByPlaceholder('Search pages').fill('disable quick');
     await page.getByRole('option', { name: 'Disable quick' }).waitFor();
     expect(await browsing.barriers()).toEqual([]);
     await page.keyboard.press('Enter');
-    await page.getByText('“quick” is disabled').waitFor();
+    await page.getByText('Disabled “quick”').waitFor();
   });
 
   test('filters and sorts scripts by the URL, and removes the filter on going back', async () => {
@@ -146,7 +146,7 @@ describeWith(chromiumService, 'the lists of the dashboard', () => {
     await expect.poll(() => rows().count()).toBe(1);
     expect(page.url()).toContain('sort=name&last_status=failed');
     await page.getByRole('searchbox', { name: 'Search scripts' }).fill('nothing');
-    await page.getByRole('heading', { name: 'No script matches' }).waitFor();
+    await page.getByRole('heading', { name: 'No matching scripts' }).waitFor();
     expect(await browsing.barriers()).toEqual([]);
     await page.goBack();
     await expect.poll(() => rows().count()).toBe(3);
@@ -170,7 +170,7 @@ describeWith(chromiumService, 'the lists of the dashboard', () => {
     await select('Select quick').click({ modifiers: ['Shift'] });
     expect(await browsing.barriers()).toEqual([]);
     await doToSelected('Disable', async () => {
-      await page.getByText('2 scripts will be disabled: nothing starts them').waitFor();
+      await page.getByText('2 scripts will be disabled: no new runs start').waitFor();
       expect(await browsing.barriers()).toEqual([]);
     });
     await expect.poll(() => page.getByText('Disabled', { exact: true }).count()).toBe(4);

@@ -20,14 +20,14 @@ describeWith(chromiumService, 'the first page of the dashboard', () => {
   const region = (name: string) => page.getByRole('region', { name });
 
   test('updates failing scripts, next runs and the due times of the next day', async () => {
-    await region('Failing').getByText('The last run of every script went well.').waitFor();
+    await region('Failing').getByText('All scripts are healthy').waitFor();
     const { run_id: runId } = await product.run(scriptId);
     await product.untilFinished(runId);
     await region('Failing').getByRole('link', { name: 'night report' }).waitFor();
-    await region('Due next').getByText('No schedule is due.').waitFor();
+    await region('Up next').getByText('Nothing scheduled').waitFor();
     await product.call('POST', '/schedules', { script_id: scriptId, cron: '0 3 * * *' });
-    await region('Due next').getByRole('link', { name: 'night report' }).waitFor();
-    await page.getByRole('img', { name: 'Due in the next 24 hours: 1 in all' }).waitFor();
+    await region('Up next').getByRole('link', { name: 'night report' }).waitFor();
+    await page.getByRole('img', { name: 'Due in the next 24 hours: 1 total' }).waitFor();
     expect(await browsing.barriers()).toEqual([]);
     await region('Failing').getByRole('link', { name: 'All 1' }).click();
     await page.getByRole('heading', { level: 1, name: 'Scripts' }).waitFor();
@@ -46,7 +46,7 @@ describeWith(chromiumService, 'the first page of the dashboard', () => {
     await page.mouse.down();
     await page.mouse.move(box.x + box.width * 0.6, middle, { steps: 4 });
     await page.mouse.up();
-    const runs = page.getByRole('link', { name: 'Runs of this time' });
+    const runs = page.getByRole('link', { name: 'View these runs' });
     await runs.waitFor();
     const asked = new URL(page.url()).searchParams;
     const hours = (Date.parse(asked.get('to') ?? '') - Date.parse(asked.get('from') ?? '')) / 3.6e6;
@@ -77,12 +77,12 @@ describeWith(chromiumService, 'the first page of the dashboard', () => {
     await touch('touchStart', 0.5);
     for (const part of [0.55, 0.6, 0.7]) await touch('touchMove', part);
     await fingers.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
-    await page.getByRole('link', { name: 'Runs of this time' }).waitFor();
+    await page.getByRole('link', { name: 'View these runs' }).waitFor();
   });
 
   test('selects, moves, extends, cancels and applies a time range by keys', async () => {
     await page.goto(product.baseUrl);
-    const stretch = page.getByRole('slider', { name: 'Stretch of time of Runs' });
+    const stretch = page.getByRole('slider', { name: 'Time range of Runs' });
     const words = () => stretch.getAttribute('aria-valuetext');
     await page.locator('canvas').first().waitFor();
     await stretch.focus();
@@ -98,7 +98,7 @@ describeWith(chromiumService, 'the first page of the dashboard', () => {
       await page.keyboard.press(key);
     }
     await page.keyboard.press('Enter');
-    await page.getByRole('link', { name: 'Runs of this time' }).waitFor();
+    await page.getByRole('link', { name: 'View these runs' }).waitFor();
     const asked = new URL(page.url()).searchParams;
     const minutes = (Date.parse(asked.get('to') ?? '') - Date.parse(asked.get('from') ?? '')) / 6e4;
     expect(minutes).toBeGreaterThanOrEqual(119);
@@ -119,8 +119,8 @@ describeWith(chromiumService, 'the first page of the dashboard', () => {
     const dialog = page.getByRole('dialog', { name: 'New schedule' });
     await dialog.getByLabel('Time zone').fill('UTC');
     await dialog.getByLabel('Cron expression').fill('0 3 * * *');
-    await dialog.getByText('Together with another schedule of the script').first().waitFor();
-    expect(await dialog.getByText('The run before may not be over').count()).toBe(1);
+    await dialog.getByText('Coincides with another schedule of this script').first().waitFor();
+    expect(await dialog.getByText('Previous run may still be active').count()).toBe(1);
     expect(await browsing.barriers()).toEqual([]);
     await product.call('POST', `/runs/${runId}/stop`);
   });

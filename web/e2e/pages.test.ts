@@ -41,16 +41,16 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
     await dialog.getByText('Every day at 02:30').waitFor();
     await dialog.getByLabel('Time zone').fill('America/New_York');
     await dialog.getByRole('columnheader', { name: 'America/New_York' }).waitFor();
-    await dialog.getByLabel('As of another moment').fill('2025-03-09T00:00');
+    await dialog.getByLabel('Preview from').fill('2025-03-09T00:00');
     await dialog.getByText(/forward by 60 minutes/).waitFor();
     expect(await browsing.barriers()).toEqual([]);
-    await dialog.getByText('Every so often').click();
+    await dialog.getByText('Interval').click();
     await dialog.getByRole('spinbutton', { name: 'Every' }).fill('1');
     await dialog.getByLabel('Unit').selectOption('seconds');
     await dialog.getByRole('button', { name: 'Create schedule' }).click();
 
     await page.getByRole('heading', { name: 'Every second' }).waitFor();
-    const ledger = page.getByRole('table', { name: 'Due times and what became of them' });
+    const ledger = page.getByRole('table', { name: 'Schedule history' });
     await ledger
       .getByText(/Fired|Late/)
       .first()
@@ -70,15 +70,16 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
     await page.getByRole('button', { name: 'New webhook' }).click();
     await page.getByLabel('Name').fill('push');
     await page.getByRole('button', { name: 'Create webhook' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Address of “push”' });
-    const address = (await dialog.getByRole('region', { name: 'address' }).textContent()) ?? '';
+    const dialog = page.getByRole('dialog', { name: 'URL of “push”' });
+    const address =
+      (await dialog.getByRole('region', { name: 'URL', exact: true }).textContent()) ?? '';
     expect(address).toContain(`${product.baseUrl}/hooks/whk_`);
     await dialog.getByText('Python').click();
     await dialog.getByText('urllib.request').first().waitFor();
     expect(await browsing.barriers()).toEqual([]);
-    await dialog.getByRole('button', { name: 'Make a test call' }).click();
-    await dialog.getByText('The call was taken.').waitFor();
-    await dialog.getByRole('button', { name: 'I have copied it' }).click();
+    await dialog.getByRole('button', { name: 'Send test call' }).click();
+    await dialog.getByText('The call was accepted.').waitFor();
+    await dialog.getByRole('button', { name: 'Done' }).click();
     const row = page.getByRole('row', { name: /push/ });
     await row.getByText('just now').waitFor();
     expect(await browsing.barriers()).toEqual([]);
@@ -86,27 +87,27 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
 
     await row.getByRole('button', { name: 'push', exact: true }).click();
     const calls = page.getByRole('dialog', { name: 'Calls of “push”' });
-    await calls.getByRole('button', { name: 'Deliver again' }).click();
-    await calls.getByText('Delivered again.').waitFor();
+    await calls.getByRole('button', { name: 'Redeliver' }).click();
+    await calls.getByText('Redelivered.').waitFor();
     expect(await browsing.barriers()).toEqual([]);
     await page.keyboard.press('Escape');
 
     await row.getByRole('button', { name: 'Actions of push' }).click();
-    await page.getByRole('menuitem', { name: 'New address' }).click();
-    await page.getByRole('button', { name: 'Make a new address' }).click();
-    await page.getByRole('button', { name: 'I have copied it' }).click();
+    await page.getByRole('menuitem', { name: 'Replace URL' }).click();
+    await page.getByRole('button', { name: 'Replace URL' }).click();
+    await page.getByRole('button', { name: 'Done' }).click();
     expect((await fetch(address, { method: 'POST' })).status).toBe(404);
 
     await page.getByRole('button', { name: 'New webhook' }).click();
     await page.getByLabel('Name').fill('signed');
-    await page.getByLabel('Calls have to be signed').check();
+    await page.getByLabel('Require signature').check();
     await page.getByRole('button', { name: 'Create webhook' }).click();
-    const signed = page.getByRole('dialog', { name: 'Address of “signed”' });
+    const signed = page.getByRole('dialog', { name: 'URL of “signed”' });
     await signed.getByRole('region', { name: 'signing secret' }).waitFor();
     expect(await browsing.barriers()).toEqual([]);
-    await signed.getByRole('button', { name: 'Make a test call' }).click();
-    await signed.getByText('The call was taken.').waitFor();
-    await signed.getByRole('button', { name: 'I have copied it' }).click();
+    await signed.getByRole('button', { name: 'Send test call' }).click();
+    await signed.getByText('The call was accepted.').waitFor();
+    await signed.getByRole('button', { name: 'Done' }).click();
     await page.getByRole('button', { name: 'Actions of signed' }).click();
     await page.getByRole('menuitem', { name: 'Delete' }).click();
     await page.getByRole('button', { name: 'Delete webhook' }).click();
@@ -122,7 +123,7 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
     await page.getByRole('button', { name: 'New secret' }).click();
     await page.getByLabel('Name').fill('API_TOKEN');
     await page.getByLabel('Value').fill('a value that nobody sees');
-    await page.getByRole('button', { name: 'Set the secret' }).click();
+    await page.getByRole('button', { name: 'Create secret' }).click();
     await page
       .getByRole('row', { name: /API_TOKEN/ })
       .getByText('Never')
@@ -153,10 +154,10 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
     const headers = { authorization: `Bearer ${token}` };
     expect((await fetch(`${product.baseUrl}/api/v1/runs`, { headers })).status).toBe(200);
     expect(await browsing.barriers()).toEqual([]);
-    await shown.getByRole('button', { name: 'I have copied it' }).click();
+    await shown.getByRole('button', { name: 'Done' }).click();
     await page.getByRole('button', { name: 'Revoke deploy' }).click();
     await page.getByRole('button', { name: 'Revoke token' }).click();
-    await page.getByText('You have none.').waitFor();
+    await page.getByText('No API tokens yet. Create one to use the API from a program.').waitFor();
     expect((await fetch(`${product.baseUrl}/api/v1/runs`, { headers })).status).toBe(401);
 
     await page
@@ -183,32 +184,30 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
       await page.getByRole('listbox').waitFor({ state: 'detached' });
     };
     await page.getByRole('button', { name: 'New chain' }).click();
-    await choose('When this script ends', 'night report');
-    await choose('This script runs', 'mail it');
+    await choose('When this script finishes', 'night report');
+    await choose('Start this script', 'mail it');
     expect(await browsing.barriers()).toEqual([]);
     await page.getByRole('button', { name: 'Create chain' }).click();
     await page.getByRole('button', { name: 'when night report succeeds, mail it runs' }).waitFor();
 
     await page.getByRole('button', { name: 'New chain' }).click();
-    await choose('When this script ends', 'mail it');
-    await choose('This script runs', 'night report');
-    await page.getByText('That would close a ring: mail it → night report → mail it.').waitFor();
+    await choose('When this script finishes', 'mail it');
+    await choose('Start this script', 'night report');
+    await page.getByText('This would create a loop: mail it → night report → mail it.').waitFor();
     await page.keyboard.press('Escape');
 
     await product.run(scriptId);
     await page.getByRole('table').getByText('Started', { exact: true }).waitFor();
     expect(await browsing.barriers()).toEqual([]);
     await page.getByRole('switch', { name: 'Chain enabled' }).click();
-    await page.getByText('Off: it leads nowhere').waitFor();
+    await page.getByText('Disabled').first().waitFor();
     await page.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('button', { name: 'Delete chain' }).click();
     await page.getByRole('heading', { name: 'No chains yet' }).waitFor();
 
     const link = { source_script_id: scriptId, target_script_id: mailId, on: 'any' };
     const { id } = await product.call<{ id: string }>('POST', '/chains', link);
-    await page
-      .getByRole('button', { name: 'when night report ends, however it does, mail it runs' })
-      .waitFor();
+    await page.getByRole('button', { name: 'when night report completes, mail it runs' }).waitFor();
     await product.call('DELETE', `/chains/${id}`);
     await page.getByRole('heading', { name: 'No chains yet' }).waitFor();
   });
@@ -216,25 +215,25 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
   test('shows a failure in the inbox, and the outcome of a test delivery', async () => {
     const failing = await product.script('fails', { 'main.py': 'raise SystemExit(3)\n' });
     await page.goto(`${product.baseUrl}/notifications`);
-    await page.getByRole('heading', { name: 'Nothing yet' }).waitFor();
+    await page.getByRole('heading', { name: 'No notifications yet' }).waitFor();
     await product.run(failing);
     const inbox = page.getByRole('list', { name: 'Inbox' });
     await inbox.getByText('The run failed with exit code 3.').waitFor();
     await page.getByRole('link', { name: 'Notifications 1 unread' }).waitFor();
     expect(await browsing.barriers()).toEqual([]);
-    await page.getByRole('button', { name: 'Mark all read' }).click();
-    await page.getByRole('button', { name: 'Mark all read' }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Mark all as read' }).click();
+    await page.getByRole('button', { name: 'Mark all as read' }).waitFor({ state: 'detached' });
 
     await page.getByRole('link', { name: 'Channels' }).click();
     await page.getByRole('button', { name: 'New channel' }).click();
-    await page.getByLabel('Name').fill('on call');
-    await page.getByLabel('Kind').selectOption('webhook');
-    await page.getByLabel('Address').fill('http://127.0.0.1:9/hook');
+    await page.getByLabel('Name', { exact: true }).fill('on call');
+    await page.getByLabel('Type').selectOption('webhook');
+    await page.getByLabel('URL').fill('http://127.0.0.1:9/hook');
     expect(await browsing.barriers()).toEqual([]);
     await page.getByRole('button', { name: 'Create channel' }).click();
     const secret = page.getByRole('dialog', { name: 'Secret of “on call”' });
     await secret.getByText(/^whsec_/).waitFor();
-    await secret.getByRole('button', { name: 'I have copied it' }).click();
+    await secret.getByRole('button', { name: 'Done' }).click();
     expect(await browsing.barriers()).toEqual([]);
 
     await page.getByRole('link', { name: 'Rules' }).click();
@@ -251,11 +250,11 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
 
     await page.getByRole('link', { name: 'Channels' }).click();
     await page.getByRole('button', { name: 'Actions of on call' }).click();
-    await page.getByRole('menuitem', { name: 'Try it' }).click();
-    const tried = page.getByRole('row', { name: /This is a test\. The channel works/ });
+    await page.getByRole('menuitem', { name: 'Send test' }).click();
+    const tried = page.getByRole('row', { name: /Test notification: this channel works/ });
     await tried.getByText('Failed', { exact: true }).waitFor();
     expect(await browsing.barriers()).toEqual([]);
-    await tried.getByRole('button', { name: /^Send again/ }).click();
+    await tried.getByRole('button', { name: /^Resend/ }).click();
     await tried.nth(1).waitFor();
     await product.call('DELETE', `/scripts/${failing}`);
   });
@@ -272,9 +271,9 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
     await page.getByLabel('Password').fill('a good password');
     await page.getByLabel('Name').fill('Ada');
     await page.getByLabel('Role').selectOption('viewer');
-    await page.getByText('they are in no group').waitFor();
+    await page.getByText('not in any group').waitFor();
     await page.getByRole('checkbox', { name: 'reports' }).check();
-    await page.getByText('Sees scripts, runs and logs; no code. In reports alone.').waitFor();
+    await page.getByText('Sees scripts, runs and logs, but not code. Only in reports.').waitFor();
     expect(await browsing.barriers()).toEqual([]);
     await page.getByRole('button', { name: 'Create account' }).click();
     const ada = page.getByRole('row', { name: /ada@example.com/ });
@@ -288,15 +287,15 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
 
   test('pauses and resumes triggers, and sets the retention', async () => {
     await page.goto(`${product.baseUrl}/system`);
-    await page.getByRole('button', { name: 'Hold all' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Hold all' }).click();
-    await page.getByText(/^Triggers are held/).waitFor();
+    await page.getByRole('button', { name: 'Pause all' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Pause all' }).click();
+    await page.getByText(/^Triggers are paused/).waitFor();
     expect(await browsing.barriers()).toEqual([]);
     await product.call('POST', '/system/resume');
-    await page.getByText(/^Triggers are held/).waitFor({ state: 'detached' });
+    await page.getByText(/^Triggers are paused/).waitFor({ state: 'detached' });
     await page.getByLabel('Logs').fill('90');
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByRole('button', { name: 'Change it' }).click();
+    await page.getByRole('button', { name: 'Change retention' }).click();
     await page.getByText(/^Changed .* by admin@example.com$/).waitFor();
     expect(await product.call('GET', '/system/retention')).toMatchObject({ logs_days: 90 });
   });
@@ -315,46 +314,46 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
     const report = document.scripts.find(({ id }: { id: string }) => id === scriptId);
     const field = page.getByLabel('Document', { exact: true });
     await field.fill(JSON.stringify(document));
-    await page.getByRole('button', { name: 'Show the differences' }).click();
+    await page.getByRole('button', { name: 'Preview changes' }).click();
     await page.getByText(/The field "scripts\/\d+\/limit" is unknown\./).waitFor();
     delete report.limit;
     document.webhooks = [{ id: randomUUID(), script_id: scriptId, name: 'push' }];
     await field.fill(JSON.stringify(document));
-    await page.getByLabel('Delete what the document does not have').check();
-    await page.getByRole('button', { name: 'Show the differences' }).click();
+    await page.getByLabel('Delete items missing from the document').check();
+    await page.getByRole('button', { name: 'Preview changes' }).click();
     const list = page.getByRole('list', { name: 'Differences' });
     await list.getByText('day report', { exact: true }).first().waitFor();
     expect(await browsing.barriers()).toEqual([]);
     await page.getByRole('button', { name: 'Import', exact: true }).click();
     const dialog = page.getByRole('dialog', { name: 'Import this configuration?' });
-    await dialog.getByText('1 made, 1 changed and 1 deleted').waitFor();
+    await dialog.getByText('1 created, 1 changed and 1 deleted').waitFor();
     expect(await browsing.barriers()).toEqual([]);
-    await dialog.getByRole('button', { name: 'Import it' }).click();
-    await page.getByText('The configuration was imported.').waitFor();
-    await page.getByRole('region', { name: 'address of push' }).waitFor();
+    await dialog.getByRole('button', { name: 'Import' }).click();
+    await page.getByText('Configuration imported.').waitFor();
+    await page.getByRole('region', { name: 'URL of push' }).waitFor();
     expect(await browsing.barriers()).toEqual([]);
     delete document.webhooks;
     report.name = 'night report';
-    await page.getByLabel('Delete what the document does not have').uncheck();
+    await page.getByLabel('Delete items missing from the document').uncheck();
     await field.fill(JSON.stringify(document));
-    await page.getByRole('button', { name: 'Show the differences' }).click();
+    await page.getByRole('button', { name: 'Preview changes' }).click();
     await page.getByRole('button', { name: 'Import', exact: true }).click();
-    await page.getByRole('button', { name: 'Import it' }).click();
-    await page.getByText('The configuration was imported.').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Import' }).click();
+    await page.getByText('Configuration imported.').waitFor();
   });
 
   test('finds a newer version, refuses a tampered artifact, and records it in the history', async () => {
     await page.goto(`${product.baseUrl}/updates`);
-    await page.getByText('Nobody has looked for a newer one yet.').waitFor();
-    await page.getByRole('button', { name: 'Look for updates' }).click();
-    await page.getByText('Version 999.0.0 is new.').waitFor();
+    await page.getByText('Not checked for updates yet.').waitFor();
+    await page.getByRole('button', { name: 'Check for updates' }).click();
+    await page.getByText('Version 999.0.0 is available.').waitFor();
     await page.getByText('Runs are painted in better colors.').waitFor();
     expect(await browsing.barriers()).toEqual([]);
     await page.getByRole('button', { name: 'Install 999.0.0' }).click();
     const dialog = page.getByRole('dialog', { name: 'Install 999.0.0?' });
-    await dialog.getByText(/comes back by itself/).waitFor();
+    await dialog.getByText(/is restored automatically/).waitFor();
     expect(await browsing.barriers()).toEqual([]);
-    await dialog.getByRole('button', { name: 'Install it' }).click();
+    await dialog.getByRole('button', { name: 'Install update' }).click();
     const row = page.getByRole('row', { name: /999\.0\.0/ });
     await row.getByText('Failed', { exact: true }).waitFor();
     await row.getByText(/does not match its signature/).waitFor();
@@ -371,23 +370,23 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
     expect(await browsing.barriers()).toEqual([]);
     await page.getByRole('button', { name: 'Close' }).first().click();
     await page.getByRole('button', { name: 'Verify' }).click();
-    await page.getByText(/^Yes: all \d+ entries/).waitFor();
+    await page.getByText(/^Verified: all \d+ entries/).waitFor();
     const verified = page.getByRole('dialog');
     const head = await verified.locator('code').textContent();
-    await verified.getByLabel('A head that you kept').fill('812:9f2c');
-    await verified.getByText('This is no head.').waitFor();
+    await verified.getByLabel('Saved checkpoint').fill('812:9f2c');
+    await verified.getByText('Enter a checkpoint as JSON or NUMBER:HASH.').waitFor();
     const other = head?.replace(/(?<="hash":")./, (first) => (first === '0' ? '1' : '0'));
-    await verified.getByLabel('A head that you kept').fill(other ?? '');
-    await verified.getByRole('button', { name: 'Verify with it' }).click();
-    await verified.getByText('a kept head names another hash').waitFor();
-    await verified.getByLabel('A head that you kept').fill(head ?? '');
-    await verified.getByRole('button', { name: 'Verify with it' }).click();
-    await verified.getByText(/^Yes: all \d+ entries/).waitFor();
+    await verified.getByLabel('Saved checkpoint').fill(other ?? '');
+    await verified.getByRole('button', { name: 'Verify against checkpoint' }).click();
+    await verified.getByText('the hash differs from the saved checkpoint').waitFor();
+    await verified.getByLabel('Saved checkpoint').fill(head ?? '');
+    await verified.getByRole('button', { name: 'Verify against checkpoint' }).click();
+    await verified.getByText(/^Verified: all \d+ entries/).waitFor();
     expect(await browsing.barriers()).toEqual([]);
     await page.keyboard.press('Escape');
     for (const [button, name] of [
       ['Public key', 'audit.pem'],
-      ['Signed heads', 'heads.json'],
+      ['Signed checkpoints', 'heads.json'],
     ] as const) {
       const saving = page.waitForEvent('download');
       await page.getByRole('button', { name: 'Export', exact: true }).click();
@@ -413,25 +412,25 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
     await changed.getByText('Changed since').waitFor();
     await page.getByText('File saved').waitFor();
     expect(await browsing.barriers()).toEqual([]);
-    await changed.getByRole('button', { name: 'Code then and now' }).click();
+    await changed.getByRole('button', { name: 'Compare code' }).click();
     await page.getByRole('dialog').getByText('-print("first")').waitFor();
     await page.getByRole('dialog').getByText('+print("later")').waitFor();
     expect(await browsing.barriers()).toEqual([]);
     await page.keyboard.press('Escape');
 
-    await page.getByRole('button', { name: 'Event behind' }).click();
+    await page.getByRole('button', { name: 'Next event' }).click();
     await then.getByRole('listitem').filter({ hasText: 'second' }).waitFor({ state: 'detached' });
     expect(page.url()).toContain('actor=admin%40example.com');
     await page.getByRole('button', { name: 'Play' }).click();
-    await page.getByText('This is the present.').waitFor();
-    await page.getByRole('slider', { name: 'Moment' }).press('Home');
+    await page.getByText('You are viewing the present.').waitFor();
+    await page.getByRole('slider', { name: 'Point in time' }).press('Home');
     await page.waitForURL(/at=\d{4}-/);
-    await then.getByText('Made since').first().waitFor();
+    await then.getByText('Created since').first().waitFor();
     await page.getByRole('button', { name: 'Zoom in' }).click();
     await page.waitForURL(/to=/);
     expect(await browsing.barriers()).toEqual([]);
     await page.getByRole('button', { name: 'Verify' }).click();
-    await page.getByText(/^Yes: all \d+ entries/).waitFor();
+    await page.getByText(/^Verified: all \d+ entries/).waitFor();
   });
 
   test(
@@ -455,7 +454,7 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
         await page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor();
         expect(await browsing.barriers(), title).toEqual([]);
       }
-      await page.getByRole('button', { name: 'Create a token' }).click();
+      await page.getByRole('button', { name: 'New token' }).click();
       await page.getByRole('button', { name: 'Create token' }).click();
       await page
         .getByRole('region', { name: 'token', exact: true })
@@ -477,12 +476,12 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
       await page.goto(`${product.baseUrl}/runs`);
       await page.getByRole('heading', { level: 1, name: 'Runs', exact: true }).waitFor();
       await page.keyboard.press('?');
-      await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+      await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
       expect(await browsing.barriers()).toEqual([]);
-      await page.getByLabel('Single keys').uncheck();
+      await page.getByLabel('Single-key shortcuts').uncheck();
       await page.keyboard.press('Escape');
       await page.keyboard.press('?');
-      expect(await page.getByRole('dialog', { name: 'Keys' }).count()).toBe(0);
+      expect(await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).count()).toBe(0);
     },
   );
 });

@@ -84,13 +84,13 @@ describeWith(chromiumService, 'the dashboard for each role', () => {
       for (const { path, instead } of screens.filter((one) => !isOpen(one) && isNews(one))) {
         await page.goto(product.baseUrl + path);
         if (instead === undefined) {
-          await page.getByText('Your role does not allow it.').waitFor();
+          await page.getByText('Your role does not allow this.').waitFor();
           expect(page.url()).toBe(product.baseUrl + path);
         } else await page.waitForURL(product.baseUrl + instead);
       }
       if (visitor !== 'administrator') {
         await page.goto(`${product.baseUrl}/scripts/${elsewhereId}`);
-        await page.getByRole('heading', { name: 'There is nothing here' }).waitFor();
+        await page.getByRole('heading', { name: 'Page not found' }).waitFor();
       }
       expect(await browsing.barriersInLight()).toEqual([]);
       expect(browsing.complaints).toEqual([]);

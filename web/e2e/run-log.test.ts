@@ -75,7 +75,7 @@ describeWith(chromiumService, 'the log viewer', () => {
     await page.getByLabel('Search the log').press('Shift+Enter');
     await matches.getByText('3 of 3').waitFor();
     await line('row 3000 needle').waitFor();
-    await matches.getByRole('button', { name: 'Matches alone' }).click();
+    await matches.getByRole('button', { name: 'Show matches only' }).click();
     await page.getByText('3 matching lines.').waitFor();
     await page.getByLabel('Search the log').fill('nowhere');
     await page.getByText('0 matching lines.').waitFor();
@@ -94,11 +94,11 @@ describeWith(chromiumService, 'the log viewer', () => {
     await page.waitForURL(new RegExp(`#L${first + 1}-L${first + 4}$`));
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.getByRole('button', { name: 'Copy text' }).click();
-    await page.getByText('4 lines are on the clipboard').waitFor();
+    await page.getByText('4 lines copied').waitFor();
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(
       'row 1501\nrow 1502\nrow 1503\nrow 1504\n',
     );
-    await page.getByRole('button', { name: 'Choose no lines' }).click();
+    await page.getByRole('button', { name: 'Clear selection' }).click();
     await page.waitForURL(({ hash }) => hash === '');
     await page.getByLabel('Go to lines').fill('5-6');
     await page.getByLabel('Go to lines').press('Enter');
@@ -112,7 +112,7 @@ describeWith(chromiumService, 'the log viewer', () => {
     await page.goto(`${product.baseUrl}/runs/${run_id}`);
     await line('the end').waitFor();
     for (const part of ['one', 'two', 'one']) {
-      await page.getByRole('button', { name: 'Next error output' }).click();
+      await page.getByRole('button', { name: 'Next stderr output' }).click();
       await line(`problem ${part}`).waitFor();
     }
   });
@@ -125,7 +125,7 @@ describeWith(chromiumService, 'the log viewer', () => {
     const timeOfLast = () => log().locator('time').last().textContent();
     await page.getByLabel('Times').selectOption('Time of day');
     await expect.poll(timeOfLast).toMatch(/^\d\d:\d\d:\d\d\.\d{3}$/);
-    await page.getByLabel('Times').selectOption('Since the start');
+    await page.getByLabel('Times').selectOption('Elapsed time');
     await expect.poll(timeOfLast).toMatch(/^\+\d+\.\d{3} s$/);
 
     const widths = async () =>
@@ -144,18 +144,18 @@ describeWith(chromiumService, 'the log viewer', () => {
     await page.getByRole('button', { name: 'Jump to end' }).click();
     await log().getByText('green').waitFor();
     await page.getByRole('button', { name: 'Wrap long lines' }).click();
-    await page.getByLabel('Times').selectOption('No times');
+    await page.getByLabel('Times').selectOption('Hide times');
 
     await page.getByLabel('Stream').selectOption('stderr');
     await page.getByText('3 matching lines.').waitFor();
     await page.getByLabel('Stream').selectOption('All output');
     const opening = page.waitForEvent('popup');
-    await page.getByRole('button', { name: 'Open the plain text' }).click();
+    await page.getByRole('button', { name: 'Open as plain text' }).click();
     const raw = await opening;
     await raw.getByText('row 2999').waitFor();
     await raw.close();
     const saving = page.waitForEvent('download');
-    await page.getByRole('button', { name: 'Download the log' }).click();
+    await page.getByRole('button', { name: 'Download log' }).click();
     const text = await readFile(await (await saving).path(), 'utf8');
     expect(text).toContain('row 1\n');
     expect(text.split('\n').length).toBeGreaterThan(3000);

@@ -56,7 +56,7 @@ describeWith(chromiumService, 'the page of a run', () => {
 
   test('explains each decision and its effects', async () => {
     await page.getByText('done', { exact: true }).waitFor();
-    await page.getByRole('link', { name: 'Cause and effect' }).click();
+    await page.getByRole('link', { name: 'Timeline' }).click();
     await page
       .getByRole('list', { name: 'Decisions' })
       .getByText('The script exited with exit code')
@@ -67,7 +67,7 @@ describeWith(chromiumService, 'the page of a run', () => {
     expect(await browsing.barriers()).toEqual([]);
     await causes.getByRole('link', { name: 'run queued' }).first().click();
     await page.getByRole('heading', { name: 'mailer' }).waitFor();
-    await page.getByRole('link', { name: 'Cause and effect' }).click();
+    await page.getByRole('link', { name: 'Timeline' }).click();
     await causes.getByRole('link', { name: 'Run of report' }).click();
     await page.getByRole('heading', { name: 'report' }).waitFor();
   });
@@ -96,26 +96,26 @@ describeWith(chromiumService, 'the page of a run', () => {
   test('compares facts, parameters, code, packages and logs with the previous run', async () => {
     await page.goto(`${product.baseUrl}/runs/${after}`);
     await page.getByRole('link', { name: 'Compare' }).click();
-    await page.getByText('Choose the run that it is compared with.').waitFor();
+    await page.getByText('Select a run to compare with.').waitFor();
     await page.getByRole('link', { name: 'Previous run' }).click();
     await page.waitForURL(`**/runs/${after}/compare/${before}`);
     const parameters = page.getByRole('table', { name: 'Parameters that differ' });
     await parameters.getByRole('row', { name: 'days 1 7' }).waitFor();
-    await page.getByRole('table', { name: 'Facts' }).getByText('Most memory').waitFor();
+    await page.getByRole('table', { name: 'Facts' }).getByText('Peak memory').waitFor();
     await page.getByText('+platform = Platform()').waitFor();
-    await page.getByText('They had the same packages.').waitFor();
-    await page.getByRole('button', { name: 'Compare the logs' }).click();
+    await page.getByText('Both runs used the same packages.').waitFor();
+    await page.getByRole('button', { name: 'Compare logs' }).click();
     await page.getByText('− rows {"days":1}').waitFor();
     await page.getByText('+ rows {"days":7}').waitFor();
     expect(await browsing.barriers()).toEqual([]);
-    await page.getByLabel('Id of any run').fill(`${product.baseUrl}/runs/${after}`);
+    await page.getByLabel('Run ID').fill(`${product.baseUrl}/runs/${after}`);
     await page.getByRole('button', { name: 'Compare', exact: true }).click();
-    await page.getByText('They were started with the same parameters.').waitFor();
+    await page.getByText('Both runs have the same parameters.').waitFor();
   });
 
   test('reruns the same version', async () => {
     await page.goto(`${product.baseUrl}/runs/${before}`);
-    await page.getByRole('button', { name: 'As it was' }).click();
+    await page.getByRole('button', { name: 'Rerun original version' }).click();
     await page.waitForURL((url) => !url.pathname.includes(before));
     await page.getByRole('status', { name: 'Run status' }).getByText('Success').waitFor();
     await page.getByText('rows {"days":1}').waitFor();
@@ -161,9 +161,9 @@ load('"n/a"')
     );
     await page.getByRole('table', { name: 'Parameters that differ' }).waitFor();
     expect(await page.getByRole('heading', { name: 'Code and settings' }).count()).toBe(0);
-    await page.getByRole('link', { name: 'Back to the run' }).click();
+    await page.getByRole('link', { name: 'Back to run' }).click();
     await page.getByRole('link', { name: 'Compare' }).waitFor();
-    expect(await page.getByRole('button', { name: /Run|As it was/ }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: /Run|Rerun original version/ }).count()).toBe(0);
     expect(await browsing.barriers()).toEqual([]);
   });
 });

@@ -116,11 +116,11 @@ describeWith(chromiumService, 'the session in a browser', () => {
       await Promise.all([isSignedIn(page), isSignedIn(second)]);
     }
     await browsing.signOut();
-    await second.getByRole('button', { name: 'Log in' }).waitFor();
+    await second.getByRole('button', { name: 'Sign in' }).waitFor();
     const key = () => second.evaluate(`localStorage.getItem('orch-session-key')`);
     expect(await key()).toBeNull();
     await second.reload();
-    await second.getByRole('button', { name: 'Log in' }).waitFor();
+    await second.getByRole('button', { name: 'Sign in' }).waitFor();
     await browsing.signIn(product.baseUrl);
     expect(await key()).toMatch(/^[\w-]{43}$/);
     await second.reload();
@@ -131,12 +131,12 @@ describeWith(chromiumService, 'the session in a browser', () => {
   test('asks for the password when the session key is missing', async () => {
     await page.evaluate(`localStorage.removeItem('orch-session-key')`);
     await page.reload();
-    await page.getByRole('button', { name: 'Log in' }).waitFor();
+    await page.getByRole('button', { name: 'Sign in' }).waitFor();
     await browsing.signIn(product.baseUrl);
     // As after an update, or where the cookie was replaced.
     await page.evaluate(`localStorage.setItem('orch-session-key', 'A'.repeat(43))`);
     await page.reload();
-    await page.getByRole('button', { name: 'Log in' }).waitFor();
+    await page.getByRole('button', { name: 'Sign in' }).waitFor();
     await browsing.signIn(product.baseUrl);
   });
 });

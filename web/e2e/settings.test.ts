@@ -21,18 +21,18 @@ describeWith(chromiumService, 'the settings', () => {
     await page.goto(`${product.baseUrl}/scripts/${scriptId}/settings`);
     const form = page.getByRole('form', { name: 'Settings' });
     await form.getByLabel('Environment variables').fill('no variable');
-    await form.getByText('“no variable” is not of the form NAME=value.').waitFor();
+    await form.getByText('Invalid line “no variable”. Use NAME=value.').waitFor();
     expect(await form.getByRole('button', { name: 'Save settings' }).isDisabled()).toBe(true);
     await form.getByLabel('Environment variables').fill('TZ=Europe/Berlin\nCITY=Bern');
-    await form.getByLabel('Start file').fill('start.py');
+    await form.getByLabel('Entry point').fill('start.py');
     await form.getByLabel('Tags').fill('daily, weather');
     await form.getByLabel('Storage').fill('20');
-    await form.getByLabel('Start', { exact: true }).selectOption('cold');
+    await form.getByLabel('Start mode', { exact: true }).selectOption('cold');
     await form.getByLabel('Listen ports').fill('8000, 0');
     await form.getByLabel('Stored log').fill('');
     await form.getByLabel('Processes').fill('8');
-    await form.getByLabel('Runs in all').fill('3');
-    await form.getByLabel('Schema of its parameters').fill('{"type": "object"}');
+    await form.getByLabel('Max attempts').fill('3');
+    await form.getByLabel('Parameter schema').fill('{"type": "object"}');
     expect(await browsing.barriers()).toEqual([]);
     await form.getByRole('button', { name: 'Save settings' }).click();
     await page.getByText('Settings saved').waitFor();
@@ -61,7 +61,7 @@ describeWith(chromiumService, 'the settings', () => {
     await page.goto(`${product.baseUrl}/scripts`);
     await page.getByRole('button', { name: 'New script' }).first().click();
     await dialog.getByLabel('Name').fill('watch');
-    await dialog.getByLabel('Begin with').selectOption('Template: HTTP monitor');
+    await dialog.getByLabel('Start from').selectOption('Template: HTTP monitor');
     expect(await browsing.barriers()).toEqual([]);
     await dialog.getByRole('button', { name: 'Create script' }).click();
     await title('watch').waitFor();
@@ -71,13 +71,13 @@ describeWith(chromiumService, 'the settings', () => {
     await page.getByRole('button', { name: 'Download files' }).click();
     const archive = await (await saving).path();
     await page.getByRole('button', { name: 'Copy script' }).click();
-    await dialog.getByRole('button', { name: 'Copy it' }).click();
+    await dialog.getByRole('button', { name: 'Copy script' }).click();
     await title('weather (copy)').waitFor();
 
     await page.goto(`${product.baseUrl}/scripts`);
     await page.getByRole('button', { name: 'New script' }).first().click();
     await dialog.getByLabel('Name').fill('unpacked');
-    await dialog.getByLabel('Begin with').selectOption('A zip archive');
+    await dialog.getByLabel('Start from').selectOption('A zip archive');
     await dialog.getByLabel('Archive').setInputFiles(archive);
     await dialog.getByRole('button', { name: 'Create script' }).click();
     await title('unpacked').waitFor();
@@ -90,7 +90,7 @@ describeWith(chromiumService, 'the settings', () => {
 
     await page.goto(`${product.baseUrl}/scripts/${id}/settings`);
     await page.getByRole('button', { name: 'Delete script' }).click();
-    await dialog.getByLabel('Type the name').fill('unpacked');
+    await dialog.getByLabel('Type the script name').fill('unpacked');
     await dialog.getByRole('button', { name: 'Delete script' }).click();
     await page.getByRole('button', { name: 'Undo' }).click();
     await title('unpacked').waitFor();
@@ -98,14 +98,14 @@ describeWith(chromiumService, 'the settings', () => {
     await page.goto(`${product.baseUrl}/scripts/${id}`);
     await title('This script was deleted').waitFor();
     expect(await browsing.barriers()).toEqual([]);
-    await page.getByRole('button', { name: 'Bring it back' }).click();
+    await page.getByRole('button', { name: 'Restore' }).click();
     await title('unpacked').waitFor();
     await product.call('DELETE', `/scripts/${id}`);
     await page.goto(`${product.baseUrl}/scripts/${id}`);
-    await page.getByRole('button', { name: 'Remove for good' }).click();
-    await dialog.getByRole('button', { name: 'Remove for good' }).click();
-    await page.getByText('were removed for good').waitFor();
-    expect(await page.getByRole('button', { name: 'Bring it back' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Delete permanently' }).click();
+    await dialog.getByRole('button', { name: 'Delete permanently' }).click();
+    await page.getByText('were permanently deleted').waitFor();
+    expect(await page.getByRole('button', { name: 'Restore' }).count()).toBe(0);
   });
 
   test('keeps the display preferences', async () => {
@@ -113,11 +113,11 @@ describeWith(chromiumService, 'the settings', () => {
     await page.getByRole('menuitem', { name: 'Preferences' }).click();
     await page.getByRole('heading', { level: 1, name: 'Preferences' }).waitFor();
     await page.getByLabel('Time zone').fill('Mars/Base');
-    await page.getByText('There is no such time zone.').waitFor();
+    await page.getByText('Unknown time zone.').waitFor();
     await page.getByLabel('Time zone').fill('Asia/Tokyo');
     await page.getByText('12 hours').click();
     await page.getByText('Compact', { exact: true }).click();
-    await page.getByText(/^It is .* [ap]m\.$/i).waitFor();
+    await page.getByText(/^Current time: .* [ap]m\.$/i).waitFor();
     expect(await browsing.barriers()).toEqual([]);
     await page.goto(`${product.baseUrl}/audit`);
     await page.getByRole('table', { name: 'Audit trail' }).getByRole('button').first().click();
@@ -136,9 +136,9 @@ describeWith(chromiumService, 'the settings', () => {
     await page.goto(`${product.baseUrl}/system`);
     const settings = page.getByRole('table', { name: 'Settings' });
     await settings.getByRole('row', { name: 'ORCH_EXAMPLES false environment' }).waitFor();
-    await settings.getByRole('row', { name: 'SECRET_MASTER_KEY set, never shown file' }).waitFor();
+    await settings.getByRole('row', { name: 'SECRET_MASTER_KEY set (hidden) file' }).waitFor();
     expect(await settings.getByText('default', { exact: true }).count()).toBe(0);
-    await page.getByLabel('Those with their default too').check();
+    await page.getByLabel('Show defaults').check();
     await settings.getByRole('row', { name: 'ORCH_BIND 127.0.0.1 default' }).waitFor();
     expect(await browsing.barriers()).toEqual([]);
   });
@@ -152,15 +152,15 @@ describeWith(chromiumService, 'the settings', () => {
       .getByRole('textbox')
       .evaluateAll((fields) => fields.map((field) => field.getBoundingClientRect().top));
     expect(new Set(tops).size).toBe(1);
-    await page.getByRole('button', { name: 'End all others' }).click();
+    await page.getByRole('button', { name: 'End all other sessions' }).click();
     await page.getByRole('button', { name: /^End \d+ sessions?$/ }).click();
-    await page.getByText('You are signed in here alone').waitFor();
+    await page.getByText('Other sessions ended').waitFor();
     expect((await product.fetch('GET', '/auth/me')).status).toBe(401);
     expect(await browsing.barriers()).toEqual([]);
-    await form.getByLabel('Present password').fill('not the password');
+    await form.getByLabel('Current password').fill('not the password');
     await form.getByLabel('New password').fill('a longer password');
-    await form.getByRole('button', { name: 'Change the password' }).click();
-    await form.getByText('It is not your password.').waitFor();
+    await form.getByRole('button', { name: 'Change password' }).click();
+    await form.getByText('Incorrect password.').waitFor();
     await product.signIn();
   });
 
@@ -183,11 +183,11 @@ describeWith(chromiumService, 'the settings', () => {
       .getByRole('button')
       .click();
     await page.getByRole('menuitem', { name: 'Sessions and tokens' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Where Ada gets in' });
+    const dialog = page.getByRole('dialog', { name: 'Sessions and tokens of Ada' });
     await dialog.getByRole('button', { name: 'End all sessions' }).waitFor();
     expect(await browsing.barriers()).toEqual([]);
     await dialog.getByRole('button', { name: 'End all sessions' }).click();
-    await dialog.getByText('None.').nth(1).waitFor();
+    await dialog.getByText('None').nth(1).waitFor();
     expect(await stillIn()).toEqual([401, 401]);
     tokens.push((await signIn()).access_token);
     expect(await stillIn()).toEqual([401, 401, 200]);

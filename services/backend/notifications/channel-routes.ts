@@ -208,7 +208,7 @@ const rotate = operation({
 const tried: Omit<Told, 'at'> = {
   on: 'test',
   level: 'info',
-  message: 'This is a test. The channel works.',
+  message: 'Test notification: this channel works.',
   script: null,
   runId: null,
 };

@@ -1,8 +1,8 @@
-/** What receivers are sent. */
+/** Message formats for each kind of channel. */
 import type { ChatService } from '#domain/channel/channel.ts';
 import type { Told } from '#domain/delivery/delivery.ts';
 
-/** Discord takes no more; the others do. */
+/** Discord's limit, the lowest of all services. */
 const maxChatCharacters = 2000;
 
 const words: Readonly<Record<Told['on'], string>> = {
@@ -11,19 +11,19 @@ const words: Readonly<Record<Told['on'], string>> = {
   recovered: 'recovered',
   success: 'succeeded',
   stopped: 'was stopped',
-  missed: 'missed due times',
-  message: 'says',
+  missed: 'missed a scheduled run',
+  message: 'message',
   alarm: 'Alarm',
-  alarm_cleared: 'Platform alarm cleared',
-  test: 'This is a test',
+  alarm_cleared: 'Alarm cleared',
+  test: 'Test notification',
 };
 
-/** One line. */
+/** The subject line. */
 export function titleOf({ on, script }: Told): string {
   return script === null ? words[on] : `${script.name.replaceAll(/\s+/g, ' ')}: ${words[on]}`;
 }
 
-/** @param maxCharacters the message is cut to fit; the facts, which hold the link, are not */
+/** @param maxCharacters truncates the message, but not the facts with the link */
 export function textOf(told: Told, publicUrl: string | undefined, maxCharacters?: number): string {
   const { message, script, runId, at } = told;
   const url = runUrl(told, publicUrl);
@@ -38,17 +38,17 @@ export function textOf(told: Told, publicUrl: string | undefined, maxCharacters?
   return `${message.slice(0, room)}\n${shown}`;
 }
 
-/** The page of the run in the dashboard. */
+/** The run's page in the dashboard. */
 function runUrl({ runId }: Told, publicUrl: string | undefined): string | null {
   return runId === null || publicUrl === undefined ? null : `${publicUrl}/runs/${runId}`;
 }
 
-/** The JSON that a chat takes. */
+/** The request body for a chat service. */
 export function chatBody(service: ChatService, told: Told, publicUrl: string | undefined): string {
   const text = chatText(told, publicUrl);
   switch (service) {
     case 'slack':
-      // A script's text names nobody and links nothing by itself.
+      // Escaping prevents mentions and links in a script's text.
       return JSON.stringify({ text: escaped(text) });
     case 'mattermost':
       return JSON.stringify({ text: text.replaceAll('@', '@\u200b') });
@@ -72,7 +72,7 @@ export function telegramBody(chatId: string, told: Told, publicUrl: string | und
   return JSON.stringify({ chat_id: chatId, text, link_preview_options: { is_disabled: true } });
 }
 
-/** The JSON that a webhook gets (Standard Webhooks). */
+/** The body of a webhook (Standard Webhooks). */
 export function webhookBody(told: Told, publicUrl: string | undefined): string {
   const { on, level, message, at, script, runId } = told;
   return JSON.stringify({

@@ -90,7 +90,7 @@ export class Browsing {
     await this.page.goto(url);
     await this.page.getByLabel('Email').fill(email);
     await this.page.getByLabel('Password').fill(productPassword);
-    await this.page.getByRole('button', { name: 'Log in' }).click();
+    await this.page.getByRole('button', { name: 'Sign in' }).click();
     await this.page.getByRole('navigation', { name: 'Main' }).waitFor();
   }
 
@@ -108,8 +108,8 @@ export class Browsing {
 
   async signOut(): Promise<void> {
     await this.page.getByRole('button', { name: 'Account:' }).click();
-    await this.page.getByRole('menuitem', { name: 'Log out' }).click();
-    await this.page.getByRole('button', { name: 'Log in' }).waitFor();
+    await this.page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await this.page.getByRole('button', { name: 'Sign in' }).waitFor();
   }
 
   /** Takes back the complaints that begin so: what they tell of was part of the test. */

@@ -188,8 +188,8 @@ export function screensOf(seeded: Seeded): readonly Screen[] {
           control: role('button', 'New chain'),
           work: async (page, control, { visitor }) => {
             await control.click();
-            await choose(page, 'When this script ends', 'Archive');
-            await choose(page, 'This script runs', `made by ${visitor}`);
+            await choose(page, 'When this script finishes', 'Archive');
+            await choose(page, 'Start this script', `made by ${visitor}`);
             await dialog(page).getByRole('button', { name: 'Create chain' }).click();
             const made = new RegExp(`when Archive succeeds, made by ${visitor} runs$`);
             await role('button', made)(page).waitFor();
@@ -238,7 +238,7 @@ function ofScript(path: string): readonly Screen[] {
         {
           of: authors,
           control: role('button', 'New schedule'),
-          work: fill({}, 'Create schedule', toast('The schedule was made')),
+          work: fill({}, 'Create schedule', toast('Schedule created')),
         },
       ],
     },
@@ -250,7 +250,7 @@ function ofScript(path: string): readonly Screen[] {
         {
           of: authors,
           control: role('button', 'New webhook'),
-          work: fill({ Name: 'of %' }, 'Create webhook', toast('I have copied it')),
+          work: fill({ Name: 'of %' }, 'Create webhook', toast('Done')),
         },
       ],
     },
@@ -262,7 +262,7 @@ function ofScript(path: string): readonly Screen[] {
         {
           of: authors,
           control: role('button', 'New secret'),
-          work: fill({ Name: 'SHOP_USER', Value: '%' }, 'Set the secret', role('row', /SHOP_USER/)),
+          work: fill({ Name: 'SHOP_USER', Value: '%' }, 'Create secret', role('row', /SHOP_USER/)),
         },
       ],
     },
@@ -312,8 +312,8 @@ function ofRun(path: string, otherId: string): readonly Screen[] {
       sign: text('done', true),
       actions: [
         { of: workers, control: role('button', 'Run again'), work: runsAgain },
-        { of: workers, control: role('button', 'As it was'), work: runsAgain },
-        { of: workers, control: role('button', 'Run with…'), work: press(dialog) },
+        { of: workers, control: role('button', 'Rerun original version'), work: runsAgain },
+        { of: workers, control: role('button', 'Run with parameters…'), work: press(dialog) },
         {
           of: everyone,
           control: (page) => page.getByLabel('Search the log'),
@@ -330,7 +330,7 @@ function ofRun(path: string, otherId: string): readonly Screen[] {
     {
       path: `${path}/compare/${otherId}`,
       of: everyone,
-      sign: text('Most memory'),
+      sign: text('Peak memory'),
       actions: [
         {
           of: workers,
@@ -350,7 +350,7 @@ const notifications: readonly Screen[] = [
     actions: [
       {
         of: everyone,
-        control: role('button', 'Mark all read'),
+        control: role('button', 'Mark all as read'),
         work: async (_, control) => {
           await control.click();
           await control.waitFor({ state: 'detached' });
@@ -385,7 +385,7 @@ const notifications: readonly Screen[] = [
   {
     path: '/notifications/deliveries',
     of: administrators,
-    sign: role('heading', 'Nothing was delivered'),
+    sign: role('heading', 'No deliveries yet'),
     actions: [],
   },
 ];
@@ -394,7 +394,7 @@ const ofPlatform: readonly Screen[] = [
   {
     path: '/account',
     of: everyone,
-    sign: role('heading', 'Signed in'),
+    sign: role('heading', 'Sessions'),
     actions: [{ of: everyone, control: role('button', 'New token'), work: makeToken }],
   },
   {
@@ -405,7 +405,7 @@ const ofPlatform: readonly Screen[] = [
       {
         of: everyone,
         control: text('12 hours'),
-        work: press(text(/^It is .* [ap]m\.$/i)),
+        work: press(text(/^Current time: .* [ap]m\.$/i)),
       },
     ],
   },
@@ -429,22 +429,22 @@ const ofPlatform: readonly Screen[] = [
       {
         of: auditors,
         control: role('button', 'Verify'),
-        work: press(toast(/^Yes: all \d+ entries/)),
+        work: press(toast(/^Verified: all \d+ entries/)),
       },
     ],
   },
   {
     path: '/replay',
     of: auditors,
-    sign: text(/^This is the present/),
+    sign: text(/^You are viewing the present/),
     actions: [
       {
         of: auditors,
-        control: role('button', 'Event before'),
+        control: role('button', 'Previous event'),
         work: async (page, control) => {
           await control.click();
           await page.waitForURL('**/replay?at=*');
-          await role('button', 'Event behind')(page).waitFor();
+          await role('button', 'Next event')(page).waitFor();
         },
       },
     ],
@@ -466,14 +466,14 @@ const ofPlatform: readonly Screen[] = [
   {
     path: '/backups',
     of: administrators,
-    sign: role('row', /By hand/),
+    sign: role('row', /Manual/),
     actions: [
       {
         of: administrators,
-        control: role('button', 'Make a backup'),
+        control: role('button', 'Create backup'),
         work: press((page) =>
           main(page)
-            .getByRole('row', { name: /By hand/ })
+            .getByRole('row', { name: /Manual/ })
             .nth(1),
         ),
       },
@@ -482,7 +482,7 @@ const ofPlatform: readonly Screen[] = [
   {
     path: '/updates',
     of: administrators,
-    sign: text('Nobody has looked for a newer one yet.'),
+    sign: text('Not checked for updates yet.'),
     actions: [],
   },
   {
@@ -490,7 +490,7 @@ const ofPlatform: readonly Screen[] = [
     of: everyone,
     sign: role('heading', 'Services'),
     actions: [
-      { of: administrators, control: role('button', 'Hold all'), work: press(dialog) },
+      { of: administrators, control: role('button', 'Pause all'), work: press(dialog) },
       {
         of: administrators,
         control: (page) => page.getByLabel('Logs', { exact: true }),
@@ -501,7 +501,7 @@ const ofPlatform: readonly Screen[] = [
   {
     path: '/models',
     of: everyone,
-    sign: role('heading', 'Who connects'),
-    actions: [{ of: everyone, control: role('button', 'Create a token'), work: makeToken }],
+    sign: role('heading', 'Authentication'),
+    actions: [{ of: everyone, control: role('button', 'New token'), work: makeToken }],
   },
 ];

@@ -3,15 +3,15 @@ import type { Role, Scope } from '#lib/api/types.ts';
 /** What a token with a scope may do, and the right without which nobody may give it. */
 export const scopeWords: Record<Scope, { words: string; right: string }> = {
   'scripts:read': { words: 'Read scripts, their files and schedules', right: 'scripts.list' },
-  'scripts:write': { words: 'Make, change and delete scripts', right: 'scripts.write' },
+  'scripts:write': { words: 'Create, edit and delete scripts', right: 'scripts.write' },
   'runs:read': { words: 'Read runs and their logs', right: 'runs.read' },
   'runs:write': { words: 'Start and stop runs', right: 'runs.start' },
-  'schedules:write': { words: 'Make, change and delete schedules', right: 'schedules.write' },
-  'webhooks:write': { words: 'Make, change and delete webhooks', right: 'webhooks.manage' },
+  'schedules:write': { words: 'Create, edit and delete schedules', right: 'schedules.write' },
+  'webhooks:write': { words: 'Create, edit and delete webhooks', right: 'webhooks.manage' },
   'secrets:write': { words: 'Set and delete secrets', right: 'secrets.manage' },
   'audit:read': { words: 'Read the audit trail', right: 'audit.read' },
   admin: { words: 'Administer people, groups and the system', right: 'system.manage' },
-  '*': { words: 'Everything that you may do', right: 'tokens.manage' },
+  '*': { words: 'Everything you can do', right: 'tokens.manage' },
 };
 
 export const scopes = Object.keys(scopeWords) as Scope[];
@@ -22,7 +22,7 @@ export const roleWords: Record<Role, string> = {
   developer:
     'Reads and writes scripts, their schedules, webhooks and secrets; starts and stops them',
   operator: 'Reads scripts and logs; starts, stops and disables scripts',
-  viewer: 'Sees scripts, runs and logs; no code',
+  viewer: 'Sees scripts, runs and logs, but not code',
 };
 
 export const roles = Object.keys(roleWords) as Role[];
@@ -39,11 +39,11 @@ export function effectiveRights(
   { role, can_audit: canAudit, disabled }: Rights,
   groups: readonly string[],
 ): string {
-  if (disabled) return 'Nothing: the account is disabled.';
+  if (disabled) return 'No access: the account is disabled.';
   if (role === 'administrator') return `${roleWords.administrator}, and the audit trail.`;
-  const audit = canAudit ? ' Reads the audit trail of the whole platform.' : '';
-  if (groups.length === 0) return `Nothing of any script: they are in no group.${audit}`;
-  return `${roleWords[role]}. In ${list(groups)} alone.${audit}`;
+  const audit = canAudit ? ' Reads the audit trail of the entire platform.' : '';
+  if (groups.length === 0) return `No script access: not in any group.${audit}`;
+  return `${roleWords[role]}. Only in ${list(groups)}.${audit}`;
 }
 
 function list(names: readonly string[]): string {

@@ -41,7 +41,7 @@ export async function readApiError(response: Response): Promise<ApiError> {
 /** What a person is told about any error. */
 export function messageOf(error: unknown): string {
   if (error instanceof ApiError) return withTrace(error);
-  if (error instanceof TypeError) return 'The server cannot be reached.';
+  if (error instanceof TypeError) return 'Could not reach the server.';
   return error instanceof Error ? error.message : 'Something went wrong.';
 }
 

@@ -31,7 +31,7 @@ export async function verifyAudit(
     if ('valid' in told) return told;
     onProgress(told);
   }
-  throw new TypeError('The verification broke off.');
+  throw new TypeError('The verification was interrupted.');
 }
 
 async function* linesOf(body: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<string> {

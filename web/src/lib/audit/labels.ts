@@ -34,15 +34,15 @@ export const outcomeTones: Record<AuditEntry['outcome'], 'success' | 'danger' | 
 
 /** What a verification found. */
 export const breakWords: Record<NonNullable<AuditVerification['reason']>, string> = {
-  event_changed: 'its event is not what it was',
-  event_missing: 'its event is gone',
-  event_added: 'an event without an entry stands in its place',
-  entry_changed: 'it says something else than its event',
-  entry_missing: 'it is gone',
-  hash_changed: 'its hashes are not those of the chain',
-  head_differs: 'a kept head names another hash, so what is before it was made anew',
-  head_not_signed: 'the signature of a kept head is not right',
-  tail_missing: 'a kept head names a later entry than there is, so the end was cut off',
+  event_changed: 'the event was changed',
+  event_missing: 'the event is missing',
+  event_added: 'an event without an audit entry was added',
+  entry_changed: 'the entry does not match its event',
+  entry_missing: 'the entry is missing',
+  hash_changed: 'the hash does not match the chain',
+  head_differs: 'the hash differs from the saved checkpoint; earlier entries were rewritten',
+  head_not_signed: 'the signature of the saved checkpoint is invalid',
+  tail_missing: 'the saved checkpoint names a later entry; the end of the trail is missing',
 };
 
 /** A kept head as the server takes it, `<audit_seq>:<hash>`, also out of the JSON that was shown; null where it is none. */

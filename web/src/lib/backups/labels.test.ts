@@ -7,9 +7,9 @@ test('a schedule is one of the usual times, or something else', () => {
 
 test('what is done and what is in it is told in words', () => {
   expect([null, 0.389, 1].map((progress) => progressWords({ progress }))).toEqual([
-    '0 %',
-    '38 %',
-    '100 %',
+    '0%',
+    '38%',
+    '100%',
   ]);
   const of = (events: number | null) => contentWords({ events, size_bytes: 2048 } as never);
   expect([null, 1, 4700].map(of)).toEqual(['', '1 event, 2.0 KiB', '4,700 events, 2.0 KiB']);

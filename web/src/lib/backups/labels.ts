@@ -2,9 +2,9 @@ import type { Backup } from '#lib/api/types.ts';
 import { byteSize } from '#lib/ui/format.ts';
 
 export const backupKinds: Record<Backup['kind'], string> = {
-  manual: 'By hand',
-  scheduled: 'By the schedule',
-  before_update: 'Before an update',
+  manual: 'Manual',
+  scheduled: 'Scheduled',
+  before_update: 'Before update',
 };
 
 export const never = 'never';
@@ -13,11 +13,11 @@ export const other = 'other';
 
 /** When backups are usually made, by what stands in the choice. */
 export const usualTimes: readonly { readonly value: string; readonly label: string }[] = [
-  { value: never, label: 'Never by itself' },
+  { value: never, label: 'Manual only' },
   { value: '0 3 * * *', label: 'Every night at 03:00' },
   { value: '0 3 * * 0', label: 'Every Sunday at 03:00' },
   { value: '0 */6 * * *', label: 'Every six hours' },
-  { value: other, label: 'By a cron expression' },
+  { value: other, label: 'Custom cron expression' },
 ];
 
 /** The choice that a schedule is. */
@@ -26,9 +26,9 @@ export function usualTimeOf(cron: string | null): string {
   return usualTimes.some(({ value }) => value === cron) ? cron : other;
 }
 
-/** "38 %", while something is being done with a backup. */
+/** "38%", while something is being done with a backup. */
 export function progressWords({ progress }: Pick<Backup, 'progress'>): string {
-  return `${Math.floor((progress ?? 0) * 100)} %`;
+  return `${Math.floor((progress ?? 0) * 100)}%`;
 }
 
 /** What is in a backup, such as "4,700 events, 12.4 MiB"; nothing before it is complete. */

@@ -7,18 +7,18 @@ type Condition = Chain['on'];
 export const conditions: Record<Condition, { word: string; when: string; tone: Tone }> = {
   success: { word: 'Success', when: 'succeeds', tone: 'success' },
   failed: { word: 'Failure', when: 'fails', tone: 'danger' },
-  any: { word: 'Any end', when: 'ends, however it does', tone: 'neutral' },
+  any: { word: 'Completed', when: 'completes', tone: 'neutral' },
 };
 
 const reasons: Record<string, string> = {
   script_disabled: 'The script was disabled.',
-  concurrency_limit_reached: 'The script was at its limit of runs.',
-  chain_too_long: 'Runs had caused one another 16 times.',
+  concurrency_limit_reached: 'The script was at its concurrency limit.',
+  chain_too_long: 'The chain reached the limit of 16 consecutive runs.',
 };
 
 /** What a chain did at the end of a run. */
 export function answerWords({ outcome, reason }: ChainOccurrence): string {
-  if (outcome === 'fired') return 'A run was started.';
+  if (outcome === 'fired') return 'Started a run.';
   // A server newer than this page may know more reasons.
-  return reasons[reason ?? ''] ?? reason ?? 'No run was started.';
+  return reasons[reason ?? ''] ?? reason ?? 'Started no run.';
 }

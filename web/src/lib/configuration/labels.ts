@@ -7,10 +7,10 @@ type Difference = ConfigurationImport['items'][number];
 
 export const actionWords: Readonly<Record<Difference['action'], { word: string; tone: Tone }>> = {
   create: { word: 'New', tone: 'success' },
-  change: { word: 'Changes', tone: 'info' },
-  delete: { word: 'Goes', tone: 'danger' },
-  absent: { word: 'Stays', tone: 'neutral' },
-  unchanged: { word: 'Same', tone: 'neutral' },
+  change: { word: 'Change', tone: 'info' },
+  delete: { word: 'Delete', tone: 'danger' },
+  absent: { word: 'Keep', tone: 'neutral' },
+  unchanged: { word: 'Unchanged', tone: 'neutral' },
 };
 
 export const kindWords: Readonly<Record<Difference['kind'], string>> = {
@@ -27,14 +27,14 @@ export const kindWords: Readonly<Record<Difference['kind'], string>> = {
 /** What an import does, as one sentence. */
 export function summaryOf({ create, change, delete: gone }: ConfigurationImport['counts']): string {
   const parts = [
-    ...(create > 0 ? [`${create} made`] : []),
+    ...(create > 0 ? [`${create} created`] : []),
     ...(change > 0 ? [`${change} changed`] : []),
     ...(gone > 0 ? [`${gone} deleted`] : []),
   ];
-  if (parts.length === 0) return 'Nothing differs.';
+  if (parts.length === 0) return 'No changes.';
   const last = parts.pop();
   const all = parts.length === 0 ? last : `${parts.join(', ')} and ${last}`;
-  return `${create + change + gone === 1 ? 'One thing is' : 'Things are'} touched: ${all}.`;
+  return `${create + change + gone} ${create + change + gone === 1 ? 'change' : 'changes'}: ${all}.`;
 }
 
 /** A value, short enough for a line. */

@@ -10,7 +10,7 @@ const hours = [
 
 test('due times stand on the hours, and are summed up', () => {
   const { model, summary } = dueChart({ from, to, counted_until: to, hours });
-  expect(summary).toBe('1,203 in all');
+  expect(summary).toBe('1,203 total');
   expect(model.series[0]?.points).toEqual([
     [Date.parse('2026-11-21T02:00:00.000Z'), 3],
     [Date.parse('2026-11-21T03:00:00.000Z'), 1200],
@@ -19,5 +19,5 @@ test('due times stand on the hours, and are summed up', () => {
 
 test('what was not counted is told of', () => {
   const { summary } = dueChart({ from, to, counted_until: '2026-11-21T04:00:00.000Z', hours });
-  expect(summary).toMatch(/^1,203 until .*; there are more$/);
+  expect(summary).toMatch(/^1,203 until .*; more follow$/);
 });

@@ -14,8 +14,7 @@ export function dueChart({ from, to, counted_until: until, hours }: DashboardFir
   ]);
   return {
     title: 'Due in the next 24 hours',
-    summary:
-      until === to ? `${total} in all` : `${total} until ${localTime(until)}; there are more`,
+    summary: until === to ? `${total} total` : `${total} until ${localTime(until)}; more follow`,
     model: {
       kind: 'bars',
       series: [{ name: 'Due', color: '--info', points }],

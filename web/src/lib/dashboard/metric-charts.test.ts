@@ -12,7 +12,7 @@ const series = (names: Record<string, number | null>) => ({
 
 test('counts become stacked bars, summed up', () => {
   const chart = figureChart('runs', series({ success: 1200, failed: 3, stopped: 0 }), String);
-  expect(chart.summary).toBe('1,203 in all');
+  expect(chart.summary).toBe('1,203 total');
   expect(chart.model.kind).toBe('bars');
   expect(chart.model.series.map(({ name }) => name)).toEqual(['Success', 'Failed', 'Stopped']);
   expect(chart.model.series[1]?.points).toEqual([[Date.parse(at), 3]]);
@@ -31,7 +31,7 @@ test('times on the axis are round', () => {
 
 test('times become lines with gaps, of which the worst is told', () => {
   const chart = figureChart('duration', series({ p50: 12, p95: 1500 }), String);
-  expect([chart.model.kind, chart.summary]).toEqual(['lines', '95 % within 1.5 s at most']);
+  expect([chart.model.kind, chart.summary]).toEqual(['lines', 'p95 up to 1.5 s']);
   const empty = figureChart('queue', series({ p50: null, p95: null }), String);
   expect(empty.summary).toBe('none');
   expect(empty.model.series[0]?.points).toEqual([[Date.parse(at), null]]);

@@ -29,9 +29,9 @@ const percentiles: Omit<Look, 'title'> = {
   valueOf: duration,
   series: {
     p50: { name: 'Median', color: '--info' },
-    p95: { name: '95 % within', color: '--primary' },
+    p95: { name: 'p95', color: '--primary' },
   },
-  sumUp: (values) => `95 % within ${duration(most(values))} at most`,
+  sumUp: (values) => `p95 up to ${duration(most(values))}`,
 };
 
 const looks: Record<MetricName, Look> = {
@@ -44,30 +44,30 @@ const looks: Record<MetricName, Look> = {
       failed: { name: 'Failed', color: '--danger' },
       stopped: { name: 'Stopped', color: '--muted-foreground' },
     },
-    sumUp: (values) => `${whole(total(values))} in all`,
+    sumUp: (values) => `${whole(total(values))} total`,
   },
   errors: {
     title: 'Errors',
     kind: 'bars',
     valueOf: whole,
     series: { failed: { name: 'Failed', color: '--danger' } },
-    sumUp: (values) => `${whole(total(values))} in all`,
+    sumUp: (values) => `${whole(total(values))} total`,
   },
   duration: { title: 'Duration', ...percentiles },
-  queue: { title: 'Wait in the queue', ...percentiles },
+  queue: { title: 'Queue wait', ...percentiles },
   cpu: {
     title: 'CPU time',
     kind: 'bars',
     valueOf: (seconds) => duration(seconds * 1000),
     series: { cpu_seconds: { name: 'CPU time', color: '--info' } },
-    sumUp: (values) => `${duration(total(values) * 1000)} in all`,
+    sumUp: (values) => `${duration(total(values) * 1000)} total`,
   },
   memory: {
     title: 'Memory',
     kind: 'lines',
     valueOf: byteSize,
-    series: { max_bytes: { name: 'The most of one run', color: '--primary' } },
-    sumUp: (values) => `at most ${byteSize(most(values))}`,
+    series: { max_bytes: { name: 'Peak per run', color: '--primary' } },
+    sumUp: (values) => `peak ${byteSize(most(values))}`,
   },
 };
 

@@ -12,22 +12,22 @@ const headers = (token: string) => ({ Authorization: `Bearer ${token}` });
 
 export const clients = {
   'Claude Code': {
-    where: 'At the command line:',
+    where: 'Run this command:',
     text: (url, token) =>
       `claude mcp add --transport http ${name} ${url} \\
   --header "Authorization: Bearer ${token}"`,
   },
   Cursor: {
-    where: 'In .cursor/mcp.json of a project, or of your home:',
+    where: 'Add to .cursor/mcp.json in your project or home directory:',
     text: (url, token) => json({ mcpServers: { [name]: { url, headers: headers(token) } } }),
   },
   'VS Code': {
-    where: 'In .vscode/mcp.json:',
+    where: 'Add to .vscode/mcp.json:',
     text: (url, token) =>
       json({ servers: { [name]: { type: 'http', url, headers: headers(token) } } }),
   },
   Others: {
-    where: 'In the configuration of MCP servers, where the transport is Streamable HTTP:',
+    where: 'Add to your client’s MCP configuration (Streamable HTTP transport):',
     text: (url, token) =>
       json({ mcpServers: { [name]: { type: 'http', url, headers: headers(token) } } }),
   },

@@ -6,18 +6,18 @@ type Happening = NotificationDelivery['on'];
 /** What is told of, as a rule names it. */
 export const happenings: Record<NotificationRule['on'][number], string> = {
   failed: 'A run failed',
-  failed_n_times: 'Several runs in a row failed',
-  recovered: 'A run succeeded after one that failed',
+  failed_n_times: 'Several consecutive runs failed',
+  recovered: 'A script recovered',
   success: 'A run succeeded',
   stopped: 'A run was stopped',
-  missed: 'A due time was missed',
-  message: 'A script said something',
-  alarm: 'The platform raised an alarm',
-  alarm_cleared: 'An alarm of the platform is over',
+  missed: 'A scheduled run was missed',
+  message: 'Script sent a message',
+  alarm: 'Platform alarm raised',
+  alarm_cleared: 'Platform alarm cleared',
 };
 
 export function happeningWord(on: Happening): string {
-  return on === 'test' ? 'Somebody tried the channel' : happenings[on];
+  return on === 'test' ? 'Test notification' : happenings[on];
 }
 
 export const channelKinds: Record<Channel['kind'], string> = {
@@ -53,6 +53,6 @@ export function channelTarget({ kind, config }: Channel): string {
     case 'webhook':
       return text('url');
     case 'in_app':
-      return config['group_id'] ? 'A chosen group' : 'The group of the script';
+      return config['group_id'] ? 'Selected group' : 'The script’s group';
   }
 }

@@ -13,7 +13,7 @@ test('things are named as people name them', () => {
   expect(nameOf({ kind: 'chain', before: null, after }, names)).toBe('Report → Mail it');
   const lost = { name: 'push', script_id: '9' };
   expect(nameOf({ kind: 'webhook', before: lost, after: null }, names)).toBe(
-    'push of a deleted script',
+    'push of deleted script',
   );
 });
 

@@ -15,7 +15,7 @@ export const kindWords: Record<ReplayDifference['kind'], string> = {
 
 /** What became of a thing since the moment. */
 export const changeWords: Record<ReplayDifference['change'], string> = {
-  created: 'Made since',
+  created: 'Created since',
   changed: 'Changed since',
   deleted: 'Deleted since',
 };
@@ -39,7 +39,7 @@ export function nameOf(
   names: ReadonlyMap<string, string>,
 ): string {
   const thing: Thing = after ?? before ?? {};
-  const named = (field: string) => names.get(text(thing[field])) ?? 'a deleted script';
+  const named = (field: string) => names.get(text(thing[field])) ?? 'deleted script';
   switch (kind) {
     case 'group':
     case 'script':

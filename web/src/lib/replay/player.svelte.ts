@@ -1,7 +1,7 @@
 /** Goes from event to event by itself. One step is under way at a time, however slow the server is. */
 export class Player {
   playing = $state(false);
-  /** Events a second. */
+  /** Events per second. */
   speed = $state(1);
   readonly #step: () => Promise<boolean>;
   #timer: ReturnType<typeof setTimeout> | undefined;

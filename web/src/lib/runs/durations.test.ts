@@ -19,7 +19,7 @@ test('a run usually takes what the middle one of the latest successes took', () 
 
 test.each([
   [12_000, 'about 48.0 s left'],
-  [60_000, 'about to end'],
+  [60_000, 'almost done'],
   [90_000, 'longer than usual'],
 ])('after %i ms of usually a minute a run is %s', (elapsed, words) => {
   expect(remaining(elapsed, { p50_ms: 60_000, p95_ms: 90_000 })).toBe(words);

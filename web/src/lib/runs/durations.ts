@@ -7,7 +7,7 @@ export function remaining(
   { p50_ms: half, p95_ms: most }: Pick<UsualDuration, 'p50_ms' | 'p95_ms'>,
 ): string {
   if (elapsedMs < half) return `about ${duration(half - elapsedMs)} left`;
-  return elapsedMs < most ? 'about to end' : 'longer than usual';
+  return elapsedMs < most ? 'almost done' : 'longer than usual';
 }
 
 /** How long runs of a script usually take. */
@@ -15,7 +15,7 @@ export function usualWords({
   p50_ms: half,
   p95_ms: most,
 }: Pick<UsualDuration, 'p50_ms' | 'p95_ms'>): string {
-  return `usually ${duration(half)}, 95 % within ${duration(most)}`;
+  return `usually ${duration(half)}, p95 ${duration(most)}`;
 }
 
 /** The median of those that succeeded; undefined without any. */

@@ -21,14 +21,14 @@ const triggerWords: Record<TriggerType, string> = {
 };
 
 const failureWords: Record<FailureReason, string> = {
-  exit_code: 'The script ended with an error',
-  timeout: 'It ran longer than its time limit',
-  cpu_limit: 'It used more CPU time than its limit',
-  memory_limit: 'It used more memory than its limit',
-  environment_error: 'Its Python environment could not be built; the log shows why',
+  exit_code: 'The script failed',
+  timeout: 'The run exceeded its time limit',
+  cpu_limit: 'The run exceeded its CPU time limit',
+  memory_limit: 'The run exceeded its memory limit',
+  environment_error: 'The Python environment could not be built. See the log for details',
   sandbox_error: 'The sandbox could not be set up',
-  runtime_lost: 'The runtime that executed it was lost',
-  expired: 'It waited in the queue longer than its limit',
+  runtime_lost: 'The runtime was lost during the run',
+  expired: 'The run waited in the queue longer than its limit',
 };
 
 export const runStatuses = Object.keys(statusWords) as RunStatus[];
@@ -66,7 +66,7 @@ function failureWord(run: Pick<Run, 'failure_reason' | 'exit_code' | 'signal'>):
   const words = failureWords[run.failure_reason];
   if (run.failure_reason !== 'exit_code') return `${words}.`;
   return run.signal
-    ? `The script was ended by ${run.signal}.`
+    ? `The script was terminated by ${run.signal}.`
     : `${words} (exit code ${run.exit_code}).`;
 }
 

@@ -40,9 +40,9 @@ describe('a form for the parameters of a schema', () => {
     const values = { limit: 'many', more: '[1' };
     expect(paramsOf(fieldsOf(schema, null), values)).toEqual({
       errors: {
-        city: 'This is needed.',
-        limit: 'This has to be a number.',
-        more: 'This is not JSON.',
+        city: 'This field is required.',
+        limit: 'Enter a number.',
+        more: 'Enter valid JSON.',
       },
     });
   });
@@ -60,7 +60,7 @@ describe('without a schema, or with one that names nothing', () => {
 
   test('what is no object is refused', () => {
     expect(paramsOf(fields, { '': '[1]' })).toEqual({
-      errors: { '': 'This has to be an object.' },
+      errors: { '': 'Enter a JSON object.' },
     });
   });
 });

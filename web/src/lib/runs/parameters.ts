@@ -46,7 +46,7 @@ export function paramsOf(
   if (Object.keys(errors).length > 0) return { errors };
   if (fields[0]?.name !== whole) return { params };
   const all = asSchema(params[whole] ?? {});
-  return all === undefined ? { errors: { [whole]: 'This has to be an object.' } } : { params: all };
+  return all === undefined ? { errors: { [whole]: 'Enter a JSON object.' } } : { params: all };
 }
 
 /** The field that holds all parameters. No property is called so: a form has this one alone. */
@@ -57,7 +57,7 @@ function wholeOf(given: Params | null): ParameterField {
     name: whole,
     kind: 'json',
     label: 'Parameters',
-    hint: 'A JSON object; the script reads it as platform.params.',
+    hint: 'A JSON object. The script reads it as platform.params.',
     required: false,
     choices: [],
     initial: given === null ? '' : JSON.stringify(given, null, 2),
@@ -104,14 +104,15 @@ function valueOf(
   entered: string | boolean,
 ): { readonly value: unknown } | { readonly error: string } {
   if (typeof entered === 'boolean') return { value: entered };
-  if (entered.trim() === '') return required ? { error: 'This is needed.' } : { value: undefined };
+  if (entered.trim() === '')
+    return required ? { error: 'This field is required.' } : { value: undefined };
   if (kind === 'text') return { value: entered };
   try {
     const value: unknown = JSON.parse(entered);
     const isNumber = typeof value === 'number';
-    return kind === 'number' && !isNumber ? { error: 'This has to be a number.' } : { value };
+    return kind === 'number' && !isNumber ? { error: 'Enter a number.' } : { value };
   } catch {
-    return { error: kind === 'number' ? 'This has to be a number.' : 'This is not JSON.' };
+    return { error: kind === 'number' ? 'Enter a number.' : 'Enter valid JSON.' };
   }
 }
 

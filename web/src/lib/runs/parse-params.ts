@@ -6,15 +6,15 @@ type Parsed = { params: Record<string, unknown>; problem?: undefined } | { probl
 /** Reads the parameters of a run as a person wrote them; empty text is an empty object. */
 export function parseParams(text: string): Parsed {
   if (new TextEncoder().encode(text).length > maxParamsBytes) {
-    return { problem: 'Parameters are at most 64 KiB.' };
+    return { problem: 'Parameters are limited to 64 KiB.' };
   }
   try {
     const value: unknown = text.trim() === '' ? {} : JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
       return { params: value as Record<string, unknown> };
     }
-    return { problem: 'Write one JSON object, such as {"limit": 10}.' };
+    return { problem: 'Enter a JSON object, such as {"limit": 10}.' };
   } catch (error) {
-    return { problem: `This is not JSON: ${error instanceof Error ? error.message : ''}` };
+    return { problem: `Invalid JSON: ${error instanceof Error ? error.message : ''}` };
   }
 }

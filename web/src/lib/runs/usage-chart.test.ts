@@ -29,14 +29,14 @@ test('CPU time becomes the share of a core between neighbours', () => {
 
 test('samples become charts that count from the first', () => {
   const [cpu, memory, threads] = usageCharts([sample(7, 0, 1024), sample(9, 1, 512)]);
-  expect(cpu?.summary).toBe('50 %, at most 50 %');
+  expect(cpu?.summary).toBe('50%, peak 50%');
   expect(memory?.model.series[0]?.points).toEqual([
     [0, 1024],
     [2, 512],
   ]);
-  expect(memory?.summary).toBe('512 B, at most 1.0 KiB');
-  expect(threads?.summary).toBe('10, at most 10');
-  expect(usageCharts([sample(7, 0, 1024)])[0]?.summary).toBe('not measured yet');
+  expect(memory?.summary).toBe('512 B, peak 1.0 KiB');
+  expect(threads?.summary).toBe('10, peak 10');
+  expect(usageCharts([sample(7, 0, 1024)])[0]?.summary).toBe('no samples yet');
 });
 
 test('two runs are drawn over each other, where both were measured', () => {
@@ -44,7 +44,7 @@ test('two runs are drawn over each other, where both were measured', () => {
   const short = [sample(3, 0, 30), sample(5, 1, 40)];
   const memory = usageTogether(long, short)[1];
   expect(memory?.model.series.map(({ name, points }) => [name, points.at(-1)])).toEqual([
-    ['The other run', [9, 20]],
+    ['Other run', [9, 20]],
     ['This run', [2, 40]],
   ]);
   expect(memory?.model.range).toEqual([0, 9]);

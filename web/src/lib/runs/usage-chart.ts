@@ -18,7 +18,7 @@ export function usageCharts(samples: readonly RunSample[]): UsageChart[] {
     samples.map((one): Point => [(Date.parse(one.time) - startMs) / 1000, value(one)]);
   const cpu = cpuShare(over((sample) => sample.cpu_seconds));
   return [
-    chart('CPU', '--primary', cpu, (share) => `${Math.round(share)} %`),
+    chart('CPU', '--primary', cpu, (share) => `${Math.round(share)}%`),
     chart(
       'Memory',
       '--info',
@@ -51,7 +51,7 @@ export function usageTogether(
       model: {
         ...chart.model,
         series: [
-          ...colored(other, 'The other run', '--warning'),
+          ...colored(other, 'Other run', '--warning'),
           ...colored(chart, 'This run', '--primary'),
         ],
         range: [0, Math.max(other.model.range?.[1] ?? 0, chart.model.range?.[1] ?? 0)],
@@ -78,9 +78,7 @@ function chart(
   const values = points.map(([, value]) => value);
   const now = values.at(-1);
   const summary =
-    now === undefined
-      ? 'not measured yet'
-      : `${valueOf(now)}, at most ${valueOf(Math.max(...values))}`;
+    now === undefined ? 'no samples yet' : `${valueOf(now)}, peak ${valueOf(Math.max(...values))}`;
   const after = (seconds: number) => duration(seconds * 1000);
   const model: ChartModel = {
     kind: 'lines',

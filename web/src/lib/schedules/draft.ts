@@ -82,7 +82,7 @@ export function comingOf(schedule: Schedule): ScheduleTiming | null {
  *  @throws SyntaxError when the parameters are no JSON object */
 export function bodyOf(draft: ScheduleDraft): ScheduleChanges & Omit<NewSchedule, 'script_id'> {
   const timing = timingOf(draft);
-  if (timing === null) throw new SyntaxError('It does not say yet when it is due.');
+  if (timing === null) throw new SyntaxError('Complete the schedule first.');
   return {
     ...timing,
     catch_up: draft.catchUp,
@@ -97,7 +97,7 @@ function paramsOf(text: string): Record<string, unknown> | null {
   const value: unknown = JSON.parse(text);
   if (typeof value === 'object' && value !== null && !Array.isArray(value))
     return value as Record<string, unknown>;
-  throw new SyntaxError('Parameters are a JSON object, such as {"limit": 10}.');
+  throw new SyntaxError('Enter a JSON object, such as {"limit": 10}.');
 }
 
 function largestUnit(seconds: number): IntervalUnit {

@@ -30,11 +30,11 @@ test.each([
 test('what a due time meets is told', () => {
   expect(meetingWords({ overlap: null, together: [] })).toEqual([]);
   expect(meetingWords({ overlap: 'likely', together: ['one'] })).toEqual([
-    'The run before will likely not be over',
-    'Together with another schedule of the script',
+    'Previous run will likely still be active',
+    'Coincides with another schedule of this script',
   ]);
   expect(meetingWords({ overlap: 'possible', together: ['one', 'two'] })).toEqual([
-    'The run before may not be over',
-    'Together with 2 other schedules of the script',
+    'Previous run may still be active',
+    'Coincides with 2 other schedules of this script',
   ]);
 });

@@ -37,15 +37,15 @@ export function scheduleWords(schedule: Pick<Schedule, 'cron' | 'interval_second
 }
 
 export const catchUpWords: Record<Schedule['catch_up'], string> = {
-  none: 'Start nothing for what was due',
-  last: 'Start one run, for the last due time',
-  all: 'Start a run for each due time',
+  none: 'Skip missed runs',
+  last: 'Run once, for the last missed due time',
+  all: 'Run once for each missed due time',
 };
 
 export const overlapWords: Record<Schedule['overlap'], string> = {
-  skip: 'Skip this due time',
-  queue: 'Wait for its turn',
-  cancel_previous: 'Stop the run before, then start',
+  skip: 'Skip this run',
+  queue: 'Queue the run',
+  cancel_previous: 'Stop the previous run, then start',
 };
 
 /** What a due time meets. */
@@ -54,12 +54,12 @@ export function meetingWords({
   together,
 }: Pick<DueTime, 'overlap' | 'together'>): string[] {
   const overlaps = {
-    likely: 'The run before will likely not be over',
-    possible: 'The run before may not be over',
+    likely: 'Previous run will likely still be active',
+    possible: 'Previous run may still be active',
   };
   const others = together.length === 1 ? 'another schedule' : `${together.length} other schedules`;
   return [
     ...(overlap === null ? [] : [overlaps[overlap]]),
-    ...(together.length === 0 ? [] : [`Together with ${others} of the script`]),
+    ...(together.length === 0 ? [] : [`Coincides with ${others} of this script`]),
   ];
 }

@@ -5,5 +5,5 @@ import { session } from './session.svelte.ts';
  *  @param parent after which it is known who is logged in */
 export async function requireRight(parent: () => Promise<unknown>, right: string): Promise<void> {
   await parent();
-  if (!session.may(right)) error(403, 'Your role does not allow it.');
+  if (!session.may(right)) error(403, 'Your role does not allow this.');
 }

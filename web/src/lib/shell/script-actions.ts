@@ -25,7 +25,7 @@ export const scriptActions: Record<Verb, ScriptAction> = {
     run: async ({ id, name }) => {
       const run = await startRun(id);
       await goto(`/runs/${run.run_id}`);
-      return `“${name}” is queued`;
+      return `Queued “${name}”`;
     },
   },
   stop: {
@@ -34,7 +34,7 @@ export const scriptActions: Record<Verb, ScriptAction> = {
     fits: () => true,
     run: async ({ id, name }) => {
       const count = await stopScript(id);
-      return `${counted(count, 'run')} of “${name}” asked to stop`;
+      return `Stopping ${counted(count, 'run')} of “${name}”`;
     },
   },
   enable: {
@@ -43,7 +43,7 @@ export const scriptActions: Record<Verb, ScriptAction> = {
     fits: ({ enabled }) => !enabled,
     run: async ({ id, name }) => {
       await setEnabled(id, true);
-      return `“${name}” is enabled`;
+      return `Enabled “${name}”`;
     },
   },
   disable: {
@@ -52,7 +52,7 @@ export const scriptActions: Record<Verb, ScriptAction> = {
     fits: ({ enabled }) => enabled,
     run: async ({ id, name }) => {
       await setEnabled(id, false);
-      return `“${name}” is disabled`;
+      return `Disabled “${name}”`;
     },
   },
 };
@@ -65,6 +65,6 @@ export async function act(verb: Verb, script: Script): Promise<void> {
     void queryClient.invalidateQueries({ queryKey: ['scripts'] });
     void queryClient.invalidateQueries({ queryKey: ['script', script.id] });
   } catch (error) {
-    toastError(`${action.word} “${script.name}”: it was refused`, error);
+    toastError(`Could not ${action.word.toLowerCase()} “${script.name}”`, error);
   }
 }

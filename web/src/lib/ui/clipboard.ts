@@ -9,5 +9,5 @@ export async function copyText(text: string): Promise<void> {
   field.select();
   const done = document.execCommand('copy');
   field.remove();
-  if (!done) throw new Error('The browser does not allow it.');
+  if (!done) throw new Error('The browser denied access to the clipboard.');
 }

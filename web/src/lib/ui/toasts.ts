@@ -14,7 +14,6 @@ export function toastDone(text: string): void {
 
 /** Tells what was done, and offers for a while to undo it. */
 export function toastUndo(text: string, undo: () => Promise<unknown>): void {
-  const onClick = () =>
-    void undo().catch((error: unknown) => toastError('It was not undone', error));
+  const onClick = () => void undo().catch((error: unknown) => toastError('Could not undo', error));
   toast.success(text, { duration: 8000, action: { label: 'Undo', onClick } });
 }

@@ -2,25 +2,25 @@ import type { WebhookDelivery } from '#lib/api/types.ts';
 import type { Tone } from '#lib/ui/badge.svelte';
 
 export const deliveryLooks: Record<WebhookDelivery['outcome'], { word: string; tone: Tone }> = {
-  queued: { word: 'Taken', tone: 'success' },
-  repeated: { word: 'Repeated', tone: 'info' },
-  refused: { word: 'Refused', tone: 'danger' },
+  queued: { word: 'Accepted', tone: 'success' },
+  repeated: { word: 'Duplicate', tone: 'info' },
+  refused: { word: 'Rejected', tone: 'danger' },
 };
 
 const reasons: Record<string, string> = {
-  concurrency_limit_reached: 'The script was at its limit of runs.',
-  invalid_signature: 'It was not signed, or the signature did not hold.',
-  payload_too_large: 'The body is over 1 MiB.',
-  rate_limited: 'More calls came than the limit allows.',
+  concurrency_limit_reached: 'The script was at its concurrency limit.',
+  invalid_signature: 'The signature was missing or invalid.',
+  payload_too_large: 'The body exceeded 1 MiB.',
+  rate_limited: 'The rate limit was exceeded.',
   script_disabled: 'The script was disabled.',
-  validation_failed: 'The script wants parameters, which a webhook has none of.',
+  validation_failed: 'The script requires parameters. Webhooks cannot pass parameters.',
   webhook_disabled: 'The webhook was disabled.',
 };
 
 /** What became of a call, in a sentence. */
 export function deliveryWords({ outcome, reason, redelivery_of }: WebhookDelivery): string {
-  if (outcome === 'repeated') return 'It came before, and was told of the run of then.';
-  if (outcome === 'queued') return redelivery_of ? 'Delivered again.' : 'A run was queued.';
+  if (outcome === 'repeated') return 'Duplicate; returned the original run.';
+  if (outcome === 'queued') return redelivery_of ? 'Redelivered.' : 'Queued a run.';
   // A server newer than this page may know more reasons.
   return reasons[reason ?? ''] ?? reason ?? '';
 }

@@ -33,8 +33,8 @@ test('of packages, those that differ in what was chosen last are told', () => {
 
 test('how much more or less something is', () => {
   expect([change(100, 140), change(100, 60), change(100, 100), change(0, 5)]).toEqual([
-    '+40 %',
-    '−40 %',
+    '+40%',
+    '−40%',
     '',
     '',
   ]);

@@ -23,10 +23,10 @@ export function factsOf(before: Run, after: Run): Pair[] {
     pair('Status', (run) => statusWord(run.status)),
     pair('Failure', errorHeadline),
     pair('Duration', (run) => time(run.duration_ms)),
-    pair('Wait', (run) => time(run.queue_ms)),
-    pair('Most memory', (run) => size(run.usage?.max_memory_bytes)),
+    pair('Queue wait', (run) => time(run.queue_ms)),
+    pair('Peak memory', (run) => size(run.usage?.max_memory_bytes)),
     pair('CPU time', (run) => run.usage?.cpu_seconds?.toFixed(2).concat(' s')),
-    pair('Most threads', (run) => run.usage?.max_threads?.toString()),
+    pair('Peak threads', (run) => run.usage?.max_threads?.toString()),
     pair('Log', (run) => `${run.log_lines} lines, ${byteSize(run.log_bytes)}`),
     pair('Version', (run) => `v${run.script_version}`),
     pair('Trigger', (run) => triggerOf(run)),
@@ -36,14 +36,14 @@ export function factsOf(before: Run, after: Run): Pair[] {
   ].filter((one) => one.before !== null || one.after !== null);
 }
 
-/** By how much the second is more or less, such as "+40 %"; empty where that says nothing. */
+/** By how much the second is more or less, such as "+40%"; empty where that says nothing. */
 export function change(
   before: number | null | undefined,
   after: number | null | undefined,
 ): string {
   if (!before || after == null) return '';
   const percent = Math.round((100 * (after - before)) / before);
-  return percent === 0 ? '' : `${percent > 0 ? '+' : '−'}${Math.abs(percent)} %`;
+  return percent === 0 ? '' : `${percent > 0 ? '+' : '−'}${Math.abs(percent)}%`;
 }
 
 /** Values that are not the same, by name. */

@@ -13,12 +13,14 @@ const maxCopiedBytes = 5 * 1024 * 1024;
 export async function copyLog(run: Run): Promise<void> {
   try {
     if (run.log_bytes > maxCopiedBytes) {
-      throw new Error(`It is ${byteSize(run.log_bytes)} long. Download it instead.`);
+      throw new Error(
+        `The log is too large to copy (${byteSize(run.log_bytes)}). Download it instead.`,
+      );
     }
     await copyText(await (await logText(run.run_id)).text());
-    toastDone('The log is on the clipboard');
+    toastDone('Log copied');
   } catch (error) {
-    toastError('The log was not copied', error);
+    toastError('Could not copy the log', error);
   }
 }
 
@@ -31,7 +33,7 @@ export async function openRawLog(run: Run): Promise<void> {
     tab?.location.replace(URL.createObjectURL(text));
   } catch (error) {
     tab?.close();
-    toastError('The log was not opened', error);
+    toastError('Could not open the log', error);
   }
 }
 
@@ -40,13 +42,9 @@ export async function copyLines(run: Run, { from, to }: LineRange): Promise<void
   try {
     const lines = await logLines(run.run_id, from, to);
     await copyText(lines.map(({ text }) => `${text}\n`).join(''));
-    toastDone(
-      lines.length === 1
-        ? 'The line is on the clipboard'
-        : `${lines.length} lines are on the clipboard`,
-    );
+    toastDone(lines.length === 1 ? '1 line copied' : `${lines.length} lines copied`);
   } catch (error) {
-    toastError('The lines were not copied', error);
+    toastError('Could not copy the lines', error);
   }
 }
 
@@ -56,6 +54,6 @@ export async function downloadLog(run: Run): Promise<void> {
     const name = run.script_name.replace(/[^\p{L}\p{N}._-]+/gu, '-');
     saveBlob(await logText(run.run_id), `${name}-${run.run_id}.log`);
   } catch (error) {
-    toastError('The log was not downloaded', error);
+    toastError('Could not download the log', error);
   }
 }

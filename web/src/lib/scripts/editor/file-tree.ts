@@ -46,11 +46,11 @@ function order(path: string, entrypoint: string): string {
 
 /** Why `path` cannot be a file of a script; null when it can. The server checks it again. */
 export function pathProblem(path: string, taken: readonly string[]): string | null {
-  if (path === '') return 'Give the file a name.';
-  if (new TextEncoder().encode(path).length > 255) return 'The path is longer than 255 bytes.';
-  if (/[\\\0]/.test(path)) return 'A path has no backslash.';
+  if (path === '') return 'Enter a file name.';
+  if (new TextEncoder().encode(path).length > 255) return 'Paths are limited to 255 bytes.';
+  if (/[\\\0]/.test(path)) return 'Use forward slashes (/), not backslashes.';
   if (path.split('/').some((part) => part === '' || part === '.' || part === '..')) {
-    return 'A path is relative and has no empty, “.” or “..” part.';
+    return 'Enter a relative path without empty, “.” or “..” segments.';
   }
-  return taken.includes(path) ? 'There is a file of that name.' : null;
+  return taken.includes(path) ? 'A file with this name already exists.' : null;
 }

@@ -90,14 +90,14 @@ export class Project {
   }
 
   /** Gives a file another path. What is edited in it must be saved.
-   *  @throws ApiError 409 when there is a file, 412 when it was changed meanwhile */
+   *  @throws ApiError 409 when there is a file, 412 when it has conflicting changes */
   async move(path: string, to: string): Promise<void> {
     await moveFile(this.scriptId, path, to, this.#open.get(path)?.etag ?? null);
     await this.#leave(path);
     await this.show(to);
   }
 
-  /** @throws ApiError 409 for the last file, 412 when it was changed meanwhile */
+  /** @throws ApiError 409 for the last file, 412 when it has conflicting changes */
   async remove(path: string): Promise<void> {
     await deleteFile(this.scriptId, path, this.#open.get(path)?.etag ?? null);
     await this.#leave(path);

@@ -35,9 +35,9 @@ export class Workbench {
       const text = await formatPython(doc.sliceString(0));
       // What was typed meanwhile is worth more.
       if (file.state.doc.eq(doc)) file.rewrite(text);
-      if (file.state.doc.eq(doc)) toastDone('It is formatted already');
+      if (file.state.doc.eq(doc)) toastDone('Already formatted');
     } catch (error) {
-      toastError(`${file.path} was not formatted`, error);
+      toastError(`Could not format ${file.path}`, error);
     } finally {
       this.formatting = false;
     }
@@ -63,7 +63,7 @@ export class Workbench {
     try {
       return await this.project.saveAll();
     } catch (error) {
-      toastError('It was not saved', error);
+      toastError('Could not save', error);
       return false;
     }
   }

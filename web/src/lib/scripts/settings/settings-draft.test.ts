@@ -74,9 +74,9 @@ test('listen ports are sent as numbers, each once', () => {
 });
 
 test.each(['http', '80', '65536', '-1', '8000 9000', '1e4'])(
-  '“%s” is not a listen port',
+  '“%s” is not a valid port',
   (listenPorts) => {
-    expect(draftProblems({ ...before, listenPorts }).listenPorts).toContain('not a listen port');
+    expect(draftProblems({ ...before, listenPorts }).listenPorts).toContain('not a valid port');
   },
 );
 

@@ -82,11 +82,11 @@ export function draftProblems(draft: SettingsDraft): {
   const noPort = itemsOf(draft.listenPorts).find((item) => !isPort(item));
   return {
     ...(noPort !== undefined && {
-      listenPorts: `“${noPort}” is not a listen port: use 0, or 1024 to 65535.`,
+      listenPorts: `“${noPort}” is not a valid port. Use 0 or 1024–65535.`,
     }),
-    ...(wrong !== undefined && { environment: `“${wrong}” is not of the form NAME=value.` }),
+    ...(wrong !== undefined && { environment: `Invalid line “${wrong}”. Use NAME=value.` }),
     ...(!isSchema(draft.parametersSchema) && {
-      parametersSchema: 'Write one JSON object, or nothing.',
+      parametersSchema: 'Enter a JSON object, or leave empty.',
     }),
   };
 }
