@@ -17,7 +17,7 @@ export function decideDelivery(
     }
     case 'RecordAttempt':
       if (state.status === 'absent') return refuse('not_found', 'There is no such delivery.');
-      // Two may have sent it; the first report counts.
+      // Two processes may have sent the notification. The first report counts.
       if (state.status === 'ended' || command.attempt !== state.attempts + 1) return accept();
       return accept(afterAttempt(state, command));
   }
@@ -45,5 +45,5 @@ export const deliveryAggregate: Aggregate<DeliveryState, DeliveryCommand, Delive
   decide: decideDelivery,
   streamOf: (command) => `delivery-${command.deliveryId}`,
   guards: () => [],
-  gather: () => Promise.resolve(undefined),
+  readFacts: () => Promise.resolve(undefined),
 };

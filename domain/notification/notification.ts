@@ -1,7 +1,7 @@
-/** The vocabulary of notifications (contract §3, "Notification"). */
+/** The types of notifications (contract §3, "Notification"). */
 import type { RunFinished } from '#domain/run/events.ts';
 
-/** What people can be told of. */
+/** The events that a user can be notified about. */
 export const happenings = [
   'failed',
   'failed_n_times',
@@ -15,7 +15,7 @@ export const happenings = [
 ] as const;
 export type Happening = (typeof happenings)[number];
 
-/** How a run ended, as a sentence. */
+/** The outcome of a run, as a sentence. */
 export function endingOf({ outcome, exitCode, signal, error }: RunFinished['data']): string {
   switch (outcome) {
     case 'success':

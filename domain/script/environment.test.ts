@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { environmentProblem } from './environment.ts';
 
-describe('the variables of a script', () => {
+describe('environment variables of a script', () => {
   test.each(['TZ', 'a', '_X1', 'HTTP_PROXY', 'MY_PATH', 'PATHS'])(
     'may have the name %s',
     (name) => {
@@ -25,11 +25,11 @@ describe('the variables of a script', () => {
     '_PYTHON_SYSCONFIGDATA_NAME',
     '__PYVENV_LAUNCHER__',
     'ORCH_RUN_ID',
-  ])('may not set %s, which is the platform’s', (name) => {
+  ])('may not set %s, which is reserved for the platform', (name) => {
     expect(environmentProblem({ [name]: 'x' })).toMatch('the platform alone');
   });
 
-  test('may not be too large', () => {
+  test('have a maximum total size', () => {
     expect(environmentProblem({ A: 'é'.repeat(32 * 1024) })).toMatch('more than');
     expect(environmentProblem({ A: 'x'.repeat(64 * 1024 - 1) })).toBeUndefined();
   });

@@ -1,4 +1,4 @@
-/** How people are told of alarms. */
+/** Texts of alarms for users. */
 import type { AlarmCleared, AlarmRaised } from './events.ts';
 import type { AlarmName } from './alarms.ts';
 

@@ -1,21 +1,21 @@
-/** Look-ups of reactions that know nothing, to be filled where a test cares. */
+/** Reads of reactions without any data; tests override what they need. */
 import type { ReactionReads } from '#domain/reactions/reaction.ts';
 
-const nobodyAsks = () => Promise.reject(new Error('nobody asks'));
+const unexpectedRead = () => Promise.reject(new Error('unexpected read'));
 
 export function reactionReads(known: Partial<ReactionReads> = {}): ReactionReads {
   return {
-    activeRuns: nobodyAsks,
-    membersOf: nobodyAsks,
-    pastRun: nobodyAsks,
-    retryRules: nobodyAsks,
-    listeners: nobodyAsks,
-    platformListeners: nobodyAsks,
-    endingsBefore: nobodyAsks,
-    chainsAfter: nobodyAsks,
-    triggersPaused: nobodyAsks,
-    depthOf: nobodyAsks,
-    handOver: nobodyAsks,
+    activeRuns: unexpectedRead,
+    membersOf: unexpectedRead,
+    pastRun: unexpectedRead,
+    retryRules: unexpectedRead,
+    listeners: unexpectedRead,
+    platformListeners: unexpectedRead,
+    endingsBefore: unexpectedRead,
+    chainsAfter: unexpectedRead,
+    triggersPaused: unexpectedRead,
+    depthOf: unexpectedRead,
+    handOver: unexpectedRead,
     ...known,
   };
 }
