@@ -1,4 +1,4 @@
-/** What holds for every aggregate, whatever is asked of it. */
+/** Tests that apply to every aggregate. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { eventTypes, handlingOf, type Command as RegisteredCommand } from './aggregates.ts';
@@ -126,7 +126,7 @@ every('notice', noticeAggregate, noticeCommand, fc.constant({ groupId: groupId()
 every('refusal', refusalAggregate, refusalCommand, noFacts);
 every('disclosure', disclosureAggregate, disclosureCommand, noFacts);
 
-test('no two aggregates record events of one type', () => {
+test('no two aggregates record events of the same type', () => {
   expect(new Set(eventTypes).size).toBe(eventTypes.length);
 });
 
@@ -146,7 +146,7 @@ function every<State, Command extends { readonly type: string }, Event extends D
     );
 
   describe(`any history of the aggregate "${name}"`, () => {
-    test('folds, and is of its own streams', () => {
+    test('folds, and belongs to its own streams', () => {
       property((taken) => {
         for (const { streamId } of taken) expect(streamId).toMatch(`${aggregate.streamType}-`);
       });
@@ -157,7 +157,7 @@ function every<State, Command extends { readonly type: string }, Event extends D
       fc.assert(fc.property(command, (one) => decidedBy(one) === aggregate.streamType));
     });
 
-    test('folds the same from any state of it that was kept', () => {
+    test('folds to the same state from any snapshot', () => {
       property((taken) => {
         for (const { history, after } of ends(taken)) {
           const events = history.map((event, index) => recorded(event, index + 1));
@@ -171,17 +171,17 @@ function every<State, Command extends { readonly type: string }, Event extends D
       });
     });
 
-    test('has states of the shape that goes with their number', async () => {
+    test('has states whose shape matches their version', async () => {
       const histories = fc.sample(asked, { seed: 1, numRuns: 300 });
       const taken = histories.flatMap((all) => steps(aggregate, all));
       const states = taken.map(({ after }) => stored(packed(after)));
       const shape = `${JSON.stringify(shapeOf(states), null, 2)}\n`;
-      // Written where there is none yet; one that is there never changes: raise the `stateVersion`.
+      // Written if missing. Never change an existing file: raise the `stateVersion`.
       const file = `testing/state-shapes/${name}.${aggregate.stateVersion}.json`;
       await expect(shape).toMatchFileSnapshot(file);
     });
 
-    test('gains nothing from a command that is repeated', () => {
+    test('does not change when a command is repeated', () => {
       property((taken) => {
         for (const { repeated } of taken) expect(eventsOf(repeated)).toEqual([]);
       });

@@ -1,5 +1,5 @@
-/** Every aggregate, its commands and its events: the one list that a new aggregate joins. */
-import type { Aggregate, World } from './kernel/aggregate.ts';
+/** Every aggregate with its commands and events. Add a new aggregate to this list. */
+import type { Aggregate, DecisionReads } from './kernel/aggregate.ts';
 import type { Decision } from './kernel/decision.ts';
 import type { RecordedEvent, StreamId } from './kernel/event.ts';
 import { backupAggregate } from './backup/decide.ts';
@@ -80,17 +80,17 @@ export interface Handling {
   readonly streamId: StreamId;
   readonly streamType: string;
   readonly guards: readonly StreamId[];
-  /** Those of the guards that one command of a batch may have alone. */
-  readonly takesTurns: readonly StreamId[];
-  /** What snapshots of the stream must be of to be used. */
+  /** The guards that only one command of a batch may use. */
+  readonly exclusiveGuards: readonly StreamId[];
+  /** The format that a snapshot of the stream must have to be used. */
   readonly format: string;
-  /** Folds the stream so far, gathers facts and decides. */
-  readonly decide: (history: History, world: World) => Promise<Decision<PlatformEvent>>;
-  /** The snapshots that are due on the way through the stream. */
+  /** Folds the stream, reads the facts and decides. */
+  readonly decide: (history: History, reads: DecisionReads) => Promise<Decision<PlatformEvent>>;
+  /** The snapshots that are due along the stream. */
   readonly snapshots: (history: History) => readonly Snapshot[];
 }
 
-/** Each type of command leads to the aggregate that decides it, which no type of the language can say. */
+/** Finds the aggregate of each command type at run time. TypeScript cannot express this relation. */
 const deciding = new Map<string, Aggregate<unknown, Command, PlatformEvent, unknown>>(
   aggregates.flatMap((one) =>
     Object.keys(one.commands).map((type) => [
@@ -100,7 +100,7 @@ const deciding = new Map<string, Aggregate<unknown, Command, PlatformEvent, unkn
   ),
 );
 
-/** Finds the aggregate of a command. @throws for a type that is none */
+/** Finds the aggregate of a command. @throws for an unknown type */
 export function handlingOf(command: Command): Handling {
   const aggregate = deciding.get(command.type);
   if (aggregate === undefined) throw new Error(`no aggregate handles ${command.type}`);
@@ -108,10 +108,10 @@ export function handlingOf(command: Command): Handling {
     streamId: aggregate.streamOf(command),
     streamType: aggregate.streamType,
     guards: aggregate.guards(command),
-    takesTurns: aggregate.takesTurns?.(command) ?? [],
+    exclusiveGuards: aggregate.exclusiveGuards?.(command) ?? [],
     format: formatOf(aggregate),
-    decide: async (history, world) => {
-      const facts = await aggregate.gather(command, world);
+    decide: async (history, reads) => {
+      const facts = await aggregate.readFacts(command, reads);
       return aggregate.decide(stateAfter(aggregate, history), command, facts);
     },
     snapshots: (history) => snapshotsAlong(aggregate, history),

@@ -15,7 +15,7 @@ import {
   versionOf,
 } from './snapshots.ts';
 
-/** A script whose one file is saved again and again. */
+/** A script whose only file is saved repeatedly. */
 let events: readonly Recorded[];
 beforeAll(async () => {
   const saves = Array.from({ length: 2 * snapshotEvery + 50 }, (_, index) => ({
@@ -30,8 +30,8 @@ beforeAll(async () => {
 const places = (...histories: Parameters<typeof snapshotsAlong>[1][]) =>
   histories.map((one) => snapshotsAlong(scriptAggregate, one).map(({ last }) => last.version));
 
-describe('given a long stream', () => {
-  test('then a snapshot is due at every so many events, wherever one begins to look', () => {
+describe('a long stream', () => {
+  test('has a snapshot at regular intervals, from any starting point', () => {
     const [first, second] = snapshotsAlong(scriptAggregate, { events });
     expect([first?.last, second?.last]).toEqual([events[199], events[399]]);
     const later = { from: first, events: events.slice(200) };
@@ -43,13 +43,13 @@ describe('given a long stream', () => {
     ]);
   });
 
-  test('then a large state has fewer of them', () => {
+  test('has fewer snapshots if its state is large', () => {
     const [first] = snapshotsAlong(scriptAggregate, { events });
     const large = first && { ...first, size: 200_000 };
     expect(places({ from: large, events: events.slice(200) })).toEqual([[]]);
   });
 
-  test('then the state is the same with and without one', () => {
+  test('gives the same state with and without a snapshot', () => {
     const whole = stateAfter(scriptAggregate, { events });
     for (const from of snapshotsAlong(scriptAggregate, { events })) {
       const rest = events.slice(from.last.version);
@@ -59,13 +59,13 @@ describe('given a long stream', () => {
   });
 });
 
-describe('given a short stream', () => {
-  test('then it has none', () => {
+describe('a short stream', () => {
+  test('has no snapshot', () => {
     expect(places(noHistory, { events: events.slice(0, snapshotEvery - 1) })).toEqual([[], []]);
     expect(places({ events: events.slice(0, snapshotEvery) })).toEqual([[snapshotEvery]]);
   });
 });
 
-test('the format tells one version of the states from another', () => {
+test('the format differs between versions of the states', () => {
   expect(formatOf({ stateVersion: 1 })).not.toBe(formatOf({ stateVersion: 2 }));
 });

@@ -1,30 +1,29 @@
-/** Snapshots: states kept along a stream, so that a long one is not folded from its beginning every
- *  time. They follow from the events alone: one that is lost, or was made by a program that folds
- *  otherwise, costs time and nothing else. */
+/** Snapshots: stored states of a stream, so that long streams are not folded from the beginning. Snapshots derive
+ *  from the events. A lost or outdated snapshot only costs time. */
 import type { Aggregate } from './kernel/aggregate.ts';
 import type { DomainEvent, RecordedEvent } from './kernel/event.ts';
 import { packed, unpacked } from './kernel/json.ts';
 import { upcastsOfToday } from './upcasts.ts';
 
-/** Events from one snapshot to the next, at least: a stream that is shorter has none. */
+/** Minimum number of events between snapshots. Shorter streams have none. */
 export const snapshotEvery = 200;
 
-/** What an event takes in the store, about. A large state is kept that much less often: all snapshots of
- *  a stream together take no more than its events. */
+/** Approximate size of a stored event. Large states get fewer snapshots, so that all snapshots of a stream take no
+ *  more space than its events. */
 const eventBytes = 500;
 
 export interface Snapshot {
-  /** `formatOf` the aggregate whose state it is. */
+  /** `formatOf` the aggregate of the state. */
   readonly format: string;
-  /** The last event that was folded. */
+  /** Version of the last folded event. */
   readonly last: RecordedEvent;
-  /** The state after it, as JSON. */
+  /** The state after that event, as JSON. */
   readonly state: unknown;
-  /** Length of that JSON as text. */
+  /** Length of the JSON text. */
   readonly size: number;
 }
 
-/** A stream as far as it is known: the events after a snapshot, or all of them. */
+/** The loaded part of a stream: the events after a snapshot, or all events. */
 export interface History {
   readonly from?: Snapshot | undefined;
   readonly events: readonly RecordedEvent[];
@@ -32,12 +31,12 @@ export interface History {
 
 export const noHistory: History = { events: [] };
 
-/** How many events the stream has so far. */
+/** The number of events in the stream. */
 export function versionOf({ from, events }: History): number {
   return (from?.last.version ?? 0) + events.length;
 }
 
-/** The last of them. */
+/** The last event. */
 export function lastOf({ from, events }: History): RecordedEvent | undefined {
   return events.at(-1) ?? from?.last;
 }
@@ -52,7 +51,7 @@ export function stateAfter<State, Event extends DomainEvent>(
   { from, events }: History,
 ): State {
   const before = from === undefined ? initial : (unpacked(from.state) as State);
-  // The stream's prefix says whose events these are.
+  // The prefix of the stream id determines the event types.
   const own = events as unknown as readonly (Event & { readonly version: number })[];
   return (
     evolveAll?.(before, own) ??
@@ -60,7 +59,7 @@ export function stateAfter<State, Event extends DomainEvent>(
   );
 }
 
-/** The snapshots that are due on the way through the events. */
+/** The snapshots that are due along the events. */
 export function snapshotsAlong<State, Event extends DomainEvent>(
   aggregate: Folding<State, Event>,
   history: History,
@@ -78,15 +77,15 @@ export function snapshotsAlong<State, Event extends DomainEvent>(
   }
 }
 
-/** Where the next snapshot is due. */
+/** The version at which the next snapshot is due. */
 function versionAfter(snapshot: Snapshot | undefined): number {
   if (snapshot === undefined) return snapshotEvery;
   const { last, size } = snapshot;
   return last.version + Math.max(snapshotEvery, Math.ceil(size / eventBytes));
 }
 
-/** What a snapshot must be of to be used: the aggregate's states, folded from events in the shape of
- *  today. */
+/** The format that a snapshot must have to be used. It changes with the aggregate's state version and with the
+ *  schema versions of its events. */
 export function formatOf({ stateVersion }: Pick<Folding<unknown, never>, 'stateVersion'>): string {
   return [stateVersion, ...upcastsOfToday].join(' ');
 }

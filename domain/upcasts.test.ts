@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { RecordedEvent } from './kernel/event.ts';
 import { schemaVersionOf, upcast, upcasterOf } from './upcasts.ts';
 
-/** A light that was on or off, then had a brightness, and has a colour now. */
+/** A light with on and off, later with a brightness, now with a colour. */
 const light = upcasterOf({
   LightChanged: [
     (data) => ({ brightness: (data as { on: boolean }).on ? 100 : 0 }),
@@ -25,8 +25,8 @@ async function anEvent(changes: Partial<RecordedEvent>): Promise<RecordedEvent> 
 const changed = (schemaVersion: number, data: unknown) =>
   anEvent({ type: 'LightChanged', schemaVersion, data });
 
-describe('given events of old schema versions', () => {
-  test('when they are read, then every step from theirs on is taken, in order', async () => {
+describe('events of old schema versions', () => {
+  test('run through all later steps in order', async () => {
     const today = { brightness: 100, colour: 'white' };
     expect(light.upcast(await changed(1, { on: true }))).toMatchObject({
       schemaVersion: 3,
@@ -35,14 +35,14 @@ describe('given events of old schema versions', () => {
     expect(light.upcast(await changed(2, { brightness: 100 })).data).toEqual(today);
   });
 
-  test('then nothing else of them changes, and the event itself stays as it was', async () => {
+  test('keep all other fields, and the stored event is unchanged', async () => {
     const old = await changed(1, { on: false });
     const { data: _, schemaVersion: __, ...envelope } = structuredClone(old);
     expect(light.upcast(old)).toMatchObject(envelope);
     expect(old).toMatchObject({ schemaVersion: 1, data: { on: false } });
   });
 
-  test('then it is the same once and twice, from any version', async () => {
+  test('give the same result once and twice, from any version', async () => {
     const event = await changed(1, {});
     const shapes = fc.oneof(
       fc.record({ schemaVersion: fc.constant(1), data: fc.record({ on: fc.boolean() }) }),
@@ -61,18 +61,18 @@ describe('given events of old schema versions', () => {
     fc.assert(property);
   });
 
-  test('then what has changed its shape is told, with its version of today', () => {
+  test('list the changed types with their current versions', () => {
     expect(light.upcastsOfToday).toEqual(['LightChanged:3']);
   });
 
-  test('when a newer program wrote them, then it says so instead of guessing', async () => {
+  test('throw if a newer program wrote them', async () => {
     const newer = await changed(4, {});
     expect(() => light.upcast(newer)).toThrow(/newer version/);
   });
 });
 
-describe('given what the platform records', () => {
-  test('then it is of the version that is written now, and upcasting leaves it alone', () =>
+describe('recorded events', () => {
+  test('have the current version, so that upcasting does not change them', () =>
     fc.assert(
       fc.asyncProperty(fc.array(anyCommand, { maxLength: 20 }), async (commands) => {
         for (const event of await recordAll(commands)) {

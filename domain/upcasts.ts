@@ -1,21 +1,21 @@
-/** Old events in the shape of today. What is stored never changes: a new shape of an event's data is a
- *  new schema version, and `domain/<aggregate>/upcast.ts` holds the steps from each version to the
- *  next. They are pure and stay for good. */
+/** Converts old events to the current shape. Stored events never change. A new shape of an event's data is a new
+ *  schema version, and `domain/<aggregate>/upcast.ts` holds the steps from each version to the next. Steps are
+ *  pure and permanent. */
 import type { RecordedEvent } from './kernel/event.ts';
 
-/** Makes the data of one schema version that of the next. */
+/** Converts the data of one schema version to the next. */
 export type Upcast = (data: unknown) => unknown;
 
-/** By event type: the first step leads from version 1 to 2, the next from 2 to 3, and so on. */
+/** By event type: the first step converts version 1 to 2, the next 2 to 3, and so on. */
 export type Upcasts = Readonly<Record<string, readonly Upcast[]>>;
 
 export interface Upcaster {
-  /** The schema version in which events of this type are written now, from 1. */
+  /** The current schema version of events of this type, from 1. */
   readonly schemaVersionOf: (type: string) => number;
-  /** Every type that has changed its shape, with its version of now, such as `FileSaved:2`. */
+  /** Every type with a changed shape and its current version, such as `FileSaved:2`. */
   readonly upcastsOfToday: readonly string[];
-  /** The event as it would be written now; itself where it is of today's version.
-   *  @throws Error when a newer version of the program wrote it: guessing would fold it wrongly */
+  /** The event in the current shape; the same object if the event is current.
+   *  @throws Error if a newer version of the program wrote the event, because a guess would fold it incorrectly */
   readonly upcast: (event: RecordedEvent) => RecordedEvent;
 }
 
@@ -41,7 +41,7 @@ export function upcasterOf(upcasts: Upcasts): Upcaster {
   };
 }
 
-/** The list that the steps of an aggregate join. Every event is still in its first shape. */
+/** Add the steps of an aggregate to this list. Every event still has its first shape. */
 const upcasts: Upcasts = {};
 
 export const { upcast, schemaVersionOf, upcastsOfToday } = upcasterOf(upcasts);

@@ -1,8 +1,7 @@
 import type { Actor } from '#domain/kernel/actor.ts';
 import { sql } from 'kysely';
 
-/** How an actor is shown in lists: the e-mail address of a person, with the name of the API token that they
- *  used, or the name of a part. */
+/** The display name of an actor: a user's e-mail address with the name of the API token, or the name of a part. */
 export function actorName(actor: Actor): string {
   switch (actor.kind) {
     case 'user':
@@ -16,7 +15,7 @@ export function actorName(actor: Actor): string {
   }
 }
 
-/** `actorName` in SQL, of the event that `event` names in a statement. */
+/** `actorName` in SQL; `event` is the alias of the event in the statement. */
 export function actorNameSql(event: string) {
   const actor = sql.raw(`${event}.metadata -> 'actor'`);
   return sql`CASE ${actor} ->> 'kind' WHEN 'user' THEN (${actor} ->> 'email')

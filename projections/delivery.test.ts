@@ -1,4 +1,4 @@
-/** What holds for every projection, whatever has happened and however it is delivered. */
+/** Tests that apply to every projection, for any history in any batches. */
 import type { Command, Recorded } from '#domain/aggregates.ts';
 import { anyCommand } from '#domain/testing/arbitraries.ts';
 import { beginning, recordAll } from '#domain/testing/recorded.ts';
@@ -12,7 +12,7 @@ import { runQueueProjection } from './run-queue/apply.ts';
 import { openTestReads, rowsAfter, type Rows, type TestReads } from './testing/delivery.ts';
 
 const projections = [...inlineProjections, ...asyncProjections];
-/** Whose rows are removed in the end. */
+/** The groups whose rows are deleted at the end. */
 const going: readonly Projection[] = [runQueueProjection, groupsProjection, rulesProjection];
 
 let reads: TestReads;
@@ -47,21 +47,21 @@ describe('the rows of any history', () => {
       expect(await rowsAfter(reads.db, projections, inBatches(events, at))).toEqual(expected);
     }));
 
-  test('are the same when what was delivered first is delivered again', () =>
+  test('are the same if the first batch is delivered again', () =>
     everyHistory(async (events, expected, at) => {
       const [first = [], ...rest] = inBatches(events, at);
       const again = [...inBatches(first, at), ...inBatches(first, at.slice(1)), ...rest];
       expect(await rowsAfter(reads.db, projections, again)).toEqual(expected);
     }));
 
-  test('are the same when everything is delivered again from the start', () =>
+  test('are the same if everything is delivered again from the start', () =>
     everyHistory(async (events, expected, at) => {
       const [first = []] = inBatches(events, at);
       const restarted = [first, ...inBatches(events, at)];
       expect(await rowsAfter(reads.db, projections, restarted)).toEqual(expected);
     }));
 
-  test('are the same when any part comes late again, but where rows go: what is gone cannot tell', () =>
+  test('are the same if any part is redelivered late, except where rows are deleted', () =>
     everyHistory(async (events, expected, at) => {
       const lasting = projections.filter((projection) => !going.includes(projection));
       const parts = inBatches(events, at);
@@ -72,14 +72,14 @@ describe('the rows of any history', () => {
     }));
 });
 
-test('every event has a reader, and every table one writer', () => {
+test('every event has a reader, and every table has one writer', () => {
   const unread = eventTypes.filter((type) =>
     inlineProjections.every((one) => !one.handles.includes(type)),
   );
-  // What was refused, read or sent is for those alone who look back; updates are read from their history.
+  // Refusals, disclosures and uses of secrets are for the audit trail only. Updates are read from their history.
   const ofUpdates = /^(Update|ReleaseFound|RollbackDiscarded)/;
   expect(unread.filter((type) => !ofUpdates.test(type)).toSorted()).toEqual([
-    // Of these, notices and deliveries are made.
+    // Notices and deliveries derive from these.
     'AlarmCleared',
     'AlarmRaised',
     'DataDisclosed',

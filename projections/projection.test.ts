@@ -14,17 +14,17 @@ const echo = () => Promise.reject(new DatabaseError('25P02'));
 const cause = () => Promise.reject(new DatabaseError('23505'));
 
 describe('tasks that share a transaction', () => {
-  test('when all go well, then their results are there', async () => {
+  test('return their results if all succeed', async () => {
     expect(await together([Promise.resolve(1), 'two'])).toEqual([1, 'two']);
   });
 
-  test('when one fails, then its error is thrown and not that of those that came after it', async () => {
+  test('throw the error of the failed task, not the errors that follow from it', async () => {
     await expect(together([echo(), cause(), echo()])).rejects.toThrow('23505');
     await expect(together([together([echo(), cause()]), echo()])).rejects.toThrow('23505');
     await expect(together([echo()])).rejects.toThrow('25P02');
   });
 
-  test('when one fails, then the others are waited for', async () => {
+  test('wait for the other tasks if one fails', async () => {
     const late = Promise.withResolvers<void>();
     let over = false;
     const all = together([cause(), late.promise]).catch(() => {

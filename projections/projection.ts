@@ -1,4 +1,4 @@
-/** What a projection is: events in, rows out. */
+/** A projection turns events into rows. */
 import { sql, type Kysely } from 'kysely';
 import type { EventType, Recorded } from '#domain/aggregates.ts';
 import type { Position, StreamId } from '#domain/kernel/event.ts';
@@ -9,53 +9,52 @@ import type { Tables } from './tables.ts';
 export type ReadModels = Kysely<Tables>;
 
 export interface Projection {
-  /** Permanent; the checkpoint of an asynchronous projection goes by it. */
+  /** Permanent; the checkpoint of an asynchronous projection uses the name. */
   readonly name: string;
-  /** Raised when the rows of old events would look different: the projection is then rebuilt. */
+  /** Raise it when the rows of old events change. The projection is then rebuilt. */
   readonly version: number;
-  /** Event types it looks at; others never reach it. */
+  /** The event types that it handles; it receives no others. */
   readonly handles: readonly EventType[];
-  /** Applies events in the order of the store. The same event again changes nothing. */
+  /** Applies events in the order of the store; idempotent. */
   apply(db: ReadModels, events: readonly Recorded[]): Promise<void>;
-  /** What `apply` would write for events that are just being recorded, as far as that follows from the events
-   *  of their streams alone; `undefined` where rows have to be asked. Positions are not known yet.
-   *  @param past the events of a stream before these, where all of them are at hand */
+  /** Computes what `apply` would write for events that are being recorded, if the rows depend on the events of
+   *  their streams only; `undefined` if `apply` has to read rows. Positions are not known yet.
+   *  @param past the earlier events of a stream, if all of them are in memory */
   readonly writes?: (events: readonly Recorded[], past: Past) => readonly Write[] | undefined;
-  /** Tables that it alone writes, but for the columns in `kept`. A rebuild makes them anew. */
+  /** Tables that only this projection writes, except for the columns in `kept`. A rebuild recreates them. */
   readonly tables: readonly (keyof Tables)[];
-  /** Columns of its tables that others write: a rebuild takes them over. */
+  /** Columns of its tables that other code writes. A rebuild preserves them. */
   readonly kept?: readonly string[];
   readonly fill?: Fill;
-  /** The row that these events of one stream leave, where rows are made of nothing else. */
+  /** The row that these events of one stream produce, if rows depend on nothing else. */
   readonly rowAfter?: (events: readonly Recorded[]) => object | undefined;
 }
 
 export type Past = (streamId: StreamId) => readonly Recorded[] | undefined;
 
-/** A statement of fixed text. Its values are such as every driver can send: arrays are spelt out. */
+/** A statement with fixed text. Every driver can send its values: arrays are encoded as text. */
 export interface Write {
   readonly text: string;
   readonly values: readonly string[];
 }
 
-/** What `apply` does, said in SQL and much quicker. It reads events as they are stored. */
+/** The SQL equivalent of `apply`, much faster. It reads stored events. */
 export interface Fill {
-  /** Whether it does all there is to do, or leaves to `apply` the events of streams that began before. */
+  /** Whether it replaces `apply` completely, or leaves events of earlier streams to `apply`. */
   readonly covers: 'every event' | 'streams that begin';
-  /** It can take events of all schema versions. Absent: it is used as long as all that the projection
-   *  handles are of the first one. */
+  /** Whether it reads events of all schema versions. Absent: it is used while all handled events have version 1. */
   readonly takes?: 'every shape';
-  /** Takes the events after `from` up to `to` into tables that have nothing of them yet. */
+  /** Adds the events after `from` up to `to` to tables without any of them. */
   readonly run: (db: ReadModels, from: Position, to: Position) => Promise<void>;
 }
 
-/** The set-based way of a projection, as far as there is one. */
+/** The SQL equivalent of a projection, if it has one. */
 export function fillOf({ fill, handles }: Projection): Fill | undefined {
   if (fill?.takes === 'every shape') return fill;
   return handles.some((type) => schemaVersionOf(type) > 1) ? undefined : fill;
 }
 
-/** The events after `from` up to `to`, for the condition of a statement on `events`. */
+/** The condition on `events` for the events after `from` up to `to`. */
 export function between(from: Position, to: Position) {
   const place = ({ transactionId, globalPosition }: Position) =>
     sql`(${transactionId.toString()}::xid8, ${globalPosition}::bigint)`;
@@ -63,7 +62,7 @@ export function between(from: Position, to: Position) {
     AND (transaction_id, global_position) <= ${place(to)}`;
 }
 
-/** Applies to each projection the events that it handles. They go side by side: no two write the same
+/** Applies to each projection the events that it handles. Projections run concurrently: no two write the same
  *  table. */
 export async function applyAll(
   projections: readonly Projection[],
@@ -77,7 +76,7 @@ export async function applyAll(
   await together(applied);
 }
 
-/** What `applyAll` would write, where no projection has to ask for anything. */
+/** What `applyAll` would write, if no projection has to read rows. */
 export function writesOf(
   projections: readonly Projection[],
   events: readonly Recorded[],
@@ -94,9 +93,9 @@ export function writesOf(
   return writes;
 }
 
-/** Waits for all of `tasks`, which share one transaction, also when one fails: nothing of theirs may
- *  reach the connection after its rollback.
- *  @throws the error that ended the transaction, and not what the others were told then */
+/** Waits for all of `tasks`, which share one transaction, even if one fails: no later statement may reach the
+ *  connection after its rollback.
+ *  @throws the error that aborted the transaction, not the errors that follow from it */
 export async function together<Tasks extends readonly unknown[]>(
   tasks: readonly [...Tasks],
 ): Promise<{ -readonly [Index in keyof Tasks]: Awaited<Tasks[Index]> }> {
@@ -106,7 +105,7 @@ export async function together<Tasks extends readonly unknown[]>(
   return await Promise.all(tasks);
 }
 
-/** Postgres refuses whatever comes after the statement that failed. */
+/** Postgres refuses every statement after the failed one. */
 function isEcho(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === '25P02';
 }

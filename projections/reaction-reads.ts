@@ -1,4 +1,4 @@
-/** What reactions look up, answered from the read models. */
+/** Implements the queries of reactions with the read models. */
 import { known, parseRunId } from '#domain/kernel/ids.ts';
 import type { ReactionReads } from '#domain/reactions/reaction.ts';
 import { payloadOf } from '#domain/run/run.ts';
@@ -11,7 +11,7 @@ import { listenersOf, listenersOfPlatform } from './rules/queries.ts';
 import { membersOf } from './users/queries.ts';
 import { activeRuns, endingsBefore, findRun, planOf } from './runs/queries.ts';
 
-/** @param handOver keeps what a run that has ended tells those that are chained to it */
+/** @param handOver stores the payload that a finished run passes to chained runs */
 export function reactionReads(db: ReadModels, handOver: ReactionReads['handOver']): ReactionReads {
   return {
     activeRuns: async (scriptId) =>

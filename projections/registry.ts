@@ -1,4 +1,4 @@
-/** Every projection, by when it is written: the list that a new one joins. */
+/** Every projection, by when it is written. Add a new projection to one of these lists. */
 import { auditProjection } from './audit/apply.ts';
 import { backupScheduleProjection, backupsProjection } from './backups/apply.ts';
 import { chainAnswersProjection, chainsProjection } from './chains/apply.ts';
@@ -22,8 +22,7 @@ import { triggerStateProjection } from './trigger-state/apply.ts';
 import { usersProjection } from './users/apply.ts';
 import { webhooksProjection } from './webhooks/apply.ts';
 
-/** Written in the append's transaction, always in this order, so that two appends never wait for each
- *  other's rows in a ring. */
+/** Written in the append's transaction, always in this order, so that concurrent appends cannot deadlock on rows. */
 export const inlineProjections: readonly Projection[] = [
   groupsProjection,
   usersProjection,
@@ -49,7 +48,7 @@ export const inlineProjections: readonly Projection[] = [
   errorGroupStatesProjection,
 ];
 
-/** Written behind the append by the projector. */
+/** Written asynchronously by the projector. */
 export const asyncProjections: readonly Projection[] = [
   auditProjection,
   runFiguresProjection,

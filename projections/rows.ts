@@ -1,4 +1,4 @@
-/** Projections whose rows are folds: one row a stream, each event a step. */
+/** Projections whose rows are folds: one row per stream, one step per event. */
 import { sql } from 'kysely';
 import type { EventType, Recorded } from '#domain/aggregates.ts';
 import type { Columns } from './columns.ts';
@@ -6,7 +6,7 @@ import type { Past, Projection, ReadModels, Write } from './projection.ts';
 import { statement, write } from './statement.ts';
 import type { Tables } from './tables.ts';
 
-/** A row that knows the last event it has seen. */
+/** A row with the version of the last applied event. */
 export interface StreamRow {
   readonly stream_version: number;
 }
@@ -18,16 +18,14 @@ export interface RowFold<Row extends StreamRow, Event extends Recorded> {
   readonly key: keyof Row & string;
   readonly columns: Columns<Row>;
   readonly handles: readonly EventType[];
-  /** Columns of the table that are not in `columns`: others write them, and a rebuild keeps them. */
+  /** Columns of the table outside `columns`: other code writes them, and a rebuild preserves them. */
   readonly kept?: readonly string[];
   readonly keyOf: (event: Event) => string;
-  /** The row after the event; `undefined` where there is to be none. `stream_version` is set by the
-   *  caller. */
+  /** The row after the event; `undefined` deletes the row. The caller sets `stream_version`. */
   readonly step: (row: Row | undefined, event: Event) => Omit<Row, 'stream_version'> | undefined;
 }
 
-/** Makes a projection of a fold: rows are loaded once, folded in memory and written as one statement
- *  a batch. */
+/** Creates a projection from a fold: loads the rows once, folds them in memory and writes one statement per batch. */
 export function rowProjection<Row extends StreamRow, Event extends Recorded>(
   fold: RowFold<Row, Event>,
 ): Projection {
@@ -59,7 +57,7 @@ function rowAfter<Row extends StreamRow, Event extends Recorded>(
 
 type Statements<Row extends StreamRow> = ReturnType<typeof statementsOf<Row, Recorded>>;
 
-/** Made once: every command waits for them to be carried out. */
+/** Built once, because every command waits for these statements. */
 function statementsOf<Row extends StreamRow, Event extends Recorded>({
   table,
   key,
@@ -70,11 +68,11 @@ function statementsOf<Row extends StreamRow, Event extends Recorded>({
   const changes = names.filter((name) => name !== key).map((name) => `${name} = excluded.${name}`);
   return {
     load: statement<Row>(`SELECT ${names.join(', ')} FROM ${table} WHERE ${key} = ANY($1::uuid[])`),
-    // A row that has seen more already stays as it is.
+    // A row with a later version is unchanged.
     upsert: `INSERT INTO ${table} (${names.join(', ')}) SELECT * FROM unnest(${values.join(', ')})
       ON CONFLICT (${key}) DO UPDATE SET ${changes.join(', ')}
       WHERE ${table}.stream_version < excluded.stream_version`,
-    // One that was removed stays away.
+    // A deleted row is not recreated.
     update: `UPDATE ${table} SET ${changes.join(', ')}
       FROM unnest(${values.join(', ')}) AS excluded (${names.join(', ')})
       WHERE ${table}.${key} = excluded.${key} AND ${table}.stream_version < excluded.stream_version`,
@@ -82,13 +80,13 @@ function statementsOf<Row extends StreamRow, Event extends Recorded>({
   };
 }
 
-/** The rows that events leave behind, and the keys of those that went. */
+/** The rows that events produce, and the keys of deleted rows. */
 interface Folded<Row> {
   readonly written: readonly Row[];
   readonly gone: readonly string[];
 }
 
-/** @param rows by key, as they were; changed to what they are afterwards */
+/** Folds the events. @param rows the previous rows by key; updated in place */
 function foldInto<Row extends StreamRow, Event extends Recorded>(
   { keyOf, step }: RowFold<Row, Event>,
   rows: Map<string, Row>,
@@ -113,7 +111,8 @@ function foldInto<Row extends StreamRow, Event extends Recorded>(
     }
   }
   return {
-    // Rows that others may lock too come in one order, new rows in the order of the events: the database may number them.
+    // Other writers may lock existing rows too, so they are written in a fixed order. New rows are in the order of
+    // the events, because the database may number them.
     written: [
       ...[...touched].filter((id) => there.has(id)).toSorted(),
       ...[...touched].filter((id) => !there.has(id)),
@@ -136,7 +135,7 @@ async function applyFold<Row extends StreamRow, Event extends Recorded>(
   ]);
 }
 
-/** A row is what the events of its stream make of it: where they are at hand, nothing is loaded. */
+/** The row derives from the events of its stream. If all of them are in memory, nothing is loaded. */
 function writesOf<Row extends StreamRow, Event extends Recorded>(
   fold: RowFold<Row, Event>,
   statements: Statements<Row>,
@@ -184,14 +183,14 @@ async function loadRows<Row extends StreamRow, Event extends Recorded>(
   statements: Statements<Row>,
   events: readonly Event[],
 ): Promise<Map<string, Row>> {
-  // A stream's first event finds no row, unless it is delivered again; the upsert settles that.
+  // The first event of a stream finds no row unless it is redelivered. The upsert handles that case.
   const keys = [...new Set(events.filter((one) => one.version > 1).map(fold.keyOf))].toSorted();
   if (keys.length === 0) return new Map();
   const rows = await statements.load(db, keys);
   return new Map(rows.map((row) => [String(row[fold.key]), row]));
 }
 
-/** Each column of the rows as one array. */
+/** The columns of the rows as arrays. */
 function columnsOf<Row>(columns: Columns<Row>, rows: readonly Row[]): readonly string[] {
   return (Object.keys(columns) as (keyof Row & string)[]).map((name) =>
     arrayLiteral(rows.map((row) => (columns[name] === 'jsonb' ? asJson(row[name]) : row[name]))),
@@ -208,8 +207,8 @@ function asJson(value: unknown): string | null {
   return value === null ? null : JSON.stringify(value);
 }
 
-/** An array as Postgres reads it, but for JSON, which is given as text. The driver could make one too, but looks at each value for long, and
- *  would take a nested array for a dimension. */
+/** Encodes an array in the syntax of Postgres, except JSON, which is passed as text. The driver's own encoding
+ *  inspects each value slowly, and would treat a nested array as a dimension. */
 export function arrayLiteral(values: readonly unknown[]): string {
   return `{${values.map(elementOf).join(',')}}`;
 }

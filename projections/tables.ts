@@ -1,4 +1,4 @@
-/** Every read model's table, as the query builder knows it. */
+/** The tables of all read models, for the query builder. */
 import type { AuditScriptsTable, AuditSpansTable, AuditTable } from './audit/table.ts';
 import type { BackupScheduleTable, BackupsTable } from './backups/table.ts';
 import type { ChainAnswersTable, ChainsTable } from './chains/table.ts';

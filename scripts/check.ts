@@ -17,6 +17,19 @@ const CHECKS: readonly Check[] = [
     command: ['vitest', 'run', '--reporter=dot', 'scripts/architecture.test.ts'],
   },
   { name: 'unused code', command: ['knip'] },
+  { name: 'wording', command: ['node', 'scripts/wording.ts'] },
+  {
+    name: 'spelling',
+    command: [
+      'cspell',
+      '--config=scripts/spelling/cspell.json',
+      '--no-progress',
+      '--dot',
+      '--cache',
+      '--cache-location=node_modules/.cache/cspell',
+      '.',
+    ],
+  },
 ];
 
 const root = fileURLToPath(new URL('..', import.meta.url));

@@ -1,20 +1,20 @@
-/** The vocabulary of backups (contract §3, "Backup"). */
+/** The types of backups (contract §3, "Backup"). */
 
-/** By hand, by the schedule, or because an update comes next. */
+/** Requested by a user, by the schedule, or by an update that is about to start. */
 export const backupKinds = ['manual', 'scheduled', 'before_update'] as const;
 export type BackupKind = (typeof backupKinds)[number];
 
-/** What is known of a backup that is whole. */
+/** The details of a complete backup. */
 export interface BackupContent {
   readonly kind: BackupKind;
-  /** Global position of its last event, and how many it has. */
+  /** Global position of the last event, and the number of events. */
   readonly position: number;
   readonly events: number;
   readonly sizeBytes: number;
-  /** Of the archive as it is stored, in hex. */
+  /** Hash of the stored archive, in hex. */
   readonly sha256: string;
   readonly encrypted: boolean;
-  /** Of the program that made it. */
+  /** Version of the program that wrote the backup. */
   readonly version: string;
   /** RFC 3339, in UTC with milliseconds. */
   readonly createdAt: string;

@@ -11,13 +11,13 @@ export type StartBackup = BackupStarted['data'] & { readonly type: 'StartBackup'
 export type FinishBackup = BackupFinished['data'] & { readonly type: 'FinishBackup' };
 export type FailBackup = BackupFailed['data'] & { readonly type: 'FailBackup' };
 
-/** Takes one into the list that was found where backups are kept. */
+/** Records a backup that was found in the backup storage. */
 export type FindBackup = BackupFinished['data'] & { readonly type: 'FindBackup' };
 
-/** Takes in one that was brought from elsewhere, also one that was deleted here. */
+/** Imports an uploaded backup, even if it was deleted here before. */
 export type TakeInBackup = BackupFinished['data'] & { readonly type: 'TakeInBackup' };
 
-/** Says that one is not where backups are kept. */
+/** Records that a backup is missing from the backup storage. */
 export interface LoseBackup {
   readonly type: 'LoseBackup';
   readonly backupId: BackupId;

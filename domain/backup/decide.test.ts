@@ -19,41 +19,41 @@ const failed: BackupEvent = { type: 'BackupFailed', data: { ...id, reason: 'no r
 const deleted: BackupEvent = { type: 'BackupDeleted', data: id };
 const found: BackupEvent = { type: 'BackupFound', data: { ...id, content } };
 
-describe('given no backup', () => {
-  test('when one is asked for, then it is started', () => {
+describe('an unknown backup', () => {
+  test('is started on request', () => {
     given(backupAggregate).when(start).thenRecords(started);
   });
 
-  test('when one is found, then it is there', () => {
+  test('is added when found in the storage', () => {
     given(backupAggregate).when(find).thenRecords(found);
   });
 
-  test.each([check, restore, remove])('when it gets %j, then there is none', (command) => {
+  test.each([check, restore, remove])('refuses %j as unknown', (command) => {
     given(backupAggregate).when(command).thenRefuses('not_found');
   });
 });
 
-describe('given a backup that is being made', () => {
-  test('when it is done or cannot be, then that is recorded', () => {
+describe('a backup in progress', () => {
+  test('records completion or failure', () => {
     given(backupAggregate, started).when(finish).thenRecords(finished);
     const fail = { type: 'FailBackup', ...id, reason: 'no room' } as const;
     given(backupAggregate, started).when(fail).thenRecords(failed);
     given(backupAggregate, started, finished).when(fail).thenRecordsNothing();
   });
 
-  test.each([check, restore])('when it gets %j, then it is refused', (command) => {
+  test.each([check, restore])('refuses %j', (command) => {
     given(backupAggregate, started).when(command).thenRefuses('backup_not_complete');
   });
 
-  test('when it is deleted, then its maker is told that there is none', () => {
+  test('can be deleted, and then refuses its completion as unknown', () => {
     given(backupAggregate, started).when(remove).thenRecords(deleted);
     given(backupAggregate, started, deleted).when(finish).thenRefuses('not_found');
     given(backupAggregate, started, deleted).when(find).thenRecordsNothing();
   });
 });
 
-describe('given a backup that is whole', () => {
-  test('when it is to be checked, then once, and what comes of it is recorded', () => {
+describe('a complete backup', () => {
+  test('is checked once at a time, and records the result', () => {
     const asked: BackupEvent = { type: 'BackupCheckRequested', data: id };
     const problem = 'Its end is missing.';
     const record = { type: 'RecordCheck', ...id, problem } as const;
@@ -65,7 +65,7 @@ describe('given a backup that is whole', () => {
     given(backupAggregate, finished).when(record).thenRecordsNothing();
   });
 
-  test('when it is to be restored, then it cannot be deleted until that has failed', () => {
+  test('cannot be deleted during a restore until the restore fails', () => {
     const asked: BackupEvent = { type: 'RestoreRequested', data: id };
     const reason = 'It is damaged.';
     const over: BackupEvent = { type: 'RestoreFailed', data: { ...id, reason } };
@@ -77,7 +77,7 @@ describe('given a backup that is whole', () => {
     given(backupAggregate, finished, asked, over).when(remove).thenRecords(deleted);
   });
 
-  test('when it is gone, then it is lost, until it is found', () => {
+  test('is lost when missing from the storage, until it is found', () => {
     const lost: BackupEvent = { type: 'BackupLost', data: id };
     given(backupAggregate, finished)
       .when({ type: 'LoseBackup', ...id })
@@ -86,7 +86,7 @@ describe('given a backup that is whole', () => {
     given(backupAggregate, finished).when(find).thenRecordsNothing();
   });
 
-  test('when all there is comes from it, then it is whole, though its history ended as it was made', () => {
+  test('is complete after a restore, although its history ended during its creation', () => {
     const restored: BackupEvent = { type: 'BackupRestored', data: { ...id, content } };
     given(backupAggregate, started, restored).when(finish).thenRecordsNothing();
     given(backupAggregate, started, restored).when(remove).thenRecords(deleted);

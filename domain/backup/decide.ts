@@ -46,7 +46,7 @@ function isOfWhole(command: BackupCommand): command is OfWhole {
   return types.includes(command.type);
 }
 
-/** What can be asked of one that is whole alone. */
+/** Commands that require a complete backup. */
 function decideWhole(state: BackupState, command: OfWhole): Decision<BackupEvent> {
   const { backupId } = command;
   if (state.status === 'absent' || state.status === 'deleted') return gone;
@@ -115,5 +115,5 @@ export const backupAggregate: Aggregate<BackupState, BackupCommand, BackupEvent>
   decide: decideBackup,
   streamOf: (command) => `backup-${command.backupId}`,
   guards: () => [],
-  gather: () => Promise.resolve(undefined),
+  readFacts: () => Promise.resolve(undefined),
 };

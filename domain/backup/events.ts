@@ -1,6 +1,5 @@
-/** Facts of a backup, in streams `backup-<id>`. Stored for good: a type is never renamed and a field never changes
- *  its meaning. A restore takes the history back to where the backup began: what its stream says of its end is
- *  recorded anew then. */
+/** Events of a backup, in streams `backup-<id>`. Permanent: never rename a type or change the meaning of a field.
+ *  A restore resets the history to the start of the backup, so it records the backup's completion again. */
 import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { BackupId } from '#domain/kernel/ids.ts';
 import type { BackupContent, BackupKind } from './backup.ts';
@@ -22,10 +21,10 @@ export type BackupFailed = DomainEvent<
   { readonly backupId: BackupId; readonly reason: string }
 >;
 
-/** It lies with the others, though the history did not know of it, or knew that it had no end. */
+/** The storage holds the backup, but the history had no record of it or of its completion. */
 export type BackupFound = DomainEvent<'BackupFound', Whole>;
 
-/** It was whole, and is not there any more. */
+/** A complete backup has disappeared from the storage. */
 export type BackupLost = DomainEvent<'BackupLost', { readonly backupId: BackupId }>;
 
 export type BackupCheckRequested = DomainEvent<
@@ -33,7 +32,7 @@ export type BackupCheckRequested = DomainEvent<
   { readonly backupId: BackupId }
 >;
 
-/** All of it was read, and is what was written; else the first fault. */
+/** The archive was read completely. `problem` is the first fault, or null if the archive is intact. */
 export type BackupChecked = DomainEvent<
   'BackupChecked',
   { readonly backupId: BackupId; readonly problem: string | null }
@@ -41,16 +40,16 @@ export type BackupChecked = DomainEvent<
 
 export type BackupDeleted = DomainEvent<'BackupDeleted', { readonly backupId: BackupId }>;
 
-/** It is to take the place of all there is. */
+/** The backup will replace all current data. */
 export type RestoreRequested = DomainEvent<'RestoreRequested', { readonly backupId: BackupId }>;
 
-/** Nothing was changed. */
+/** The restore failed and changed nothing. */
 export type RestoreFailed = DomainEvent<
   'RestoreFailed',
   { readonly backupId: BackupId; readonly reason: string }
 >;
 
-/** All that comes before is from this backup; what had happened after it is gone. */
+/** All earlier data is from this backup. Everything recorded after the backup was discarded. */
 export type BackupRestored = DomainEvent<'BackupRestored', Whole>;
 
 export type BackupEvent =

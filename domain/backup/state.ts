@@ -7,9 +7,9 @@ export type BackupState =
   | {
       readonly status: 'complete';
       readonly content: BackupContent;
-      /** It is to be read through. */
+      /** A check of the archive was requested. */
       readonly isChecking: boolean;
-      /** It is to take the place of all there is. */
+      /** A restore was requested. */
       readonly isRestoring: boolean;
     }
   | { readonly status: 'failed' }

@@ -7,7 +7,7 @@ export type CreateChain = ChainCreated['data'] & { readonly type: 'CreateChain' 
 export interface ChangeChain {
   readonly type: 'ChangeChain';
   readonly chainId: ChainId;
-  /** Settings that are absent stay as they are. */
+  /** Absent settings keep their values. */
   readonly changes: Partial<ChainSettings>;
 }
 
@@ -16,7 +16,7 @@ export interface DeleteChain {
   readonly chainId: ChainId;
 }
 
-/** Notes that the end of a run starts none, unless the chain has answered to it already. */
+/** Records that the end of a run starts no run, unless the chain has already handled that run. */
 export type SkipChain = ChainSkipped['data'] & { readonly type: 'SkipChain' };
 
 export type ChainCommand = CreateChain | ChangeChain | DeleteChain | SkipChain;

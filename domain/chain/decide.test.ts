@@ -21,7 +21,7 @@ const remove = { type: 'DeleteChain', ...id } as const;
 const deleted: ChainEvent = { type: 'ChainDeleted', data: id };
 const skip = { type: 'SkipChain', ...id, sourceRunId: runId(), reason: 'script_disabled' } as const;
 
-/** A chain from one script to another, by their numbers. */
+/** A chain between two scripts, given by their numbers. */
 function link(from: number, to: number, changes: Partial<ChainLink> = {}): ChainLink {
   const chain = { chainId: chainId(10 * from + to), enabled: true };
   return { ...chain, sourceScriptId: scriptId(from), targetScriptId: scriptId(to), ...changes };
@@ -31,25 +31,25 @@ function facts(changes: Partial<ChainDecisionFacts> = {}): ChainDecisionFacts {
   return { scriptsExist: true, links: [], answered: false, ...changes };
 }
 
-describe('given no chain', () => {
-  test('when one is made between two scripts, then it is there', () => {
+describe('an unknown chain', () => {
+  test('is created between two scripts', () => {
     given(chainAggregate).when(createChain(), facts()).thenRecords(created);
   });
 
-  test('when one of the scripts is not there, then it is refused', () => {
+  test('is refused if one of the scripts does not exist', () => {
     const none = facts({ scriptsExist: false });
     given(chainAggregate).when(createChain(), none).thenRefuses('not_found');
   });
 
   test.each([
     ['to itself', createChain({ targetScriptId: scriptId() }), []],
-    ['back at once', createChain(), [link(2, 1)]],
-    ['back by a third', createChain(), [link(2, 3), link(3, 1), link(2, 4)]],
-  ])('when it would lead %s, then it is refused', (_name, command, links) => {
+    ['directly back', createChain(), [link(2, 1)]],
+    ['back through a third script', createChain(), [link(2, 3), link(3, 1), link(2, 4)]],
+  ])('is refused if it leads %s', (_name, command, links) => {
     given(chainAggregate).when(command, facts({ links })).thenRefuses('validation_failed');
   });
 
-  test('when what leads back is switched off, or it is itself, then it is made', () => {
+  test('is created if it or another chain of the loop is disabled', () => {
     const off = facts({ links: [link(2, 1, { enabled: false })] });
     given(chainAggregate).when(createChain(), off).thenRecords(created);
     const idle = createChain({ enabled: false });
@@ -58,45 +58,42 @@ describe('given no chain', () => {
     given(chainAggregate).when(idle, back).thenRecords(made);
   });
 
-  test.each([change({ enabled: false }), remove, skip])(
-    'when it gets %j, then there is none',
-    (command) => {
-      given(chainAggregate).when(command, facts()).thenRefuses('not_found');
-    },
-  );
+  test.each([change({ enabled: false }), remove, skip])('refuses %j as unknown', (command) => {
+    given(chainAggregate).when(command, facts()).thenRefuses('not_found');
+  });
 });
 
-describe('given a chain', () => {
+describe('an existing chain', () => {
   const chain = given(chainAggregate, created);
   const own = link(1, 2, { chainId: chainId() });
 
-  test('when it is changed, then what differs is recorded, once', () => {
+  test('records changed settings once', () => {
     const wanted = { on: 'any', enabled: true } as const;
     chain.when(change(wanted), facts({ links: [own] })).thenRecords(changed({ on: 'any' }));
     const after = given(chainAggregate, created, changed({ on: 'any' }));
     after.when(change(wanted), facts({ links: [own] })).thenRecordsNothing();
   });
 
-  test('when another target would lead back, then it is refused', () => {
+  test('cannot be changed to a target that closes a loop', () => {
     const links = [own, link(3, 1)];
     const command = change({ targetScriptId: scriptId(3) });
     chain.when(command, facts({ links })).thenRefuses('validation_failed');
   });
 
-  test('when it is switched on and would lead back by now, then it is refused', () => {
+  test('cannot be enabled if it would now close a loop', () => {
     const off = given(chainAggregate, created, changed({ enabled: false }));
     const links = [{ ...own, enabled: false }, link(2, 1)];
     off.when(change({ enabled: true }), facts({ links })).thenRefuses('validation_failed');
     off.when(change({ on: 'any' }), facts({ links })).thenRecords(changed({ on: 'any' }));
   });
 
-  test('when a run starts none, then that is noted, unless it was answered to', () => {
+  test('records a skipped run, unless it has handled that run', () => {
     const { type: __, ...skipped } = skip;
     chain.when(skip, facts()).thenRecords({ type: 'ChainSkipped', data: skipped });
     chain.when(skip, facts({ answered: true })).thenRecordsNothing();
   });
 
-  test('when it is deleted, then it is gone for good', () => {
+  test('is deleted permanently', () => {
     chain.when(remove, facts()).thenRecords(deleted);
     const gone = given(chainAggregate, created, deleted);
     gone.when(remove, facts()).thenRecordsNothing();
@@ -105,7 +102,7 @@ describe('given a chain', () => {
   });
 });
 
-test('chains that are made one after the other never lead back, whatever is asked for', () => {
+test('chains that are created in any order never form a loop', () => {
   const script = fc.integer({ min: 1, max: 5 });
   const asked = fc.array(fc.tuple(script, script), { maxLength: 20 });
   fc.assert(

@@ -1,4 +1,4 @@
-import type { Aggregate, ChainLink, World } from '#domain/kernel/aggregate.ts';
+import type { Aggregate, ChainLink, DecisionReads } from '#domain/kernel/aggregate.ts';
 import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
 import { differing } from '#domain/kernel/differing.ts';
 import type { StreamId } from '#domain/kernel/event.ts';
@@ -8,11 +8,11 @@ import type { ChainEvent } from './events.ts';
 import { evolveChain, initialChain, type ChainState } from './state.ts';
 
 export interface ChainDecisionFacts {
-  /** Whether the scripts that are named are there and not deleted. */
+  /** Whether the scripts that the command names exist. */
   readonly scriptsExist: boolean;
-  /** Where all chains lead. */
+  /** The links of all chains. */
   readonly links: readonly ChainLink[];
-  /** Whether the chain has answered to the end of the run already. */
+  /** Whether the chain has already handled the end of the run. */
   readonly answered: boolean;
 }
 
@@ -68,7 +68,7 @@ const ring = refuse(
   'This chain would create a loop back to its source script.',
 );
 
-/** Held by whoever decides where a chain leads: two at once could make a ring together. */
+/** Guards every change of a link: two concurrent changes could close a loop. */
 const graph: StreamId = 'chains-graph';
 
 export const chainAggregate: Aggregate<ChainState, ChainCommand, ChainEvent, ChainDecisionFacts> = {
@@ -84,13 +84,13 @@ export const chainAggregate: Aggregate<ChainState, ChainCommand, ChainEvent, Cha
     ...(isAboutGraph(command) ? [graph] : []),
     ...scriptsOf(command).map((scriptId): StreamId => `script-${scriptId}`),
   ],
-  takesTurns: (command) => (isAboutGraph(command) ? [graph] : []),
-  gather: async (command, world) => ({
-    scriptsExist: await allThere(scriptsOf(command), world),
-    links: isAboutGraph(command) ? await world.chainLinks() : [],
+  exclusiveGuards: (command) => (isAboutGraph(command) ? [graph] : []),
+  readFacts: async (command, reads) => ({
+    scriptsExist: await allThere(scriptsOf(command), reads),
+    links: isAboutGraph(command) ? await reads.chainLinks() : [],
     answered:
       command.type === 'SkipChain' &&
-      (await world.chain(command.chainId, command.sourceRunId))?.answered === true,
+      (await reads.chain(command.chainId, command.sourceRunId))?.answered === true,
   }),
 };
 
@@ -98,7 +98,7 @@ function isAboutGraph({ type }: ChainCommand): boolean {
   return type === 'CreateChain' || type === 'ChangeChain';
 }
 
-/** Scripts that the command names. */
+/** The scripts that the command names. */
 function scriptsOf(command: ChainCommand): readonly string[] {
   switch (command.type) {
     case 'CreateChain':
@@ -111,7 +111,7 @@ function scriptsOf(command: ChainCommand): readonly string[] {
   }
 }
 
-async function allThere(scriptIds: readonly string[], world: World): Promise<boolean> {
-  const scripts = await Promise.all(scriptIds.map((id) => world.script(id)));
+async function allThere(scriptIds: readonly string[], reads: DecisionReads): Promise<boolean> {
+  const scripts = await Promise.all(scriptIds.map((id) => reads.script(id)));
   return scripts.every((script) => script !== undefined && !script.deleted);
 }

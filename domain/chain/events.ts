@@ -1,5 +1,5 @@
-/** Facts of a chain, in streams `chain-<id>`. Stored for good: a type is never renamed and a field never
- *  changes its meaning. That a chain started a run is said by the run's own event. */
+/** Events of a chain, in streams `chain-<id>`. Permanent: never rename a type or change the meaning of a field.
+ *  The event of the started run records the start. */
 import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { ChainId, RunId, ScriptId } from '#domain/kernel/ids.ts';
 import type { ChainSettings } from './chain.ts';
@@ -9,7 +9,7 @@ export type ChainCreated = DomainEvent<
   ChainSettings & { readonly chainId: ChainId; readonly sourceScriptId: ScriptId }
 >;
 
-/** Settings that are absent stay as they were. */
+/** Absent settings keep their values. */
 export type ChainChanged = DomainEvent<
   'ChainChanged',
   Partial<ChainSettings> & { readonly chainId: ChainId }
@@ -17,13 +17,13 @@ export type ChainChanged = DomainEvent<
 
 export type ChainDeleted = DomainEvent<'ChainDeleted', { readonly chainId: ChainId }>;
 
-/** A run of the source has ended, and none of the target was started. */
+/** A run of the source ended, and the chain started no run. */
 export type ChainSkipped = DomainEvent<
   'ChainSkipped',
   {
     readonly chainId: ChainId;
     readonly sourceRunId: RunId;
-    /** Why, as a code. */
+    /** The reason, as a code. */
     readonly reason: string;
   }
 >;

@@ -1,4 +1,4 @@
-/** The vocabulary of notification channels (contract §3, "Notification"). */
+/** The types of notification channels (contract §3, "Notification"). */
 import type { GroupId } from '#domain/kernel/ids.ts';
 
 export const channelKinds = ['email', 'messaging', 'webhook', 'in_app'] as const;
@@ -10,7 +10,7 @@ export type MailSecurity = (typeof mailSecurities)[number];
 export const chatServices = ['slack', 'discord', 'mattermost'] as const;
 export type ChatService = (typeof chatServices)[number];
 
-/** Where a channel leads, without what must not be known of it: that is sealed apart. */
+/** The destination of a channel without its secrets, which are sealed separately. */
 export type ChannelConfig =
   | {
       readonly kind: 'email';
@@ -21,17 +21,17 @@ export type ChannelConfig =
       readonly from: string;
       readonly to: readonly string[];
     }
-  /** @remarks `server` is that of the Bot API. */
+  /** @remarks `server` is the server of the Bot API. */
   | {
       readonly kind: 'messaging';
       readonly service: 'telegram';
       readonly server: string;
       readonly chatId: string;
     }
-  /** The address itself lets one write there, so it is sealed. */
+  /** The URL itself permits posting, so it is sealed. */
   | { readonly kind: 'messaging'; readonly service: ChatService }
   | { readonly kind: 'webhook'; readonly url: string }
-  /** `null`: the group of the script that it is about. */
+  /** `null`: the group of the script. */
   | { readonly kind: 'in_app'; readonly groupId: GroupId | null };
 
 export interface ChannelSettings {

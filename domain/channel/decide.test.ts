@@ -14,37 +14,37 @@ const changed: ChannelEvent = { type: 'ChannelChanged', data: { ...id, enabled: 
 const remove = { type: 'DeleteChannel', ...id } as const;
 const deleted: ChannelEvent = { type: 'ChannelDeleted', data: id };
 
-describe('given no channel', () => {
-  test('when one is made, then it is there', () => {
+describe('an unknown channel', () => {
+  test('is created', () => {
     given(channelAggregate).when(createChannel(), facts).thenRecords(created);
   });
 
-  test('when its key is gone or its group is not there, then it is refused', () => {
+  test('is refused if its key was destroyed or its group does not exist', () => {
     const lost = { ...facts, keyExists: false };
     given(channelAggregate).when(createChannel(), lost).thenRefuses('version_mismatch');
-    const nobody = { ...facts, groupExists: false };
-    given(channelAggregate).when(createChannel(), nobody).thenRefuses('validation_failed');
+    const noGroup = { ...facts, groupExists: false };
+    given(channelAggregate).when(createChannel(), noGroup).thenRefuses('validation_failed');
   });
 
-  test.each([change, remove])('when it gets %j, then there is none', (command) => {
+  test.each([change, remove])('refuses %j as unknown', (command) => {
     given(channelAggregate).when(command, facts).thenRefuses('not_found');
   });
 });
 
-describe('given a channel', () => {
+describe('an existing channel', () => {
   const channel = given(channelAggregate, created);
 
-  test('when it is changed, then what differs is recorded, once', () => {
+  test('records changed settings once', () => {
     channel.when(change, facts).thenRecords(changed);
     given(channelAggregate, created, changed).when(change, facts).thenRecordsNothing();
   });
 
-  test('when somebody else was first, then it is refused', () => {
+  test('refuses a change of an outdated version', () => {
     const late = { ...change, name: 'late', expectedVersion: 1 };
     given(channelAggregate, created, changed).when(late, facts).thenRefuses('version_mismatch');
   });
 
-  test('when rules lead to it, then it stays; otherwise it goes, once', () => {
+  test('cannot be deleted while rules use it; otherwise it is deleted once', () => {
     channel.when(remove, { ...facts, inUse: true }).thenRefuses('channel_in_use');
     channel.when(remove, facts).thenRecords(deleted);
     given(channelAggregate, created, deleted).when(remove, facts).thenRecordsNothing();

@@ -7,10 +7,10 @@ import type { ChannelEvent } from './events.ts';
 import { evolveChannel, initialChannel, type ChannelState } from './state.ts';
 
 export interface ChannelFacts {
-  /** Whether the key that its secrets were sealed with has not been destroyed; true without any. */
+  /** Whether the key that sealed the channel's secrets still exists; true without secrets. */
   readonly keyExists: boolean;
   readonly groupExists: boolean;
-  /** Rules lead to it. */
+  /** Whether rules use the channel. */
   readonly inUse: boolean;
 }
 
@@ -89,18 +89,18 @@ export const channelAggregate: Aggregate<ChannelState, ChannelCommand, ChannelEv
     stateVersion: 1,
     decide: decideChannel,
     streamOf: (command) => `channel-${command.channelId}`,
-    // Whoever destroys its key holds this one.
+    // The command that destroys the key takes this guard too.
     guards: (command) => [`secret-${command.channelId}`],
-    gather: async (command, world) => {
+    readFacts: async (command, reads) => {
       if (command.type === 'DeleteChannel') {
-        const inUse = await world.channelInUse(command.channelId);
+        const inUse = await reads.channelInUse(command.channelId);
         return { keyExists: true, groupExists: true, inUse };
       }
       const { sealed, config } = command;
       const groupId = config?.kind === 'in_app' ? config.groupId : null;
       return {
-        keyExists: !sealed || (await world.dataKeyExists(sealed.keyId)),
-        groupExists: groupId === null || (await world.groupExists(groupId)),
+        keyExists: !sealed || (await reads.dataKeyExists(sealed.keyId)),
+        groupExists: groupId === null || (await reads.groupExists(groupId)),
         inUse: false,
       };
     },

@@ -1,5 +1,5 @@
-/** Facts of a notification channel, in streams `channel-<id>`. Stored for good: a type is never renamed and a
- *  field never changes its meaning. What must not be known of it is here as ciphertext only. */
+/** Events of a notification channel, in streams `channel-<id>`. Permanent: never rename a type or change the
+ *  meaning of a field. Secrets are stored as ciphertext only. */
 import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { ChannelId } from '#domain/kernel/ids.ts';
 import type { Sealed } from '#domain/secret/events.ts';
@@ -10,7 +10,7 @@ export type ChannelCreated = DomainEvent<
   ChannelSettings & { readonly channelId: ChannelId; readonly sealed: Sealed | null }
 >;
 
-/** What is absent stays as it was. */
+/** Absent settings keep their values. */
 export type ChannelChanged = DomainEvent<
   'ChannelChanged',
   Partial<ChannelSettings> & { readonly channelId: ChannelId; readonly sealed?: Sealed | null }

@@ -4,13 +4,13 @@ import type { DeliveryQueued } from './events.ts';
 
 export type QueueDelivery = DeliveryQueued['data'] & { readonly type: 'QueueDelivery' };
 
-/** One that was recorded already changes nothing. */
+/** A repeated report of the same attempt changes nothing. */
 export interface RecordAttempt {
   readonly type: 'RecordAttempt';
   readonly deliveryId: DeliveryId;
   /** From 1. */
   readonly attempt: number;
-  /** Its end; RFC 3339. */
+  /** When the attempt ended; RFC 3339. */
   readonly at: string;
   readonly result: AttemptResult;
 }

@@ -28,26 +28,26 @@ const delayed: DeliveryEvent = {
 };
 const sent: DeliveryEvent = { type: 'DeliverySent', data: { ...id, attempt: 1 } };
 
-test('given nothing, when it is queued, then it is, once', () => {
+test('a new delivery is queued once', () => {
   given(deliveryAggregate).when(queueDelivery()).thenRecords(queued);
   given(deliveryAggregate, queued).when(queueDelivery()).thenRecordsNothing();
   given(deliveryAggregate).when(attempt(failed)).thenRefuses('not_found');
 });
 
-describe('given one that is pending', () => {
-  test('when it was sent, then that is its end, whoever reports later', () => {
+describe('a pending delivery', () => {
+  test('ends when sent, regardless of later reports', () => {
     given(deliveryAggregate, queued)
       .when(attempt({ kind: 'sent' }))
       .thenRecords(sent);
     given(deliveryAggregate, queued, sent).when(attempt(failed)).thenRecordsNothing();
   });
 
-  test('when an attempt fails, then another follows, and that one counts once', () => {
+  test('is retried after a failed attempt, and counts the attempt once', () => {
     given(deliveryAggregate, queued).when(attempt(failed)).thenRecords(delayed);
     given(deliveryAggregate, queued, delayed).when(attempt(failed)).thenRecordsNothing();
   });
 
-  test('when another would end the same, or somebody only tries, then none follows', () => {
+  test('is not retried after a permanent failure or a test', () => {
     const end: DeliveryEvent = {
       type: 'DeliveryFailed',
       data: { ...id, attempt: 1, error: 'It is down.' },
@@ -60,7 +60,7 @@ describe('given one that is pending', () => {
   });
 });
 
-test('pauses grow; receivers that ask for patience get it, within reason', () => {
+test('delays grow, and respect the delay that a receiver requests up to a limit', () => {
   const pauses = (kind: 'webhook' | 'email') =>
     Array.from({ length: 12 }, (_, index) => pauseAfter(kind, index + 1, null)).filter(Boolean);
   const hours = pauses('webhook').reduce<number>((sum, pause = 0) => sum + pause / 3600, 0);

@@ -45,5 +45,5 @@ export const deliveryAggregate: Aggregate<DeliveryState, DeliveryCommand, Delive
   decide: decideDelivery,
   streamOf: (command) => `delivery-${command.deliveryId}`,
   guards: () => [],
-  gather: () => Promise.resolve(undefined),
+  readFacts: () => Promise.resolve(undefined),
 };

@@ -1,5 +1,5 @@
-/** Facts of a delivery, in streams `delivery-<id>`. Stored for good: a type is never renamed and a field never
- *  changes its meaning. */
+/** Events of a delivery, in streams `delivery-<id>`. Permanent: never rename a type or change the meaning of a
+ *  field. */
 import type { ChannelKind } from '#domain/channel/channel.ts';
 import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { ChannelId, DeliveryId, RuleId } from '#domain/kernel/ids.ts';
@@ -10,9 +10,9 @@ export type DeliveryQueued = DomainEvent<
   {
     readonly deliveryId: DeliveryId;
     readonly channelId: ChannelId;
-    /** Of the channel. */
+    /** Type of the channel. */
     readonly kind: ChannelKind;
-    /** `null`: somebody tries the channel. */
+    /** `null`: a user tests the channel. */
     readonly ruleId: RuleId | null;
     readonly told: Told;
   }
@@ -23,7 +23,7 @@ export type DeliverySent = DomainEvent<
   { readonly deliveryId: DeliveryId; readonly attempt: number }
 >;
 
-/** An attempt that failed; another follows. */
+/** An attempt failed, and another one follows. */
 export type DeliveryDelayed = DomainEvent<
   'DeliveryDelayed',
   {

@@ -7,14 +7,14 @@ import type { DisclosureEvent } from './events.ts';
 const { type: _, ...data } = recordDisclosure();
 const disclosed: DisclosureEvent = { type: 'DataDisclosed', data };
 
-describe('given nothing', () => {
-  test('when data is about to be sent, then that is recorded', () => {
+describe('a new disclosure', () => {
+  test('is recorded', () => {
     given(disclosureAggregate).when(recordDisclosure()).thenRecords(disclosed);
   });
 });
 
-describe('given a recorded disclosure', () => {
-  test('when it is recorded again, then nothing is', () => {
+describe('a recorded disclosure', () => {
+  test('is not recorded again', () => {
     given(disclosureAggregate, disclosed).when(recordDisclosure()).thenRecordsNothing();
   });
 });

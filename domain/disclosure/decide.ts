@@ -27,5 +27,5 @@ export const disclosureAggregate: Aggregate<DisclosureState, DisclosureCommand, 
   decide: decideDisclosure,
   streamOf: (command) => `disclosure-${command.disclosureId}`,
   guards: () => [],
-  gather: () => Promise.resolve(undefined),
+  readFacts: () => Promise.resolve(undefined),
 };

@@ -1,18 +1,18 @@
-/** What was exported or downloaded, each time in a stream `disclosure-<id>` of its own. Stored for good: a
- *  type is never renamed and a field never changes its meaning. */
+/** Exports and downloads, each in its own stream `disclosure-<id>`. Permanent: never rename a type or change the
+ *  meaning of a field. */
 import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { DisclosureId } from '#domain/kernel/ids.ts';
 
-/** Data is about to be sent: it is recorded before, so that nothing leaves unseen. */
+/** Recorded before the data is sent, so that every disclosure is on record. */
 export type DataDisclosed = DomainEvent<
   'DataDisclosed',
   {
     readonly disclosureId: DisclosureId;
-    /** In words of the audit trail, such as `script_exported`. */
+    /** As the audit trail names the action, such as `script_exported`. */
     readonly action: string;
-    /** Stream id of what it is of; null where that is the platform. */
+    /** Stream id of the resource; null for the platform. */
     readonly resource: string | null;
-    /** What of it, such as the path of a file. */
+    /** The part of the resource, such as the path of a file. */
     readonly detail: string | null;
   }
 >;

@@ -1,7 +1,7 @@
 import type { GroupId } from '#domain/kernel/ids.ts';
 import type { GroupCreated, GroupDeleted } from './events.ts';
 
-/** How a group looks. */
+/** The appearance of a group. */
 export type GroupLook = Omit<GroupCreated['data'], 'groupId'>;
 
 export type CreateGroup = GroupCreated['data'] & { readonly type: 'CreateGroup' };
@@ -9,7 +9,7 @@ export type CreateGroup = GroupCreated['data'] & { readonly type: 'CreateGroup' 
 export interface ChangeGroup {
   readonly type: 'ChangeGroup';
   readonly groupId: GroupId;
-  /** What is absent stays as it is. */
+  /** Absent settings keep their values. */
   readonly changes: Partial<GroupLook>;
 }
 

@@ -10,12 +10,12 @@ const facts = { inUse: false, nameTaken: false };
 const { type: _, ...data } = createGroup();
 const created: GroupEvent = { type: 'GroupCreated', data };
 
-describe('given no group', () => {
-  test('when it is created, then it is there', () => {
+describe('an unknown group', () => {
+  test('is created', () => {
     given(groupAggregate).when(createGroup(), facts).thenRecords(created);
   });
 
-  test('when another has its name, then it is refused', () => {
+  test('is refused if another group has its name', () => {
     const taken = { ...facts, nameTaken: true };
     given(groupAggregate).when(createGroup(), taken).thenRefuses('already_exists');
     given(groupAggregate, created)
@@ -29,8 +29,8 @@ const change = (changes: object) => ({ type: 'ChangeGroup', groupId: groupId(), 
 const remove = { type: 'DeleteGroup', groupId: groupId() } as const;
 const deleted: GroupEvent = { type: 'GroupDeleted', data: { groupId: groupId() } };
 
-describe('given a group', () => {
-  test('when it changes, then what is new is recorded', () => {
+describe('an existing group', () => {
+  test('records changed settings', () => {
     const changed: GroupEvent = {
       type: 'GroupChanged',
       data: { groupId: groupId(), color: '#abcdef' },
@@ -40,7 +40,7 @@ describe('given a group', () => {
     given(groupAggregate, created, changed).when(command, facts).thenRecordsNothing();
   });
 
-  test('when it is deleted, then only while nothing belongs to it, and once', () => {
+  test('is deleted once, and only while no script belongs to it', () => {
     given(groupAggregate, created)
       .when(remove, { ...facts, inUse: true })
       .thenRefuses('group_in_use');
@@ -49,14 +49,14 @@ describe('given a group', () => {
     given(groupAggregate, created, deleted).when(change({}), facts).thenRefuses('not_found');
   });
 
-  test('when it is where scripts go by default, then it stays', () => {
+  test('cannot be deleted if it is the default group', () => {
     const custom = { ...data, groupId: defaultGroupId };
     given(groupAggregate, { type: 'GroupCreated', data: custom })
       .when({ ...remove, groupId: defaultGroupId }, facts)
       .thenRefuses('group_in_use');
   });
 
-  test('when it is created again, then nothing is recorded', () => {
+  test('is not recorded again when created again', () => {
     given(groupAggregate, created)
       .when(createGroup({ name: 'Other' }), facts)
       .thenRecordsNothing();
@@ -64,7 +64,7 @@ describe('given a group', () => {
 });
 
 describe('the groups of a new installation', () => {
-  test('are those of the specification, and "custom" is the default', () => {
+  test('match the specification, and the default is "custom"', () => {
     expect(seededGroups.map((group) => group.name)).toEqual([
       'monitoring',
       'bots',
@@ -74,7 +74,7 @@ describe('the groups of a new installation', () => {
     expect(seededGroups.find((group) => group.groupId === defaultGroupId)?.name).toBe('custom');
   });
 
-  test('have ids of their own and colours as they are written', () => {
+  test('have distinct ids and normalized colours', () => {
     expect(new Set(seededGroups.map((group) => group.groupId)).size).toBe(seededGroups.length);
     for (const { color } of seededGroups) expect(color).toMatch(/^#[0-9a-f]{6}$/);
   });

@@ -7,9 +7,9 @@ import { defaultGroupId } from './seed.ts';
 import { evolveGroup, initialGroup, type GroupState } from './state.ts';
 
 export interface GroupFacts {
-  /** Scripts belong to it. */
+  /** Whether scripts belong to the group. */
   readonly inUse: boolean;
-  /** Another group has the name, in whatever case. */
+  /** Whether another group has the name, ignoring case. */
   readonly nameTaken: boolean;
 }
 
@@ -64,7 +64,7 @@ function differing(look: GroupLook, { changes }: ChangeGroup): Partial<GroupLook
   );
 }
 
-/** Nothing is ever recorded in it: whoever holds it alone may give a group a name. */
+/** Used as a lock only, never written to: its holder may assign a group name. */
 const names = 'group-names';
 
 function nameIn(command: GroupCommand): string | undefined {
@@ -89,15 +89,15 @@ export const groupAggregate: Aggregate<GroupState, GroupCommand, GroupEvent, Gro
   evolve: evolveGroup,
   stateVersion: 2,
   decide: decideGroup,
-  // Scripts that come to a group lock its stream, so that none comes while it goes.
+  // Moving a script into a group locks the group's stream, so no script arrives during the deletion.
   streamOf: (command) => `group-${command.groupId}`,
   guards: guardsOf,
-  takesTurns: guardsOf,
-  gather: async (command, world) => {
+  exclusiveGuards: guardsOf,
+  readFacts: async (command, reads) => {
     const name = nameIn(command);
     return {
-      inUse: command.type === 'DeleteGroup' && (await world.groupInUse(command.groupId)),
-      nameTaken: name !== undefined && (await world.groupNameTaken(name, command.groupId)),
+      inUse: command.type === 'DeleteGroup' && (await reads.groupInUse(command.groupId)),
+      nameTaken: name !== undefined && (await reads.groupNameTaken(name, command.groupId)),
     };
   },
 };

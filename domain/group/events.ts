@@ -1,5 +1,5 @@
-/** Facts of a group of scripts, in streams `group-<id>`. Stored for good: a type is never renamed and
- *  a field never changes its meaning. */
+/** Events of a group of scripts, in streams `group-<id>`. Permanent: never rename a type or change the meaning of
+ *  a field. */
 import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { GroupId } from '#domain/kernel/ids.ts';
 
@@ -15,7 +15,7 @@ export type GroupCreated = DomainEvent<
   }
 >;
 
-/** What is absent stays as it was. */
+/** Absent settings keep their values. */
 export type GroupChanged = DomainEvent<
   'GroupChanged',
   Partial<Omit<GroupCreated['data'], 'groupId'>> & { readonly groupId: GroupId }

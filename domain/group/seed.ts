@@ -1,4 +1,4 @@
-/** The groups that every installation starts with (specification §2, "Group"). */
+/** The groups of every new installation (specification §2, "Group"). */
 import { known, parseGroupId, type GroupId } from '#domain/kernel/ids.ts';
 import type { GroupCreated } from './events.ts';
 
@@ -16,5 +16,5 @@ export const seededGroups = [
   group('01900000-0000-7000-8000-000000000004', 'custom', '#64748b', 'folder'),
 ] as const;
 
-/** Where a script goes when its author names no group. */
+/** The group of a script that is created without one. */
 export const defaultGroupId: GroupId = known(parseGroupId, '01900000-0000-7000-8000-000000000004');

@@ -1,4 +1,4 @@
-/** Who acts: a person, or a part of the platform. */
+/** Actors: users and parts of the platform. */
 import type { GroupId, TokenId, UserId, WebhookId } from './ids.ts';
 import type { Scope } from './rights.ts';
 
@@ -10,7 +10,7 @@ export type Actor =
       readonly kind: 'user';
       readonly userId: UserId;
       readonly email: string;
-      /** The API token that they used. Absent: they signed in. */
+      /** The API token that authenticated the request. Absent: a session did. */
       readonly token?: { readonly tokenId: TokenId; readonly name: string };
     }
   | {
@@ -28,7 +28,7 @@ export type Actor =
   | { readonly kind: 'webhook'; readonly webhookId: WebhookId; readonly name: string }
   | { readonly kind: 'anonymous' };
 
-/** An API token that somebody uses in place of a sign-in. */
+/** An API token that a user has in place of a session. */
 export interface TokenGrant {
   readonly tokenId: TokenId;
   readonly name: string;
@@ -36,7 +36,7 @@ export interface TokenGrant {
   readonly expiresAt: Date | null;
 }
 
-/** A signed-in person with the rights of this moment. */
+/** An authenticated user with current rights. */
 export interface Principal {
   readonly userId: UserId;
   readonly email: string;
@@ -44,6 +44,6 @@ export interface Principal {
   readonly role: Role;
   readonly groupIds: readonly GroupId[];
   readonly canAudit: boolean;
-  /** It narrows what they may do. Absent: they signed in. */
+  /** The token limits the user's rights. Absent: the user signed in. */
   readonly token?: TokenGrant;
 }

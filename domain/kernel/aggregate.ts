@@ -1,9 +1,9 @@
-/** The shape that every aggregate of the domain has. */
+/** The interface that every aggregate of the domain implements. */
 import type { Decision } from './decision.ts';
 import type { DomainEvent, StreamId } from './event.ts';
 
-/** One kind of stream: how its state is folded and how its commands are decided.
- *  `Facts` is what a decision needs to know of other streams; it is read under the same locks. */
+/** One kind of stream: folds its state and decides its commands. `Facts` holds the data of other streams that a
+ *  decision needs. Facts are read under the same locks. */
 export interface Aggregate<
   State,
   Command extends { readonly type: string },
@@ -12,61 +12,61 @@ export interface Aggregate<
 > {
   /** Prefix of the stream ids. */
   readonly streamType: string;
-  /** Every type of command that it decides, and of event that it records. */
+  /** Every command type that the aggregate decides and every event type that it records. */
   readonly commands: TypesOf<Command>;
   readonly events: TypesOf<Event>;
   readonly initial: State;
   readonly evolve: (state: State, event: Event, version: number) => State;
-  /** The same for one event after the other, where that can be had for less than `evolve` for each. */
+  /** Folds many events. Defined where this is cheaper than one `evolve` per event. */
   readonly evolveAll?: (
     state: State,
     events: readonly (Event & { readonly version: number })[],
   ) => State;
-  /** From 1; raised with every change of what a state holds or of how events are folded. States that
-   *  were kept under another number are not used. */
+  /** From 1. Raise it with every change of the state's shape or of the fold. Snapshots with another number are
+   *  ignored. */
   readonly stateVersion: number;
   readonly decide: (state: State, command: Command, facts: Facts) => Decision<Event>;
-  /** The stream a command writes to. */
+  /** The stream that a command writes to. */
   readonly streamOf: (command: Command) => StreamId;
-  /** Other streams that must not move while the command is decided. */
+  /** Other streams that are locked while the command is decided. */
   readonly guards: (command: Command) => readonly StreamId[];
-  /** Of the guards, those that stand for facts which one command of a batch changes for the others: of
-   *  those that have one, each is decided once what the one before it did is recorded. */
-  readonly takesTurns?: (command: Command) => readonly StreamId[];
-  /** Collects the facts of one command; runs inside the append's transaction. */
-  readonly gather: (command: Command, world: World) => Promise<Facts>;
+  /** The guards whose facts change with each command of a batch. Each command with such a guard is decided after
+   *  the events of the previous one are recorded. */
+  readonly exclusiveGuards?: (command: Command) => readonly StreamId[];
+  /** Reads the facts of one command inside the append's transaction. */
+  readonly readFacts: (command: Command, reads: DecisionReads) => Promise<Facts>;
 }
 
-/** A set of all types of a union: the compiler names the one that is missing. */
+/** The set of all types of a union. The compiler reports a missing one. */
 export type TypesOf<Union extends { readonly type: string }> = {
   readonly [Type in Union['type']]: true;
 };
 
-/** What deciders may ask about the rest of the world. Answers are current and, for guarded
- *  streams, cannot change before the decision is recorded. */
-export interface World {
+/** Queries that decisions use. Answers are current. Answers about guarded streams cannot change before the
+ *  decision is recorded. */
+export interface DecisionReads {
   readonly script: (scriptId: string) => Promise<ScriptFacts | undefined>;
   readonly channelExists: (channelId: string) => Promise<boolean>;
-  /** Whether notification rules lead to a channel. */
+  /** Whether notification rules use a channel. */
   readonly channelInUse: (channelId: string) => Promise<boolean>;
   readonly groupExists: (groupId: string) => Promise<boolean>;
-  /** All chains there are, also of scripts that are deleted and may come back. */
+  /** All chains, including chains of deleted scripts, which may be restored. */
   readonly chainLinks: () => Promise<readonly ChainLink[]>;
-  /** A chain as it stands to the end of one run of its source. */
+  /** The state of a chain with respect to the end of one run of its source. */
   readonly chain: (chainId: string, sourceRunId: string) => Promise<ChainFacts | undefined>;
   readonly schedule: (scheduleId: string) => Promise<ScheduleFacts | undefined>;
   readonly emailTaken: (email: string) => Promise<boolean>;
-  /** Whether somebody but this one is an administrator whose account is not disabled. */
+  /** Whether another user is an enabled administrator. */
   readonly otherAdministrator: (userId: string) => Promise<boolean>;
-  /** Whether a group but this one has a name, in whatever case. */
+  /** Whether another group has the name, ignoring case. */
   readonly groupNameTaken: (name: string, groupId: string) => Promise<boolean>;
-  /** Whether scripts belong to a group, deleted ones among them. */
+  /** Whether scripts belong to a group, including deleted scripts. */
   readonly groupInUse: (groupId: string) => Promise<boolean>;
-  /** Whether a data key has not been destroyed. */
+  /** Whether a data key still exists. */
   readonly dataKeyExists: (keyId: string) => Promise<boolean>;
 }
 
-/** Where a chain leads. */
+/** The source and target of a chain. */
 export interface ChainLink {
   readonly chainId: string;
   readonly sourceScriptId: string;
@@ -75,23 +75,23 @@ export interface ChainLink {
 }
 
 export interface ChainFacts {
-  /** It is there and not switched off. */
+  /** Whether the chain exists and is enabled. */
   readonly enabled: boolean;
-  /** It has answered to the end of that run already. */
+  /** Whether the chain has already handled the end of that run. */
   readonly answered: boolean;
 }
 
-/** A schedule as those see it who serve its due times. */
+/** The data of a schedule that its due times depend on. */
 export interface ScheduleFacts {
-  /** It is there and not switched off. */
+  /** Whether the schedule exists and is enabled. */
   readonly enabled: boolean;
-  /** RFC 3339, in UTC with milliseconds. Due times up to this have ended, or were none. */
+  /** RFC 3339, in UTC with milliseconds. All due times up to this one are settled. */
   readonly servedUntil: string;
-  /** A run of it is queued or running. */
+  /** Whether a run of the schedule is queued or running. */
   readonly active: boolean;
 }
 
-/** A script as the admission of a run sees it. */
+/** The data of a script that the admission of a run needs. */
 export interface ScriptFacts {
   readonly name: string;
   readonly groupId: string;
@@ -106,8 +106,8 @@ export interface ScriptFacts {
   readonly startMode: 'warm' | 'cold';
   readonly listenPorts: readonly number[];
   readonly resolution: string | null;
-  /** Runs of the script that are running or queued to start: those that the limit counts. */
+  /** Runs of the script that are running or ready to start. The concurrency limit counts these. */
   readonly activeRuns: number;
-  /** Runs of the script that wait for a slot and could have one; no more are counted than it has slots. */
+  /** Waiting runs of the script that could use a slot, counted up to the number of slots. */
   readonly waitingRuns: number;
 }

@@ -1,6 +1,6 @@
-/** What a decider answers: events to record, or a refusal. Deciders never throw. */
+/** The result of a decision: events to record, or a refusal. Decisions never throw. */
 
-/** Stable codes on the wire; the HTTP edge maps each to its status. */
+/** Stable codes of the API. The HTTP layer maps each code to a status. */
 export const refusalCodes = [
   'already_exists',
   'backup_in_use',
@@ -33,7 +33,7 @@ export type RefusalCode = (typeof refusalCodes)[number];
 
 export interface Refusal {
   readonly code: RefusalCode;
-  /** One sentence for the person who asked. */
+  /** One sentence for the user. */
   readonly detail: string;
 }
 

@@ -1,4 +1,4 @@
-/** Those of the wanted settings that are not so already. */
+/** Returns the requested settings that differ from the current ones. */
 export function differing<Settings extends object>(
   settings: Settings,
   wanted: Partial<Settings>,

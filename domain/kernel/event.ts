@@ -10,8 +10,8 @@ export type JsonValue =
   | readonly JsonValue[]
   | { readonly [key: string]: JsonValue };
 
-/** A fact in the past tense. `type` and the shape of `data` are permanent; a new shape is a new
- *  `schemaVersion` with an upcast on read. */
+/** A fact in the past tense. `type` and the shape of `data` are permanent. A changed shape gets a new
+ *  `schemaVersion` and an upcast that runs on read. */
 export interface DomainEvent<Type extends string = string, Data = unknown> {
   readonly type: Type;
   readonly data: Data;
@@ -20,20 +20,20 @@ export interface DomainEvent<Type extends string = string, Data = unknown> {
 /** `<stream type>-<id>`, such as `run-0198…`. */
 export type StreamId = `${string}-${string}`;
 
-/** Who caused an event, from where, and what it answers to. */
+/** The actor and the cause of an event. */
 export interface EventMetadata {
   readonly commandId: CommandId;
   readonly actor: Actor;
-  /** Address of the caller, where there was one. */
+  /** IP address of the caller, if known. */
   readonly ip: string | null;
-  /** The first cause's id, shared by everything that followed from it. */
+  /** The id of the first cause, shared by all events that follow from it. */
   readonly correlationId: string;
-  /** The event that this one answers to, where a reaction made it. */
+  /** The event that caused this one, if a reaction recorded it. */
   readonly causationId: EventId | null;
 }
 
-/** The place of an event in the order of the whole store. Readers sort by transaction first:
- *  positions are handed out before their transactions commit, so they alone would show gaps. */
+/** The position of an event in the order of the whole store. Readers sort by transaction first: Postgres assigns
+ *  positions before transactions commit, so positions alone would show gaps. */
 export interface Position {
   readonly transactionId: bigint;
   readonly globalPosition: number;
@@ -41,14 +41,14 @@ export interface Position {
 
 export const startOfStore: Position = { transactionId: 0n, globalPosition: 0 };
 
-/** Whether `one` comes after `other` in the order of the store. */
+/** Whether `one` is later than `other` in the order of the store. */
 export function isAfter(one: Position, other: Position): boolean {
   return one.transactionId === other.transactionId
     ? one.globalPosition > other.globalPosition
     : one.transactionId > other.transactionId;
 }
 
-/** An event as the store gives it back. */
+/** An event as read from the store. */
 export interface RecordedEvent<Event extends DomainEvent = DomainEvent> {
   readonly position: Position;
   readonly streamId: StreamId;
@@ -62,7 +62,7 @@ export interface RecordedEvent<Event extends DomainEvent = DomainEvent> {
   readonly recordedAt: Date;
 }
 
-/** An event as it goes to the store. */
+/** An event to append. */
 export interface NewEvent<Event extends DomainEvent = DomainEvent> {
   readonly eventId: EventId;
   readonly type: Event['type'];

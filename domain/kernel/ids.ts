@@ -17,11 +17,11 @@ export type ErrorGroupId = Brand<string, 'ErrorGroupId'>;
 export type DeliveryId = Brand<string, 'DeliveryId'>;
 export type WebhookId = Brand<string, 'WebhookId'>;
 export type ChainId = Brand<string, 'ChainId'>;
-/** Of one update of the platform. */
+/** Identifies one update of the platform. */
 export type UpdateId = Brand<string, 'UpdateId'>;
 export type RefusalId = Brand<string, 'RefusalId'>;
 export type DisclosureId = Brand<string, 'DisclosureId'>;
-/** A client's or a reaction's name for one command: the same id is carried out once. */
+/** The id that a client or a reaction assigns to a command. The store executes each id once. */
 export type CommandId = Brand<string, 'CommandId'>;
 export type EventId = Brand<string, 'EventId'>;
 
@@ -32,7 +32,7 @@ function parseId<Id extends string>(text: string): Id | undefined {
   return uuid.test(lower) ? (lower as Id) : undefined;
 }
 
-/** Each parser answers `undefined` for text that is no UUID. */
+/** Each parser returns `undefined` for text that is not a UUID. */
 export const parseScriptId = (text: string) => parseId<ScriptId>(text);
 export const parseRunId = (text: string) => parseId<RunId>(text);
 export const parseUserId = (text: string) => parseId<UserId>(text);
@@ -54,14 +54,14 @@ export const parseDisclosureId = (text: string) => parseId<DisclosureId>(text);
 export const parseCommandId = (text: string) => parseId<CommandId>(text);
 export const parseEventId = (text: string) => parseId<EventId>(text);
 
-/** An id like `id`, at its place in the order of time (UUIDv7, RFC 9562): lists go by that order. The
- *  same id and time give the same answer. */
+/** Derives an id from `id` with the timestamp of `time` (UUIDv7, RFC 9562), because lists sort by id. The same
+ *  arguments give the same result. */
 export function inOrderOfTime(id: string, at: Date): string {
   const time = at.getTime().toString(16).padStart(12, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}-7${id.slice(15)}`;
 }
 
-/** `parse` for ids that this process made or stored itself: anything else is a bug. */
+/** Applies `parse` to an id that this process created or stored. An invalid id is a bug. */
 export function known<Id>(parse: (text: string) => Id | undefined, text: string): Id {
   const id = parse(text);
   if (id === undefined) throw new Error(`not a valid id: ${text}`);

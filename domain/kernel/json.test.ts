@@ -3,16 +3,16 @@ import { describe, expect, test } from 'vitest';
 import { canonicalJson, isStorable } from './json.ts';
 
 describe('canonicalJson', () => {
-  test('given the same keys in another order, at any depth, then the text is the same', () => {
+  test('gives the same text for the same keys in any order, at any depth', () => {
     const one = { a: 1, b: [{ c: null, d: 'x' }] };
     expect(canonicalJson({ b: [{ d: 'x', c: null }], a: 1 })).toBe(canonicalJson(one));
   });
 
-  test('given lists in another order, then the text differs', () => {
+  test('gives different text for lists in another order', () => {
     expect(canonicalJson([1, 2])).not.toBe(canonicalJson([2, 1]));
   });
 
-  test('then it is JSON of the same value', () => {
+  test('preserves the value', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         expect(JSON.parse(canonicalJson(value))).toEqual(JSON.parse(JSON.stringify(value)));
@@ -22,12 +22,12 @@ describe('canonicalJson', () => {
 });
 
 describe('isStorable', () => {
-  test.each(['', 'a\nb', 'é😀', 7, null, undefined, ['a', { b: 'c' }]])('%j is', (value) => {
+  test.each(['', 'a\nb', 'é😀', 7, null, undefined, ['a', { b: 'c' }]])('accepts %j', (value) => {
     expect(isStorable(value)).toBe(true);
   });
 
   test.each(['a\0b', '\ud83d', '\ude00', ['a', '\0'], { a: { b: '\0' } }, { 'a\0': 1 }])(
-    '%j is not',
+    'rejects %j',
     (value) => {
       expect(isStorable(value)).toBe(false);
     },

@@ -1,7 +1,7 @@
 /** JSON as the event store keeps it. */
 
-/** JSON text with the keys in order: equal values give equal text. The store does not keep the order
- *  that keys were written in. */
+/** JSON text with sorted keys, so that equal values give equal text. The store does not preserve the order of
+ *  keys. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, withSortedKeys);
 }
@@ -12,20 +12,20 @@ function withSortedKeys(_key: string, value: unknown): unknown {
     : value;
 }
 
-/** Whether two values are the same once they are kept. */
+/** Whether two values are equal once stored. */
 export function isSameJson(one: unknown, other: unknown): boolean {
   return canonicalJson(one) === canonicalJson(other);
 }
 
-/** Whether every text in `value` can be kept: a NUL or half of a surrogate pair cannot. */
+/** Whether Postgres can store every string in `value`. Postgres cannot store NUL or a lone surrogate. */
 export function isStorable(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0');
   if (typeof value !== 'object' || value === null) return true;
   return Object.entries(value).every(([key, part]) => isStorable(key) && isStorable(part));
 }
 
-/** The JSON of a value that may hold maps, with text as keys: each is an object with the one key `$map`.
- *  Names of fields that begin with `$` are given another one. */
+/** Encodes a value that may contain maps with string keys. Each map becomes an object with the single key `$map`.
+ *  Field names that begin with `$` are escaped. */
 export function packed(value: unknown): unknown {
   if (value instanceof Map) {
     return {
@@ -37,7 +37,7 @@ export function packed(value: unknown): unknown {
   return renamed(value, (key) => (key.startsWith('$') ? `$${key}` : key), packed);
 }
 
-/** The value that `packed` made this of. */
+/** Decodes the result of `packed`. */
 export function unpacked(json: unknown): unknown {
   if (Array.isArray(json)) return json.map(unpacked);
   if (typeof json !== 'object' || json === null) return json;

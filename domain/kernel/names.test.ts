@@ -51,12 +51,12 @@ describe('a new name', () => {
     ['x ', /begins or ends with a space/],
     ['x  y', /two consecutive spaces/],
     ['x\u202e', /U\+202E/],
-  ])('may not be %j, unless it was there before', (name, why) => {
+  ])('may not be %j unless it is unchanged', (name, why) => {
     expect(newNameProblem('name', name)).toMatch(why);
     expect(newNameProblem('name', name, name)).toBeUndefined();
   });
 
-  test('may have spaces anywhere where it is a path', () => {
+  test('may have spaces anywhere in a path', () => {
     expect(newPathProblem('entrypoint', 'my  bot.py')).toBeUndefined();
     expect(newPathProblem('entrypoint', 'x\u202e')).toMatch(/U\+202E/);
   });
@@ -78,7 +78,7 @@ describe('an e-mail address', () => {
   });
 });
 
-describe('a name from before the rules', () => {
+describe('a name that is older than the rules', () => {
   const old = 'old\u202ename';
   const { type: _, ...user } = createUser({ name: old, email: `${old}@example.com` });
   const { type: __, ...script } = createScript({
@@ -87,7 +87,7 @@ describe('a name from before the rules', () => {
     settings: { ...defaultSettings, tags: [old] },
   });
 
-  test('does not keep its account from changing', () => {
+  test('does not prevent changes of its account', () => {
     const { userId } = user;
     given(userAggregate, { type: 'UserCreated', data: user })
       .when(
@@ -97,7 +97,7 @@ describe('a name from before the rules', () => {
       .thenRecords({ type: 'UserChanged', data: { userId, role: 'operator' } });
   });
 
-  test('does not keep its script from changing', () => {
+  test('does not prevent changes of its script', () => {
     const created = { type: 'ScriptCreated', data: script } as const;
     const changes = { name: old, settings: { tags: [old, 'new'] } };
     const recorded = { scriptId: scriptId(), version: 2, settings: { tags: [old, 'new'] } };

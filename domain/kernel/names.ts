@@ -1,13 +1,12 @@
-/** Which text may name something (docs/adr/0024). Rules hold where a name is given: names that were stored before
- *  stay as they are. */
+/** Rules for names (docs/adr/0024). The rules apply to new names; stored names remain valid. */
 
-/** Of the scripts whose words are written with joiners. */
+/** Scripts whose words contain joiners. */
 const joined = 'Arab|Syrc|Deva|Beng|Guru|Gujr|Orya|Taml|Telu|Knda|Mlym|Sinh|Khmr|Mymr|Tibt'
   .split('|')
   .map((script) => `\\p{sc=${script}}`)
   .join('');
 const withinWord = new RegExp(`(?<=[${joined}])[\\u200c\\u200d](?=[${joined}])`, 'gu');
-/** A picture that emoji are joined to, with what changes its look. */
+/** An emoji that can be joined to others, with its modifiers. */
 const withinEmoji =
   /(?<=\p{Extended_Pictographic}\ufe0f?\p{Emoji_Modifier}?)\u200d(?=\p{Extended_Pictographic})|(?<=\p{Emoji})\ufe0f/gu;
 
@@ -21,9 +20,9 @@ const refused: readonly (readonly [pattern: RegExp, what: string])[] = [
   [/[\p{Co}\p{Cn}\p{Cs}\ufffc\ufffd]/u, 'a private, unassigned or placeholder character'],
 ];
 
-/** What is wrong with a name, such as `has an unusual space (U+00A0)…`; `undefined` for nothing. */
+/** Describes the problem of a name, such as `has an unusual space (U+00A0)…`; `undefined` if the name is valid. */
 export function nameProblem(name: string): string | undefined {
-  // Joiners that are part of an emoji or of a word's spelling do not count.
+  // Joiners inside an emoji or a word are allowed.
   const text = name.replaceAll(withinEmoji, '').replaceAll(withinWord, '');
   for (const [pattern, what] of refused) {
     const [character] = pattern.exec(text) ?? [];
@@ -34,7 +33,7 @@ export function nameProblem(name: string): string | undefined {
     : 'is not in Unicode normalization form NFC; write accented letters as single characters';
 }
 
-/** The first problem among names that are not there yet. */
+/** The first problem among the new names. */
 export function newNameProblem(
   what: string,
   wanted: string | readonly string[] | undefined,
@@ -43,7 +42,7 @@ export function newNameProblem(
   return newProblem(what, wanted, present, (name) => nameProblem(name) ?? spacingProblem(name));
 }
 
-/** The same for a path, whose spaces may be where they want. */
+/** The same check for a path, which may have spaces anywhere. */
 export function newPathProblem(
   what: string,
   wanted: string | undefined,
@@ -66,18 +65,18 @@ function newProblem(
   return undefined;
 }
 
-/** Pages show several spaces as one, and none at the ends. */
+/** HTML collapses repeated spaces and trims the ends. */
 function spacingProblem(name: string): string | undefined {
   if (name !== name.trim()) return 'begins or ends with a space; remove it';
   return name.includes('  ') ? 'contains two consecutive spaces; remove one' : undefined;
 }
 
-/** Letters and digits of every script, and what ASCII has besides spaces. */
+/** Letters and digits of every script, and printable ASCII without the space. */
 const addressCharacters = /^[\p{L}\p{M}\p{N}\x21-\x7e]*$/u;
 const latin = /\p{sc=Latin}/u;
 const lookalike = /[\p{sc=Cyrillic}\p{sc=Greek}]/u;
 
-/** What is wrong with an e-mail address that names an account; `undefined` for nothing. */
+/** Describes the problem of an account's e-mail address; `undefined` if the address is valid. */
 export function emailProblem(email: string): string | undefined {
   const problem = nameProblem(email);
   if (problem !== undefined) return `The e-mail address ${problem}.`;

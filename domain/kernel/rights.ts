@@ -1,4 +1,4 @@
-/** Which role may do what: the one table that every boundary asks (contract §3, "Right"). */
+/** The rights of each role. Every entry point of the platform checks this table (contract §3, "Right"). */
 import type { Principal, Role } from './actor.ts';
 import type { GroupId } from './ids.ts';
 
@@ -48,13 +48,13 @@ export const scopes = [
   'admin',
   '*',
 ] as const;
-/** What an API token is for. `*` is all that its owner may do. */
+/** What an API token permits. `*` permits everything that its owner may do. */
 export type Scope = (typeof scopes)[number];
 
 const anyScope = scopes;
 
-/** Which scopes give a right, as far as the role of the token's owner gives it too. Writing includes
- *  reading; a scope that ends with `:read` gives no right to change anything. */
+/** The scopes that grant each right, provided that the role of the token's owner grants the right too. Write
+ *  scopes include reading. A scope that ends with `:read` permits no change. */
 export const scopesOf = {
   'scripts.list': ['scripts:read', 'scripts:write', '*'],
   'files.read': ['scripts:read', 'scripts:write', '*'],
@@ -82,7 +82,7 @@ export const scopesOf = {
   'tokens.manage': ['admin', '*'],
 } as const satisfies Record<Right, readonly Scope[]>;
 
-/** The right without which nobody may give a scope to a token. */
+/** The right that a user needs to give a scope to a token. */
 const neededFor: Readonly<Record<Scope, Right>> = {
   'scripts:read': 'scripts.list',
   'scripts:write': 'scripts.write',
@@ -96,13 +96,13 @@ const neededFor: Readonly<Record<Scope, Right>> = {
   '*': 'tokens.manage',
 };
 
-/** Whether the principal may make a token with `scope`. */
+/** Whether the principal may create a token with `scope`. */
 export function mayGrant(principal: Principal, scope: Scope): boolean {
   return roleGives(principal, neededFor[scope]);
 }
 
-/** Whether the principal holds `right` in any group at all: by their role and, where they use a token, by
- *  one of its scopes. */
+/** Whether the principal holds `right` in at least one group. The role must grant the right. With a token, one of
+ *  its scopes must grant it too. */
 export function mayAnywhere(principal: Principal, right: Right): boolean {
   const { token } = principal;
   const givers: readonly Scope[] = scopesOf[right];
@@ -116,7 +116,7 @@ function roleGives(principal: Principal, right: Right): boolean {
   return holders.includes(principal.role);
 }
 
-/** Whether what belongs to `groupId` exists at all for the principal. */
+/** Whether the principal may see resources of `groupId`. */
 export function sees(principal: Principal, groupId: GroupId): boolean {
   return principal.role === 'administrator' || principal.groupIds.includes(groupId);
 }

@@ -1,10 +1,10 @@
 import type { GroupId } from '#domain/kernel/ids.ts';
 import type { NoticePosted } from './events.ts';
 
-/** Asked by the runtime for a script, and by the platform of its runs. */
+/** Sent by the runtime on behalf of a script, and by the platform for its runs. */
 export type PostNotice = Omit<NoticePosted['data'], 'groupId'> & {
   readonly type: 'PostNotice';
-  /** Absent: the script's, and none where it is about the platform. */
+  /** Absent: the group of the script, or no group for a notice about the platform. */
   readonly groupId?: GroupId;
 };
 

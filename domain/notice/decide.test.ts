@@ -9,32 +9,32 @@ const facts = { groupId: groupId() };
 const { type: _, ...data } = postNotice();
 const posted: NoticeEvent = { type: 'NoticePosted', data: { ...data, groupId: groupId() } };
 
-describe('given nothing', () => {
-  test('when a script has something to say, then it is for the people of its group', () => {
+describe('a new notice', () => {
+  test('of a script is for the members of its group', () => {
     given(noticeAggregate).when(postNotice(), facts).thenRecords(posted);
   });
 
-  test('when it is for another group, then it goes there', () => {
+  test('for another group is for the members of that group', () => {
     const others = { groupId: groupId(2) };
     given(noticeAggregate)
       .when(postNotice(others), facts)
       .thenRecords({ type: 'NoticePosted', data: { ...data, ...others } });
   });
 
-  test('when there is no such script, then it is refused', () => {
+  test('of an unknown script is refused', () => {
     given(noticeAggregate).when(postNotice(), { groupId: undefined }).thenRefuses('not_found');
   });
 });
 
-test('given nothing, when it is about the platform, then it is for no group', () => {
+test('a new notice about the platform is for no group', () => {
   const { type, ...about } = postNotice({ scriptId: null, runId: null, on: 'alarm' });
   given(noticeAggregate)
     .when({ type, ...about }, { groupId: undefined })
     .thenRecords({ type: 'NoticePosted', data: { ...about, groupId: null } });
 });
 
-describe('given a notice', () => {
-  test('when it is posted again, then nothing is recorded', () => {
+describe('a posted notice', () => {
+  test('is not recorded again', () => {
     given(noticeAggregate, posted)
       .when(postNotice({ message: 'Another.' }), facts)
       .thenRecordsNothing();

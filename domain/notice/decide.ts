@@ -6,7 +6,7 @@ import type { NoticeEvent } from './events.ts';
 import { evolveNotice, initialNotice, type NoticeState } from './state.ts';
 
 export interface NoticeDecisionFacts {
-  /** The script's group; `undefined` where there is no such script. */
+  /** The script's group; `undefined` if the script does not exist. */
   readonly groupId: string | undefined;
 }
 
@@ -46,7 +46,7 @@ export const noticeAggregate: Aggregate<
   decide: decideNotice,
   streamOf: (command) => `notice-${command.noticeId}`,
   guards: () => [],
-  gather: async ({ scriptId }, world) => ({
-    groupId: scriptId === null ? undefined : (await world.script(scriptId))?.groupId,
+  readFacts: async ({ scriptId }, reads) => ({
+    groupId: scriptId === null ? undefined : (await reads.script(scriptId))?.groupId,
   }),
 };

@@ -1,5 +1,5 @@
-/** What people are told by scripts and of their runs, each in a stream `notice-<id>` of its own. Stored for good: a type
- *  is never renamed and a field never changes its meaning. */
+/** Inbox notices from scripts and about their runs, each in its own stream `notice-<id>`. Permanent: never rename
+ *  a type or change the meaning of a field. */
 import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { GroupId, NoticeId, RunId, ScriptId } from '#domain/kernel/ids.ts';
 import type { Happening } from '#domain/notification/notification.ts';
@@ -11,13 +11,13 @@ export type NoticePosted = DomainEvent<
   'NoticePosted',
   {
     readonly noticeId: NoticeId;
-    /** `null` where it is about no run. */
+    /** `null` without a run. */
     readonly runId: RunId | null;
-    /** `null` where it is about the platform itself. */
+    /** `null` for a notice about the platform. */
     readonly scriptId: ScriptId | null;
-    /** It is for the people of this group. `null`: for those who see all groups. */
+    /** The group whose members see the notice. `null`: users who see all groups. */
     readonly groupId: GroupId | null;
-    /** What it tells of. Absent: the script itself has said it, just now. */
+    /** The subject of the notice. Absent: the script sent the message itself. */
     readonly on?: Happening;
     readonly level: NoticeLevel;
     /** With secrets masked. */

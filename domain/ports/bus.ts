@@ -1,12 +1,11 @@
-/** Wake-ups and live data between processes. Everything on the bus is a hint: a message may be lost,
- *  repeated or late, and may lose its `items` when it is large. Whoever listens reads the truth from
- *  storage and polls as the guarantee. */
+/** Wake-ups and live data between processes. Every message is a hint: it may be lost, repeated or late, and a
+ *  large message may lose its `items`. Subscribers read the data from storage, and poll in case a message is lost. */
 
 import type { RunStatus } from '#domain/run/run.ts';
 import type { SamplePoint } from './run-samples.ts';
 
 export type BusMessage =
-  /** Something was recorded: events of these types, or without them of any. */
+  /** Events of these types were recorded; without types, of any type. */
   | { readonly topic: 'events'; readonly types?: readonly string[] }
   | { readonly topic: 'queue' }
   | { readonly topic: 'stop'; readonly runId: string }
@@ -28,12 +27,12 @@ export type BusMessage =
       readonly exitCode: number | null;
       readonly position: number;
     }
-  /** Schedulers are to look anew: at one schedule, or without a name at them all. */
+  /** Tells schedulers to read one schedule again, or all schedules if the name is absent. */
   | {
       readonly topic: 'reload';
       readonly scriptId?: string;
       readonly scheduleId?: string;
-      /** Of the change, where an event made it. */
+      /** Position of the event that caused the change, if any. */
       readonly position?: number;
     }
   | {
@@ -41,7 +40,7 @@ export type BusMessage =
       readonly runId: string;
       readonly firstSeq: number;
       readonly lastSeq: number;
-      /** JSON array text of the chunk's items, where it was small enough to travel. */
+      /** JSON array text of the chunk's items, if small enough to send. */
       readonly items?: string;
     }
   | { readonly topic: 'sample'; readonly runId: string; readonly point: SamplePoint };
@@ -49,15 +48,15 @@ export type BusMessage =
 export type Topic = BusMessage['topic'];
 
 export interface Bus {
-  /** Why messages do not travel at present, in words for the operator; `undefined` while they do. */
+  /** Why the bus is unavailable, as a message for the operator; `undefined` while it works. */
   readonly problem: string | undefined;
-  /** Sends without waiting; a failure is logged by the adapter and costs only latency. */
+  /** Sends without waiting. The adapter logs a failure, which only costs latency. */
   publish(...messages: readonly BusMessage[]): void;
-  /** Calls `listener` for every message of `topic`, own ones included. @returns the unsubscriber */
+  /** Calls `listener` for every message of `topic`, including messages of this process. @returns the unsubscriber */
   subscribe<T extends Topic>(
     topic: T,
     listener: (message: Extract<BusMessage, { topic: T }>) => void,
   ): () => void;
-  /** Settles everything under way and disconnects; safe twice. */
+  /** Flushes pending messages and disconnects; idempotent. */
   close(): Promise<void>;
 }

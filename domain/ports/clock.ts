@@ -1,4 +1,4 @@
-/** The time of day, in UTC. Durations are measured elsewhere, on a monotonic clock. */
+/** The current time, in UTC. Durations are measured elsewhere, with a monotonic clock. */
 export interface Clock {
   now(): Date;
 }

@@ -1,7 +1,7 @@
-/** What was chosen for the requirements of scripts: contract §3, "Script". */
+/** The resolved requirements of scripts: contract §3, "Script". */
 import type { ScriptId } from '#domain/kernel/ids.ts';
 
-/** Of what a lock is: a version of a script, on one kind of interpreter and machine. */
+/** Identifies a lock: a version of a script on one kind of interpreter and machine. */
 export interface LockPlace {
   readonly scriptId: ScriptId;
   readonly scriptVersion: number;
@@ -10,16 +10,16 @@ export interface LockPlace {
 }
 
 export interface EnvironmentLock extends LockPlace {
-  /** One line a package: `name==version`, with hashes where they are known. */
+  /** One line per package: `name==version`, with hashes if known. */
   readonly lock: string;
   readonly lockedAt: Date;
 }
 
 export interface EnvironmentLocks {
-  /** What was chosen; `undefined` where nothing was yet. */
+  /** The lock; `undefined` if the requirements are not resolved yet. */
   find(place: LockPlace): Promise<string | undefined>;
 
-  /** Records what was chosen, unless somebody was first. @returns what is recorded */
+  /** Records a lock unless another process has already recorded one. @returns the recorded lock */
   record(place: LockPlace, lock: string): Promise<string>;
 
   /** All locks of a version. */

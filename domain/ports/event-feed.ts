@@ -1,21 +1,21 @@
 import type { RecordedEvent } from '#domain/kernel/event.ts';
 
-/** Where a feed ends. */
+/** The end of a feed. */
 export interface FeedEnd {
-  /** Of the newest message; 0 where there has never been one. */
+  /** Sequence number of the newest message; 0 for a new feed. */
   readonly sequence: number;
-  /** Of the newest message; `undefined` where none is kept. */
+  /** Event id of the newest message; `undefined` if the feed holds no message. */
   readonly eventId: string | undefined;
 }
 
-/** The events for other programs, in the order of the store. A feed keeps what it was given for a while,
- *  and may lose it. */
+/** The events for other programs, in the order of the store. A feed retains events for a limited time and may lose
+ *  them. */
 export interface EventFeed {
-  /** Why nothing can be added at present, in words for the operator; `undefined` while it can. */
+  /** Why the feed is unavailable, as a message for the operator; `undefined` while it works. */
   readonly problem: string | undefined;
-  /** `undefined` while that cannot be told. */
+  /** `undefined` while the end is unknown. */
   end(): Promise<FeedEnd | undefined>;
-  /** Adds events behind that end.
-   *  @returns false where not all were added: somebody else was first, or the feed is not there */
+  /** Appends events after `end`.
+   *  @returns false unless all events were appended: another process was first, or the feed does not exist */
   append(end: FeedEnd, events: readonly RecordedEvent[]): Promise<boolean>;
 }

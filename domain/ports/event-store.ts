@@ -1,17 +1,17 @@
-/** What the domain needs of its event store. */
+/** The event store that the domain requires. */
 import type { NewEvent, Position, RecordedEvent, StreamId } from '#domain/kernel/event.ts';
 
-/** Events for one stream. */
+/** Events to append to one stream. */
 export interface StreamAppend {
   readonly streamId: StreamId;
-  /** Events already in the stream; 0 makes a new one. */
+  /** The expected version of the stream; 0 creates the stream. */
   readonly expectedVersion: number;
   readonly events: readonly NewEvent[];
 }
 
-/** Another writer was first in at least one stream: nothing was appended. */
+/** Another writer appended to at least one stream first. Nothing was appended. */
 export class VersionConflict extends Error {
-  /** Streams that were not where the writer expected them, with where they are. */
+  /** The streams with an unexpected version, with their current versions. */
   readonly conflicts: readonly { readonly streamId: string; readonly version: number }[];
 
   constructor(conflicts: readonly { readonly streamId: string; readonly version: number }[]) {
@@ -22,16 +22,15 @@ export class VersionConflict extends Error {
 }
 
 export interface EventStore {
-  /** Appends to several streams, all or none, and gives the events back with their places. A stream
-   *  that is to get no events is not looked at.
-   *  @throws VersionConflict when a stream is not at its expected version or is named twice, or an
-   *  event id exists */
+  /** Appends to several streams atomically, and returns the events with their positions. A stream without new
+   *  events is not checked.
+   *  @throws VersionConflict if a stream has another version or is named twice, or an event id exists */
   append(streams: readonly StreamAppend[]): Promise<readonly RecordedEvent[]>;
 
-  /** The events of one stream in order, from `fromVersion` (default 1); empty when there is none. */
+  /** The events of one stream in order, from `fromVersion` (default 1); empty if the stream does not exist. */
   readStream(streamId: StreamId, fromVersion?: number): Promise<readonly RecordedEvent[]>;
 
-  /** At most `limit` events after `after`, in the order of the store. Never shows an event while an
-   *  earlier one could still appear. */
+  /** At most `limit` events after `after`, in the order of the store. Never returns an event while an earlier one
+   *  could still become visible. */
   readAll(after: Position, limit: number): Promise<readonly RecordedEvent[]>;
 }

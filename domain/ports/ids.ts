@@ -1,8 +1,8 @@
-/** A source of identifiers. */
+/** Generates identifiers. */
 export interface Ids {
   /** A new UUIDv7 (RFC 9562): later ids sort after earlier ones. */
   next(): string;
-  /** The UUIDv5 of a cause and a name: the same pair gives the same id on every machine, which is
-   *  what makes a repeated reaction harmless. */
+  /** The UUIDv5 of a cause and a name. The same pair gives the same id on every machine, so repeating a reaction
+   *  is harmless. */
   derived(cause: string, name: string): string;
 }

@@ -4,8 +4,8 @@ import { contentHashOf, InvalidObjectKey, objectKey, parseObjectKey } from './ob
 
 const sha256 = 'a'.repeat(64);
 
-describe('the layout of keys', () => {
-  test('every builder follows the specification', () => {
+describe('object keys', () => {
+  test('follow the specification', () => {
     expect(objectKey.scriptBlob('s1', sha256)).toBe(`scripts/s1/blobs/${sha256}`);
     expect(objectKey.runBlob('r1', sha256)).toBe(`runs/r1/blobs/${sha256}`);
     expect(objectKey.runArtifact('r1', 'out/a.csv')).toBe('runs/r1/artifacts/out/a.csv');
@@ -29,11 +29,11 @@ describe('the layout of keys', () => {
     'system/\ud800',
     `system/${'a'.repeat(256)}`,
     `system/${'abc/'.repeat(255)}`,
-  ])('%j is refused', (text) => {
+  ])('must not be %j', (text) => {
     expect(parseObjectKey(text)).toBeUndefined();
   });
 
-  test('1024 bytes are allowed and 1025 are not', () => {
+  test('may have 1024 bytes but not 1025', () => {
     const parts = `system/${'abc/'.repeat(253)}`;
     expect(parseObjectKey(parts + 'x'.repeat(1024 - parts.length))).toBeDefined();
     expect(parseObjectKey(parts + 'x'.repeat(1025 - parts.length))).toBeUndefined();
@@ -41,14 +41,14 @@ describe('the layout of keys', () => {
     expect(parseObjectKey(`system/${'é'.repeat(128)}`)).toBeUndefined();
   });
 
-  test('an id with a separator never reaches another folder', () => {
+  test('never reach another folder through an id with a separator', () => {
     expect(() => objectKey.scriptBlob('s1/../s2', sha256)).toThrow(InvalidObjectKey);
     expect(() => objectKey.runArtifact('r1/blobs', 'x')).toThrow(InvalidObjectKey);
     expect(() => objectKey.runArtifact('..', 'x')).toThrow(InvalidObjectKey);
     expect(() => objectKey.scriptBlob('s1', 'ABC')).toThrow(InvalidObjectKey);
   });
 
-  test('whatever path is given, an artifact stays below its run', () => {
+  test('of artifacts stay below their run for any path', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (path) => {
         try {
@@ -66,7 +66,7 @@ describe('the layout of keys', () => {
 });
 
 describe('the hash of a blob', () => {
-  test('is the last part of its key', () => {
+  test('is the last segment of its key', () => {
     expect(contentHashOf(objectKey.scriptBlob('s1', sha256))).toBe(sha256);
     expect(contentHashOf(objectKey.runBlob('r1', sha256))).toBe(sha256);
   });

@@ -3,25 +3,25 @@ import type { Brand } from '../kernel/brand.ts';
 /** Keys of the object store: specification, "Object store layout".
  *
  *  scripts/{script_id}/blobs/{sha256}    every version of every file, by content, immutable
- *  runs/{run_id}/artifacts/{path}        what a run gave to keep
+ *  runs/{run_id}/artifacts/{path}        artifacts of a run
  *  runs/{run_id}/blobs/{sha256}          parameters and webhook bodies, by content
  *  backups/{backup_id}/{path}, templates/{template_id}/{path}, system/{path}
  *
  *  Stored forever in events and manifests: a key that was once valid must stay valid. */
 
-/** A key that `parseObjectKey` or `objectKey` has checked. */
+/** A key that `parseObjectKey` or `objectKey` has validated. */
 export type ObjectKey = Brand<string, 'ObjectKey'>;
 
 export const MAX_OBJECT_KEY_BYTES = 1024;
-// The name of a file on any usual file system, so that a folder can be the store.
+// A file name that is valid on common file systems, because a folder can be the store.
 const MAX_PART_BYTES = 255;
 const ROOTS: readonly string[] = ['scripts', 'runs', 'backups', 'templates', 'system'];
-// Control characters would be a danger in listings and headers; a backslash is a separator elsewhere.
+// Control characters are unsafe in listings and headers. A backslash is a separator on some systems.
 // oxlint-disable-next-line no-control-regex
 const FORBIDDEN = /[\u0000-\u001f\u007f\\]/;
 const SHA256 = /^[0-9a-f]{64}$/;
 
-/** A key that breaks a rule: a fault of the caller, whose input should have been refused earlier. */
+/** An invalid key. The caller should have rejected its input earlier. */
 export class InvalidObjectKey extends Error {
   override readonly name = 'InvalidObjectKey';
 }
@@ -41,7 +41,7 @@ function problemWith(text: string): string | undefined {
   return undefined;
 }
 
-/** The key that `text` spells, or undefined when it breaks a rule of the layout. */
+/** Parses a key; undefined if it breaks a rule of the layout. */
 export function parseObjectKey(text: string): ObjectKey | undefined {
   return problemWith(text) === undefined ? (text as ObjectKey) : undefined;
 }
@@ -53,7 +53,7 @@ function build(...parts: readonly string[]): ObjectKey {
   return text as ObjectKey;
 }
 
-// One part, so that an id can never reach into the folder of another.
+// A single path segment, so that an id cannot reach into the folder of another resource.
 function id(text: string): string {
   if (text.includes('/')) throw new InvalidObjectKey(`${JSON.stringify(text)} is not an id`);
   return text;
@@ -64,8 +64,8 @@ function hash(text: string): string {
   return text;
 }
 
-/** Builders of every key that the platform uses.
- *  @throws InvalidObjectKey when the parts do not make a valid key */
+/** Builds every key that the platform uses.
+ *  @throws InvalidObjectKey if the parts do not form a valid key */
 export const objectKey = {
   scriptBlob: (scriptId: string, sha256: string): ObjectKey =>
     build('scripts', id(scriptId), 'blobs', hash(sha256)),
@@ -79,15 +79,15 @@ export const objectKey = {
   system: (path: string): ObjectKey => build('system', path),
 };
 
-/** What the keys of things that belong together start with.
- *  @throws InvalidObjectKey when an id is none */
+/** The key prefixes of each kind of resource.
+ *  @throws InvalidObjectKey if an id is invalid */
 export const objectPrefix = {
   script: (scriptId: string): string => `scripts/${id(scriptId)}/`,
   run: (runId: string): string => `runs/${id(runId)}/`,
   runArtifacts: (runId: string): string => `runs/${id(runId)}/artifacts/`,
 };
 
-/** The SHA-256 (hex) that the content of a blob must have; undefined for keys that are no blob. */
+/** The SHA-256 (hex) that the content of a blob must have; undefined if the key is not the key of a blob. */
 export function contentHashOf(key: ObjectKey): string | undefined {
   const [root, , folder, name, ...rest] = key.split('/');
   const isBlob = (root === 'scripts' || root === 'runs') && folder === 'blobs' && rest.length === 0;

@@ -1,57 +1,57 @@
 import type { ObjectKey } from './object-keys.ts';
 
-/** What is known of an object without reading it. */
+/** The metadata of an object. */
 export interface ObjectInfo {
   readonly key: ObjectKey;
   readonly sizeBytes: number;
   readonly modifiedAtMs: number;
-  /** Changes whenever the object is written; opaque, of visible ASCII without quotes. */
+  /** Changes with every write of the object; opaque, visible ASCII without quotes. */
   readonly etag: string;
 }
 
 export interface ListOptions {
-  /** Only keys after this one, in the order of the list (the last key of the page before). */
+  /** Only keys after this one in list order (the last key of the previous page). */
   readonly after?: ObjectKey;
 }
 
 /** The object store: bytes by key.
  *
  *  - A write is all or nothing: a reader sees the old bytes or the new ones, also after a crash.
- *  - What `put` has answered is durable.
+ *  - A write is durable once `put` has resolved.
  *  - Blobs (`contentHashOf(key)` is set) are immutable: writing one twice is harmless, other content
  *    than the key says is refused, and reading verifies.
  *  - A key and a key below it (`system/a` and `system/a/b`) cannot both exist: `ObjectConflict`.
  *
- *  Every method may throw `ObjectStoreUnavailable`: nothing was half done, and trying again is safe. */
+ *  Every method may throw `ObjectStoreUnavailable`: no write was partially applied, and retrying is safe. */
 export interface ObjectStore {
-  /** Writes an object, replacing any earlier one.
+  /** Writes an object and replaces an existing one.
    *  @throws ObjectStoreFull, ObjectConflict, ObjectCorrupt (a blob with other content) */
   put(key: ObjectKey, bytes: Uint8Array): Promise<void>;
 
-  /** Writes an object of any size from a stream; nothing is stored when the stream fails.
+  /** Writes an object of any size from a stream. Stores nothing if the stream fails.
    *  @returns the number of bytes written
-   *  @throws what `put` throws, and whatever the stream throws */
+   *  @throws the errors of `put` and of the stream */
   putStream(key: ObjectKey, chunks: AsyncIterable<Uint8Array>): Promise<number>;
 
-  /** The whole object, or undefined where there is none.
-   *  @throws ObjectCorrupt when a blob's content is not what its key says */
+  /** Reads the whole object; undefined if it does not exist.
+   *  @throws ObjectCorrupt if the content of a blob does not match its key */
   get(key: ObjectKey): Promise<Uint8Array | undefined>;
 
-  /** The object in pieces, or undefined where there is none. The reader must read to the end or
-   *  leave its loop; a blob that does not verify throws `ObjectCorrupt` after the last piece. */
+  /** Reads the object in chunks; undefined if it does not exist. The reader must read to the end or leave its
+   *  loop. A blob with other content throws `ObjectCorrupt` after the last chunk. */
   getStream(key: ObjectKey): Promise<AsyncIterable<Uint8Array> | undefined>;
 
   head(key: ObjectKey): Promise<ObjectInfo | undefined>;
 
-  /** Every object whose key starts with `prefix` (any text, not only whole parts), in the order of
-   *  the keys' UTF-8 bytes. Objects written meanwhile may or may not be in it. */
+  /** Every object whose key starts with `prefix` (any text, not only whole segments), in the order of the keys'
+   *  UTF-8 bytes. Objects that are written during the listing may be missing. */
   list(prefix: string, options?: ListOptions): AsyncIterable<ObjectInfo>;
 
-  /** Removes an object; one that is not there is fine. */
+  /** Deletes an object; idempotent. */
   delete(key: ObjectKey): Promise<void>;
 }
 
-/** The content of a blob is not what its key says. */
+/** The content of a blob does not match its key. */
 export class ObjectCorrupt extends Error {
   override readonly name = 'ObjectCorrupt';
   readonly key: ObjectKey;
@@ -71,7 +71,7 @@ export class ObjectConflict extends Error {
   }
 }
 
-/** No room for the object; nothing was written. */
+/** The store is full; nothing was written. */
 export class ObjectStoreFull extends Error {
   override readonly name = 'ObjectStoreFull';
   readonly key: ObjectKey;
@@ -81,7 +81,7 @@ export class ObjectStoreFull extends Error {
   }
 }
 
-/** The store cannot be reached or answers with an error of its own. */
+/** The store is unreachable or returns an error. */
 export class ObjectStoreUnavailable extends Error {
   override readonly name = 'ObjectStoreUnavailable';
 }

@@ -1,11 +1,9 @@
-/** What runs used while they ran: contract §3, "Run", samples.
- *
- *  Points are stored in chunks, not one by one, and there are at most some thousands of them for a run,
- *  however long it is: of an old run's points, neighbours have become one. Losing some never harms a
- *  run. */
+/** Resource samples of runs: contract §3, "Run", samples.
+ *  Samples are stored in chunks. A run has at most some thousands of samples: adjacent samples of a long run are
+ *  merged. Lost samples never affect a run. */
 
-/** Totals over the process tree of a run at one time. Where neighbours have become one, it has the time
- *  and the CPU time of the last of them, and of everything else the most that any of them had. */
+/** Totals over the process tree of a run at one time. A merged sample has the time and the CPU time of the last
+ *  sample, and the maximum of every other value. */
 export interface SamplePoint {
   /** Milliseconds since 1970. */
   readonly timeMs: number;
@@ -16,20 +14,20 @@ export interface SamplePoint {
   readonly processes: number;
 }
 
-/** Neighbouring points of one run, stored as a whole. */
+/** Adjacent samples of one run, stored as a unit. */
 export interface SampleChunk {
   readonly runId: string;
-  /** Its place among the chunks of the run, from 0. */
+  /** Index of the chunk within the run, from 0. */
   readonly place: number;
   readonly points: readonly SamplePoint[];
 }
 
 export interface RunSamples {
-  /** Stores chunks of any number of runs, all or none; one that is there already is replaced. What is
-   *  given of a run ends with its last chunk: whatever was stored behind that is removed.
-   *  @throws when the store is away */
+  /** Stores chunks of any number of runs atomically and replaces existing chunks. For each run, chunks after the
+   *  last given one are deleted.
+   *  @throws if the store is unavailable */
   save(chunks: readonly SampleChunk[]): Promise<void>;
 
-  /** Everything that is stored of a run, oldest first. */
+  /** All stored samples of a run, oldest first. */
   read(runId: string): Promise<readonly SamplePoint[]>;
 }

@@ -1,7 +1,7 @@
-/** Where newer releases of the platform come from. */
+/** The source of newer releases of the platform. */
 import type { Release } from '#domain/update/update.ts';
 
-/** Why what a repository offers is not taken: it is not what its signature says, or its word counts no longer. */
+/** Why the release of a repository is rejected: its signature does not match, or the signed statement has expired. */
 export class UpdateRefused extends Error {
   override readonly name = 'UpdateRefused';
 }
@@ -9,15 +9,15 @@ export class UpdateRefused extends Error {
 /** The provider interface of the specification (§9). */
 export interface UpdateProvider {
   /** The newest release.
-   *  @throws UpdateRefused when the repository cannot be trusted; any other error when it cannot be read */
+   *  @throws UpdateRefused if the repository cannot be trusted; any other error if it cannot be read */
   checkLatest(): Promise<Release>;
 
-  /** Gets the artifact of a version.
-   *  @param destination a folder that is there; what an earlier attempt left in it is replaced
-   *  @returns the path of the artifact in it
-   *  @throws UpdateRefused when the repository has no such version, or cannot be trusted */
+  /** Downloads the artifact of a version.
+   *  @param destination an existing folder; files of an earlier attempt are replaced
+   *  @returns the path of the artifact in the folder
+   *  @throws UpdateRefused if the repository lacks the version or cannot be trusted */
   download(version: string, destination: string): Promise<string>;
 
-  /** Whether an artifact that was downloaded is, byte for byte, what was signed. */
+  /** Whether a downloaded artifact matches the signed one byte for byte. */
   verify(artifactPath: string): Promise<boolean>;
 }

@@ -1,4 +1,4 @@
-/** What a reaction is: an event in, commands out. */
+/** A reaction turns an event into commands. */
 import type { Command, EventType, Recorded } from '#domain/aggregates.ts';
 import type { ChainSettings } from '#domain/chain/chain.ts';
 import type { RefusalCode } from '#domain/kernel/decision.ts';
@@ -18,43 +18,44 @@ import type { RunPlan } from '#domain/run/commands.ts';
 import type { RetryPolicy } from '#domain/script/settings.ts';
 
 export interface Reaction {
-  /** Permanent: the ids of its commands are made from it. */
+  /** Permanent: the ids of the reaction's commands derive from it. */
   readonly name: string;
   readonly handles: readonly EventType[];
-  /** The commands that the event calls for. The same event gives the same commands, or fewer once
-   *  they have had their effect; whoever carries them out gives each an id made of the event, the
-   *  reaction and the command's place, so that none is carried out twice. */
+  /** The commands that the event causes. The same event gives the same commands, or fewer once they have taken
+   *  effect. The caller derives the id of each command from the event, the reaction and the command's index, so
+   *  that each command is executed once. */
   readonly react: (
     event: Recorded,
     reads: ReactionReads,
     newId: NewId,
   ) => Promise<readonly Command[]>;
-  /** Whether these commands may be carried out side by side. Default: one after the other. */
+  /** Whether these commands may be executed concurrently. Default: one after the other. */
   readonly inAnyOrder?: boolean;
-  /** What a refusal of one of these commands calls for. Default: nothing; the world has moved on. */
+  /** The commands that follow from the refusal of one of these commands. Default: none, because the state has
+   *  changed meanwhile. */
   readonly onRefusal?: (command: Command, code: RefusalCode) => Command | undefined;
 }
 
-/** The id of something that the event calls for: the same at every look, and at the event's place in the
- *  order of time. @param name tells it from others of the same event and reaction; permanent */
+/** Derives an id from an event, with the event's timestamp. Repeated calls return the same id. @param name
+ *  distinguishes ids of the same event and reaction; permanent */
 export type NewId = (name: string) => string;
 
-/** What reactions may look up. */
+/** Queries that reactions use. */
 export interface ReactionReads {
   /** Runs of a script that are queued or running, oldest first. */
   readonly activeRuns: (scriptId: ScriptId) => Promise<readonly ActiveRun[]>;
-  /** Everybody who belongs to a group. */
+  /** All members of a group. */
   readonly membersOf: (groupId: GroupId) => Promise<readonly UserId[]>;
-  /** What a run was; `undefined` where there is none. */
+  /** The start parameters of a run; `undefined` if the run does not exist. */
   readonly pastRun: (runId: RunId) => Promise<PastRun | undefined>;
-  /** Whom to tell of what happens to a script; `undefined` where nobody listens.
-   *  @param before those that were set up by then */
+  /** The notification rules that apply to a script; `undefined` without any.
+   *  @param before only rules that were created before this time */
   readonly listeners: (scriptId: ScriptId, before: Date) => Promise<Listeners | undefined>;
-  /** Whom to tell of what happens to the platform itself: rules that are for all scripts.
-   *  @param before those that were set up by then */
+  /** The notification rules that apply to the platform: rules for all scripts.
+   *  @param before only rules that were created before this time */
   readonly platformListeners: (before: Date) => Promise<readonly ListeningRule[]>;
-  /** How the runs of a script before this one have succeeded or failed, the last first.
-   *  @param limit at most so many */
+  /** The previous outcomes of a script's runs before this run, newest first.
+   *  @param limit maximum number of outcomes */
   readonly endingsBefore: (
     scriptId: ScriptId,
     runId: RunId,
@@ -67,13 +68,13 @@ export interface ReactionReads {
   ) => Promise<{ readonly errorGroupId: ErrorGroupId; readonly version: number } | undefined>;
   /** What is to follow on failed runs of a script. */
   readonly retryRules: (scriptId: ScriptId) => Promise<RetryRules | undefined>;
-  /** Chains that are on and begin with a script, both of whose scripts are there. */
+  /** Enabled chains of a source script. Both scripts of each chain exist. */
   readonly chainsAfter: (scriptId: ScriptId) => Promise<readonly ChainAfter[]>;
-  /** Whether what starts by itself is held. */
+  /** Whether triggers are paused. */
   readonly triggersPaused: () => Promise<boolean>;
-  /** How many runs caused one another up to this one; counted to `most`. */
+  /** The number of runs that caused one another, up to this run; counted up to `most`. */
   readonly depthOf: (runId: RunId, most: number) => Promise<number>;
-  /** Keeps what a run that has ended tells those that are chained to it. The same run gives the same.
+  /** Stores the payload that a finished run passes to chained runs. The same run gives the same payload.
    *  @returns its SHA-256 in lower-case hex */
   readonly handOver: (runId: RunId) => Promise<string>;
 }
@@ -88,7 +89,7 @@ export interface ListeningRule {
   readonly ruleId: RuleId;
   readonly on: readonly Happening[];
   readonly failedTimes: number;
-  /** Those that are switched on. */
+  /** The enabled channels. */
   readonly channels: readonly { readonly channelId: ChannelId; readonly kind: ChannelKind }[];
 }
 
@@ -107,7 +108,7 @@ export interface RetryRules {
 
 export interface ChainAfter extends ChainSettings {
   readonly chainId: ChainId;
-  /** It answers to what ends from then on: it was made then, or switched on. */
+  /** The chain handles runs that end after this time: its creation, or the last time it was enabled. */
   readonly activeSince: Date;
 }
 

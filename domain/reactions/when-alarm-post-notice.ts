@@ -2,7 +2,7 @@ import { known, parseNoticeId } from '#domain/kernel/ids.ts';
 import { alarmNews } from '#domain/system/alarm-words.ts';
 import type { Reaction } from './reaction.ts';
 
-/** Who administers finds an alarm, and its end, in the inbox, with nothing to set up. */
+/** Posts a notice to the inbox of administrators when an alarm is raised or cleared. Requires no configuration. */
 export const whenAlarmPostNotice: Reaction = {
   name: 'when-alarm-post-notice',
   handles: ['AlarmRaised', 'AlarmCleared'],

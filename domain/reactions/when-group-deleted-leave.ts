@@ -1,6 +1,6 @@
 import type { Reaction } from './reaction.ts';
 
-/** Nobody belongs to a group that is gone. */
+/** Removes the members of a deleted group. */
 export const whenGroupDeletedLeave: Reaction = {
   name: 'when-group-deleted-leave',
   handles: ['GroupDeleted'],

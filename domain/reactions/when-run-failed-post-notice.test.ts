@@ -14,7 +14,7 @@ async function reactTo(changes: Partial<RunFinished['data']>) {
   return await whenRunFailedPostNotice.react(events.at(-1)!, reactionReads(), newId);
 }
 
-test('when a run fails, then its group is told how', async () => {
+test('posts a notice with the outcome to the group of a failed run', async () => {
   expect(await reactTo({ outcome: 'exit_code', exitCode: 3 })).toEqual([
     {
       type: 'PostNotice',
@@ -35,17 +35,11 @@ test('when a run fails, then its group is told how', async () => {
   ]);
 });
 
-test.each(failures)(
-  'when one ends as %s, then that is told in a sentence of its own',
-  async (outcome) => {
-    const [told] = await reactTo({ outcome, exitCode: 1 });
-    expect(told).toMatchObject({ message: expect.stringMatching(/^The run failed.*\.$/) });
-  },
-);
+test.each(failures)('describes the outcome %s in its own sentence', async (outcome) => {
+  const [told] = await reactTo({ outcome, exitCode: 1 });
+  expect(told).toMatchObject({ message: expect.stringMatching(/^The run failed.*\.$/) });
+});
 
-test.each(['success', 'stopped'] as const)(
-  'when one ends as %s, then nobody is told',
-  async (outcome) => {
-    expect(await reactTo({ outcome })).toEqual([]);
-  },
-);
+test.each(['success', 'stopped'] as const)('posts nothing for the outcome %s', async (outcome) => {
+  expect(await reactTo({ outcome })).toEqual([]);
+});

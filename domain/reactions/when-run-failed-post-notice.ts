@@ -3,7 +3,7 @@ import { endingOf } from '#domain/notification/notification.ts';
 import { statusOf } from '#domain/run/run.ts';
 import type { Reaction } from './reaction.ts';
 
-/** A run that failed reaches the people of its script's group, with nothing to set up (contract §3,
+/** Posts a notice about a failed run to the inbox of its script's group. Requires no configuration (contract §3,
  *  "Notification"). */
 export const whenRunFailedPostNotice: Reaction = {
   name: 'when-run-failed-post-notice',

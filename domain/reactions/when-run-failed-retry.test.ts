@@ -19,7 +19,7 @@ const past: PastRun = {
 };
 const retry = { max_attempts: 4, backoff_seconds: 10, backoff_factor: 3, max_backoff_seconds: 60 };
 
-/** What the end of a run calls for. */
+/** The commands that the end of a run causes. */
 async function reactTo(
   outcome: RunFinished['data']['outcome'],
   run: Partial<PastRun> = {},
@@ -34,8 +34,8 @@ async function reactTo(
   return await whenRunFailedRetry.react(events.at(-1)!, reads, () => runId(2));
 }
 
-describe('given a script whose runs are tried four times', () => {
-  test('when one fails, then another is to follow, as the first was, after a pause', async () => {
+describe('a script with four attempts', () => {
+  test('retries a failed run with the same parameters after a delay', async () => {
     expect(await reactTo('exit_code')).toEqual([
       {
         type: 'RunScript',
@@ -57,37 +57,37 @@ describe('given a script whose runs are tried four times', () => {
     [1, 10],
     [2, 30],
     [3, 60],
-  ])('when attempt %i fails, then the pause is %i seconds', async (attempt, seconds) => {
+  ])('waits after attempt %i for %i seconds', async (attempt, seconds) => {
     const notBefore = at(6 + seconds).toISOString();
     expect(await reactTo('timeout', { attempt })).toMatchObject([
       { attempt: attempt + 1, notBefore },
     ]);
   });
 
-  test('when the last attempt fails, then nothing follows', async () => {
+  test('does not retry after the last attempt', async () => {
     expect(await reactTo('exit_code', { attempt: 4 })).toEqual([]);
   });
 
   test.each(failures.filter((one) => one !== 'expired'))(
-    'when one ends as %s, then it is tried again',
+    'retries the outcome %s',
     async (failure) => {
       expect(await reactTo(failure)).toHaveLength(1);
     },
   );
 
   test.each(['success', 'stopped', 'expired'] as const)(
-    'when one ends as %s, then nothing follows',
+    'does not retry the outcome %s',
     async (outcome) => {
       expect(await reactTo(outcome)).toEqual([]);
     },
   );
 
-  test('when somebody had asked it to stop, then nothing follows', async () => {
+  test('does not retry after a stop request', async () => {
     expect(await reactTo('runtime_lost', { stopRequested: true })).toEqual([]);
   });
 });
 
-test('given no policy, or a script that is kept alive, then nothing follows', async () => {
+test('does not retry without a policy, or for an always-on script', async () => {
   expect(await reactTo('exit_code', {}, { retry: defaultRetry })).toEqual([]);
   expect(await reactTo('exit_code', {}, { keepAlive: true })).toEqual([]);
 });

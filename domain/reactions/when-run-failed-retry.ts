@@ -3,10 +3,9 @@ import type { RunFinished } from '#domain/run/events.ts';
 import type { RetryPolicy } from '#domain/script/settings.ts';
 import type { PastRun, Reaction, ReactionReads } from './reaction.ts';
 
-/** A run that failed is tried again as the script's policy says (contract §3, "Run"): as a new run of
- *  the same version, after a pause. One that somebody stopped or that waited too long is not, nor is
- *  one of a script that is kept alive, which starts anew anyway. Whether the script may still run is
- *  for the admission to say. */
+/** Retries a failed run according to the script's policy (contract §3, "Run"): after a delay, as a new run of the
+ *  same version. Stopped runs, expired runs and runs of an always-on script are not retried. The admission of the
+ *  new run checks whether the script may still run. */
 export const whenRunFailedRetry: Reaction = {
   name: 'when-run-failed-retry',
   handles: ['RunFinished'],
@@ -40,7 +39,7 @@ export const whenRunFailedRetry: Reaction = {
   },
 };
 
-/** The run that ended like that, and the policy, where it is to be tried again. */
+/** The failed run and its retry policy, if the run must be retried. */
 export async function retryAfter(
   { runId, scriptId, outcome }: RunFinished['data'],
   reads: Pick<ReactionReads, 'pastRun' | 'retryRules'>,
@@ -57,7 +56,7 @@ function isFailure(outcome: RunFinished['data']['outcome']): boolean {
   return outcome !== 'success' && outcome !== 'stopped' && outcome !== 'expired';
 }
 
-/** From the end of the attempt that failed to the start of the next. */
+/** Milliseconds from the end of the failed attempt to the start of the next one. */
 function pauseMs(retry: RetryPolicy, attempt: number): number {
   const seconds = retry.backoff_seconds * retry.backoff_factor ** (attempt - 1);
   return Math.round(Math.min(seconds, retry.max_backoff_seconds) * 1000);

@@ -20,7 +20,7 @@ const chain: ChainAfter = {
 const handedOver = 'b'.repeat(64);
 const retry = { max_attempts: 2, backoff_seconds: 10, backoff_factor: 1, max_backoff_seconds: 10 };
 
-/** What the end of a run calls for. */
+/** The commands that the end of a run causes. */
 async function reactTo(
   outcome: RunFinished['data']['outcome'],
   chains: readonly Partial<ChainAfter>[] = [{}],
@@ -61,8 +61,8 @@ const started = {
   whenBusy: 'queue',
 };
 
-describe('given a chain that begins with a script', () => {
-  test('when a run of it succeeds, then a run of the target is to start', async () => {
+describe('a chain with this source script', () => {
+  test('starts a run of the target after a successful run', async () => {
     expect(await reactTo('success')).toEqual([started]);
   });
 
@@ -76,11 +76,11 @@ describe('given a chain that begins with a script', () => {
     ['any', 'success', 1],
     ['any', 'expired', 1],
     ['any', 'stopped', 1],
-  ] as const)('when it is on %s and a run ends as %s, then %i follow', async (on, end, count) => {
+  ] as const)('triggers on %s: the outcome %s starts %i runs', async (on, end, count) => {
     expect(await reactTo(end, [{ on }])).toHaveLength(count);
   });
 
-  test('when there are several, then each starts a run of its own', async () => {
+  test('starts one run per chain', async () => {
     const commands = await reactTo('success', [{}, { chainId: chainId(2), whenBusy: 'refuse' }]);
     expect(commands).toMatchObject([
       { runId: runId(2), whenBusy: 'queue' },
@@ -88,12 +88,12 @@ describe('given a chain that begins with a script', () => {
     ]);
   });
 
-  test('when it was made or switched on after the run had ended, then nothing follows', async () => {
+  test('ignores runs that ended before the chain was created or enabled', async () => {
     expect(await reactTo('success', [{ activeSince: at(6) }])).toHaveLength(1);
     expect(await reactTo('success', [{ activeSince: at(7) }])).toEqual([]);
   });
 
-  test('when another attempt is to follow, then nothing does, until the last has ended', async () => {
+  test('waits for the last attempt of a retried run', async () => {
     const plan = { scriptVersion: 1, entrypoint: 'main.py', limits: defaultLimits };
     const past = { plan, paramsSha256: null, payloadSha256: undefined, stopRequested: false };
     const attempt = (number: number): Partial<ReactionReads> => ({
@@ -105,13 +105,13 @@ describe('given a chain that begins with a script', () => {
     expect(await reactTo('success', [{}], attempt(1))).toHaveLength(1);
   });
 
-  test('when triggers are paused, then the run is held', async () => {
+  test('holds the run while triggers are paused', async () => {
     const triggersPaused = () => Promise.resolve(true);
     const notBefore = at(6).toISOString();
     expect(await reactTo('success', [{}], { triggersPaused })).toEqual([{ ...started, notBefore }]);
   });
 
-  test('when sixteen runs caused one another, then it ends there, and that is noted', async () => {
+  test('stops after sixteen runs that caused one another, and records that', async () => {
     const deep = (depth: number) => ({ depthOf: () => Promise.resolve(depth) });
     expect(await reactTo('success', [{}], deep(15))).toMatchObject([{ trigger: { depth: 16 } }]);
     expect(await reactTo('success', [{}], deep(16))).toEqual([
@@ -119,7 +119,7 @@ describe('given a chain that begins with a script', () => {
     ]);
   });
 
-  test('when the run is refused, then that is noted, unless it was answered to', async () => {
+  test('records a refused run, unless the chain has handled that run', async () => {
     const [command] = await reactTo('success');
     const refused = (code: 'script_disabled' | 'already_exists') =>
       whenRunFinishedStartChained.onRefusal?.(command!, code);

@@ -6,9 +6,9 @@ import { isChained } from '#domain/run/run.ts';
 import type { ChainAfter, Reaction } from './reaction.ts';
 import { retryAfter } from './when-run-failed-retry.ts';
 
-/** The end of a run starts what is chained to its script (contract §3, "Chain"). An attempt that another
- *  one is to follow is no end. Each chain answers once to each run: by a run, or by a note of why there is
- *  none; which it is, is decided under the lock of the chain. */
+/** Starts the downstream scripts of a finished run (contract §3, "Chain"). An attempt that will be retried does
+ *  not trigger chains. Each chain handles each run once: it starts a run or records why it started none. The lock
+ *  of the chain decides between the two. */
 export const whenRunFinishedStartChained: Reaction = {
   name: 'when-run-finished-start-chained',
   handles: ['RunFinished'],
@@ -24,7 +24,7 @@ export const whenRunFinishedStartChained: Reaction = {
       return chains.map(({ chainId }) => skip(chainId, runId, 'chain_too_long'));
     }
     const payloadSha256 = await reads.handOver(runId);
-    // Held: it is released when triggers are resumed.
+    // Triggers are paused. The run is released when they are resumed.
     const held = (await reads.triggersPaused()) && { notBefore: event.recordedAt.toISOString() };
     return chains.map((chain): Command => ({
       type: 'RunScript',
@@ -46,7 +46,7 @@ export const whenRunFinishedStartChained: Reaction = {
   },
   onRefusal: (command, reason) => {
     if (command.type !== 'RunScript' || !isChained(command.trigger)) return undefined;
-    // It has answered already, or was switched off meanwhile.
+    // The chain has already handled the run, or was disabled meanwhile.
     if (reason === 'already_exists') return undefined;
     return skip(command.trigger.chainId, command.trigger.runId, reason);
   },

@@ -8,7 +8,7 @@ import { whenScriptWithdrawnStopRuns } from './when-script-withdrawn-stop-runs.t
 
 const stop = (number: number): Command => ({ type: 'StopRun', runId: runId(number) });
 
-/** What the last of `events` calls for, where two runs were queued `afterMs` after it. */
+/** The commands that the last of `events` causes if two runs were queued `afterMs` after it. */
 async function reactTo(type: 'EnableScript' | 'DisableScript' | 'DeleteScript', afterMs = -1) {
   const events = await recordAll([...beginning, { type, scriptId: scriptId() }]);
   const event = events.at(-1)!;
@@ -21,20 +21,20 @@ async function reactTo(type: 'EnableScript' | 'DisableScript' | 'DeleteScript', 
   return await whenScriptWithdrawnStopRuns.react(event, reads, () => runId(9));
 }
 
-describe('given a script with a run that waits and one that runs', () => {
-  test('when it is disabled, then the one that waits is stopped', async () => {
+describe('a script with a waiting run and a running run', () => {
+  test('stops the waiting run when disabled', async () => {
     expect(await reactTo('DisableScript')).toEqual([stop(2)]);
   });
 
-  test('when it is deleted, then both are stopped', async () => {
+  test('stops both runs when deleted', async () => {
     expect(await reactTo('DeleteScript')).toEqual([stop(1), stop(2)]);
   });
 
-  test('when they were admitted in the same millisecond, then they count', async () => {
+  test('includes runs that were admitted in the same millisecond', async () => {
     expect(await reactTo('DisableScript', 0)).toEqual([stop(2)]);
   });
 
-  test('when anything else happens, then nothing is stopped', async () => {
+  test('stops nothing on other events', async () => {
     const created = (await recordAll(beginning)).at(-1)!;
     expect(
       await whenScriptWithdrawnStopRuns.react(created, reactionReads(), () => runId(9)),
@@ -42,8 +42,8 @@ describe('given a script with a run that waits and one that runs', () => {
   });
 });
 
-describe('given runs that were admitted after their script was enabled again', () => {
-  test('when the disabling before that is looked at late, then they go on', async () => {
+describe('runs that were admitted after their script was enabled again', () => {
+  test('continue if the earlier disabling is handled late', async () => {
     expect(await reactTo('DisableScript', 1)).toEqual([]);
   });
 });

@@ -1,8 +1,8 @@
 import type { Reaction } from './reaction.ts';
 
-/** Disabling ends what waits; deleting ends what runs as well (contract §3, "Script"). A run that was
- *  admitted before the script was withdrawn is in the reads by now: admission guards the script. One
- *  that was admitted later belongs to a script that was enabled again, however late this comes. */
+/** Disabling a script cancels its queued runs. Deleting a script also stops its active runs (contract §3,
+ *  "Script"). Admission guards the script, so the reads include every run that was admitted before the script was
+ *  disabled. A run that was admitted later belongs to a script that was enabled again. */
 export const whenScriptWithdrawnStopRuns: Reaction = {
   name: 'when-script-withdrawn-stop-runs',
   handles: ['ScriptDisabled', 'ScriptDeleted'],

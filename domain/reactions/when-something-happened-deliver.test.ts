@@ -45,7 +45,7 @@ async function reactTo(
   return await whenSomethingHappenedDeliver.react(event, reads, newId);
 }
 
-test('given a rule on failures, when a run fails, then each of its channels gets it', async () => {
+test('a rule for failures delivers a failed run to each of its channels', async () => {
   const event = await ending('exit_code');
   expect(await reactTo(event, [rule])).toEqual([
     {
@@ -67,7 +67,7 @@ test('given a rule on failures, when a run fails, then each of its channels gets
   expect(await reactTo(await ending('success'), [rule])).toEqual([]);
 });
 
-describe('given rules on several things', () => {
+describe('rules for several events', () => {
   const on = (...happenings: ListeningRule['on']) => [{ ...rule, on: happenings }];
   const F = 'failed';
   const S = 'success';
@@ -83,7 +83,7 @@ describe('given rules on several things', () => {
     ['timeout', on('failed_n_times'), [F, F, F], []],
     ['timeout', on('failed_n_times', 'failed'), [F, F, F], ['failed']],
   ] as const)(
-    'when a run ends as %s, to %j after %j, then it is %j',
+    'deliver the outcome %s, with rules for %j after %j, as %j',
     async (outcome, rules, before, told) => {
       const commands = await reactTo(await ending(outcome), rules, before);
       expect(commands).toMatchObject(told.map((one) => ({ told: { on: one } })));
@@ -91,7 +91,7 @@ describe('given rules on several things', () => {
     },
   );
 
-  test('when a script says something, then it is told; what the platform posted is not', async () => {
+  test('deliver messages of a script, but not notices of the platform', async () => {
     const said = (await recordAll([...beginning, postNotice({ message: 'Look.' })])).at(-1)!;
     expect(await reactTo(said, on('message'))).toMatchObject([{ told: { message: 'Look.' } }]);
     const posted = (await recordAll([...beginning, postNotice({ on: 'failed' })])).at(-1)!;
@@ -99,7 +99,7 @@ describe('given rules on several things', () => {
   });
 });
 
-describe('given an alarm of the platform', () => {
+describe('an alarm of the platform', () => {
   const raised = { type: 'AlarmRaised', data: { name: 'disk_low', detail: 'No room.' } } as const;
   const cleared = { type: 'AlarmCleared', data: { name: 'disk_low' } } as const;
 
@@ -111,7 +111,7 @@ describe('given an alarm of the platform', () => {
   }
   const listens: ListeningRule = { ...rule, on: ['alarm', 'alarm_cleared'] };
 
-  test('when it is raised and when it is over, then rules that listen to it are told', async () => {
+  test('is delivered to its rules when raised and when cleared', async () => {
     expect(await tell(raised, [listens])).toMatchObject([
       { on: 'alarm', level: 'warning', message: 'No room.', script: null },
     ]);
@@ -120,7 +120,7 @@ describe('given an alarm of the platform', () => {
     ]);
   });
 
-  test('when nobody listens to it, or only an inbox, then nobody is told', async () => {
+  test('is not delivered without rules, or to an inbox', async () => {
     const inbox = { ...listens, channels: [{ channelId: channelId(), kind: 'in_app' }] } as const;
     expect(await tell(raised, [rule, inbox])).toEqual([]);
   });

@@ -7,8 +7,8 @@ import { alarmNews } from '#domain/system/alarm-words.ts';
 import type { RunFinished } from '#domain/run/events.ts';
 import type { ListeningRule, NewId, Reaction, ReactionReads } from './reaction.ts';
 
-/** Whom a rule names is told (contract §3, "Notification"): one delivery for the event, the rule and the
- *  channel, however often this is looked at. Rules that were made after the event do not see it. */
+/** Creates the deliveries of notification rules (contract §3, "Notification"): one delivery per event, rule and
+ *  channel, however often the event is handled. Rules apply to later events only. */
 export const whenSomethingHappenedDeliver: Reaction = {
   name: 'when-something-happened-deliver',
   handles: ['RunFinished', 'OccurrencesPassed', 'NoticePosted', 'AlarmRaised', 'AlarmCleared'],
@@ -34,7 +34,7 @@ export const whenSomethingHappenedDeliver: Reaction = {
   },
 };
 
-/** The inbox has it anyway. */
+/** Every such notification is in the inbox already. */
 async function ofThePlatform(
   event: Extract<Recorded, { type: 'AlarmRaised' | 'AlarmCleared' }>,
   reads: ReactionReads,
@@ -53,7 +53,7 @@ async function ofThePlatform(
 
 interface News extends Pick<Told, 'runId'> {
   readonly scriptId: RunFinished['data']['scriptId'];
-  /** What it may be, the most telling first: a rule that listens to several is told the first. */
+  /** The rule events that apply, most specific first. A rule that listens to several of them gets the first. */
   readonly candidates: readonly Happening[];
   readonly told: Pick<Told, 'level' | 'message'>;
 }
@@ -77,7 +77,7 @@ function newsOf(event: Recorded): News | undefined {
     }
     case 'NoticePosted': {
       const { runId, scriptId, on, level, message } = event.data;
-      // What the platform itself has posted is told of by the event that it is about.
+      // The event behind a notice of the platform already creates a delivery.
       if (on !== undefined || scriptId === null) return undefined;
       return { runId, scriptId, candidates: ['message'], told: { level, message } };
     }
@@ -86,7 +86,7 @@ function newsOf(event: Recorded): News | undefined {
   }
 }
 
-/** What the end of a run may be, the most telling first. */
+/** The rule events that apply to the end of a run, most specific first. */
 const endings = {
   success: { level: 'info', candidates: ['recovered', 'success'] },
   failed: { level: 'error', candidates: ['failed_n_times', 'failed'] },
@@ -108,7 +108,7 @@ async function firstThatHappened(
     } else if (one === 'failed_n_times') {
       const before = await reads.endingsBefore(scriptId, runId, failedTimes);
       const inARow = before.findIndex((ending) => ending === 'success');
-      // Told once, when the number is reached.
+      // Notifies once, when the failure count reaches the threshold.
       if ((inARow === -1 ? before.length : inARow) === failedTimes - 1) return one;
     } else return one;
   }

@@ -7,14 +7,14 @@ import type { RefusalEvent } from './events.ts';
 const { type: _, ...data } = recordRefusal();
 const refused: RefusalEvent = { type: 'RequestRefused', data };
 
-describe('given nothing', () => {
-  test('when a refusal is to be recorded, then it is', () => {
+describe('a new refusal', () => {
+  test('is recorded', () => {
     given(refusalAggregate).when(recordRefusal()).thenRecords(refused);
   });
 });
 
-describe('given a recorded refusal', () => {
-  test('when it is recorded again, then nothing is', () => {
+describe('a recorded refusal', () => {
+  test('is not recorded again', () => {
     given(refusalAggregate, refused)
       .when(recordRefusal({ count: 2 }))
       .thenRecordsNothing();

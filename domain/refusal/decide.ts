@@ -27,5 +27,5 @@ export const refusalAggregate: Aggregate<RefusalState, RefusalCommand, RefusalEv
   decide: decideRefusal,
   streamOf: (command) => `refusal-${command.refusalId}`,
   guards: () => [],
-  gather: () => Promise.resolve(undefined),
+  readFacts: () => Promise.resolve(undefined),
 };

@@ -1,5 +1,5 @@
-/** Requests that were turned away, each in a stream `refusal-<id>` of its own, so that the audit trail
- *  holds what was tried as well as what was done. Stored for good. */
+/** Refused requests, each in its own stream `refusal-<id>`, so that the audit trail records attempts as well as
+ *  changes. Permanent. */
 import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { RefusalId } from '#domain/kernel/ids.ts';
 
@@ -7,13 +7,14 @@ export type RequestRefused = DomainEvent<
   'RequestRefused',
   {
     readonly refusalId: RefusalId;
-    /** What was tried, such as `POST /api/v1/scripts/{id}/run`; never with a token in it. */
+    /** The attempted operation, such as `POST /api/v1/scripts/{id}/run`; never contains a token. */
     readonly operation: string;
-    /** What it was tried on, where the request named it. */
+    /** The requested resource, if the request named one. */
     readonly resource: string | null;
     readonly code: string;
     readonly status: number;
-    /** How many such requests this stands for; above 1 where they came too fast to keep each. */
+    /** The number of refused requests that this event represents; above 1 if requests arrived too fast to record
+     *  each. */
     readonly count: number;
   }
 >;

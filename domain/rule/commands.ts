@@ -7,7 +7,7 @@ export type CreateRule = RuleCreated['data'] & { readonly type: 'CreateRule' };
 export interface ChangeRule {
   readonly type: 'ChangeRule';
   readonly ruleId: RuleId;
-  /** Settings that are absent stay as they are. */
+  /** Absent settings keep their values. */
   readonly changes: Partial<RuleSettings>;
 }
 

@@ -17,8 +17,8 @@ const changed: RuleEvent = {
 const remove = { type: 'DeleteRule', ...id } as const;
 const deleted: RuleEvent = { type: 'RuleDeleted', data: id };
 
-describe('given no rule', () => {
-  test('when one is made, then it is there', () => {
+describe('an unknown rule', () => {
+  test('is created', () => {
     given(ruleAggregate).when(createRule(), all).thenRecords(created);
   });
 
@@ -27,20 +27,20 @@ describe('given no rule', () => {
     given(ruleAggregate).when(createRule(), missing).thenRefuses('validation_failed');
   });
 
-  test.each([change, remove])('when it gets %j, then there is none', (command) => {
+  test.each([change, remove])('refuses %j as unknown', (command) => {
     given(ruleAggregate).when(command, all).thenRefuses('not_found');
   });
 });
 
-describe('given a rule', () => {
-  test('when it is changed, then all of it is recorded, once', () => {
+describe('an existing rule', () => {
+  test('records the complete rule once when changed', () => {
     given(ruleAggregate, created).when(change, all).thenRecords(changed);
     given(ruleAggregate, created, changed).when(change, all).thenRecordsNothing();
     const missing = { missing: 'Group 7 not found.' };
     given(ruleAggregate, created).when(change, missing).thenRefuses('validation_failed');
   });
 
-  test('when it is deleted, then it is gone, once', () => {
+  test('is deleted once', () => {
     given(ruleAggregate, created).when(remove, all).thenRecords(deleted);
     given(ruleAggregate, created, deleted).when(remove, all).thenRecordsNothing();
     given(ruleAggregate, created, deleted).when(change, all).thenRefuses('not_found');

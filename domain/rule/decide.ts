@@ -1,4 +1,4 @@
-import type { Aggregate, World } from '#domain/kernel/aggregate.ts';
+import type { Aggregate, DecisionReads } from '#domain/kernel/aggregate.ts';
 import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
 import { isSameJson } from '#domain/kernel/json.ts';
 import { newNameProblem } from '#domain/kernel/names.ts';
@@ -8,7 +8,7 @@ import type { RuleSettings } from './rule.ts';
 import { evolveRule, initialRule, type RuleState } from './state.ts';
 
 export interface RuleFacts {
-  /** A sentence on the first thing that the rule names and that is not there. */
+  /** A message about the first missing resource that the rule names. */
   readonly missing: string | undefined;
 }
 
@@ -46,7 +46,7 @@ const wantedBy = (command: RuleCommand): Partial<RuleSettings> => {
 
 async function missingOf(
   { channelIds = [], groupIds = [], scriptIds = [] }: Partial<RuleSettings>,
-  world: World,
+  reads: DecisionReads,
 ): Promise<string | undefined> {
   for (const id of channelIds) {
     if (!(await world.channelExists(id))) return `Channel ${id} not found.`;
@@ -69,7 +69,7 @@ export const ruleAggregate: Aggregate<RuleState, RuleCommand, RuleEvent, RuleFac
   stateVersion: 1,
   decide: decideRule,
   streamOf: (command) => `rule-${command.ruleId}`,
-  // A channel is deleted before, and then it is not there, or after, and then it is in use.
+  // If the channel is deleted first, it is missing here. If it is deleted later, it is in use.
   guards: (command) => (wantedBy(command).channelIds ?? []).map((id) => `channel-${id}` as const),
-  gather: async (command, world) => ({ missing: await missingOf(wantedBy(command), world) }),
+  readFacts: async (command, reads) => ({ missing: await missingOf(wantedBy(command), reads) }),
 };

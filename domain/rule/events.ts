@@ -1,5 +1,5 @@
-/** Facts of a notification rule, in streams `rule-<id>`. Stored for good: a type is never renamed and a field
- *  never changes its meaning. */
+/** Events of a notification rule, in streams `rule-<id>`. Permanent: never rename a type or change the meaning of
+ *  a field. */
 import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { RuleId } from '#domain/kernel/ids.ts';
 import type { RuleSettings } from './rule.ts';
@@ -9,7 +9,7 @@ export type RuleCreated = DomainEvent<
   { readonly ruleId: RuleId; readonly settings: RuleSettings }
 >;
 
-/** All of it, as it is from now on. */
+/** The complete new rule. */
 export type RuleChanged = DomainEvent<'RuleChanged', RuleCreated['data']>;
 
 export type RuleDeleted = DomainEvent<'RuleDeleted', { readonly ruleId: RuleId }>;

@@ -1,15 +1,15 @@
-/** The vocabulary of notification rules (contract §3, "Notification"). */
+/** The types of notification rules (contract §3, "Notification"). */
 import type { ChannelId, GroupId, ScriptId } from '#domain/kernel/ids.ts';
 import type { Happening } from '#domain/notification/notification.ts';
 
-/** Who is told of what. */
+/** Which events notify which channels. */
 export interface RuleSettings {
   readonly name: string;
   readonly enabled: boolean;
   readonly on: readonly Happening[];
-  /** So many failures in a row are `failed_n_times`. */
+  /** The number of consecutive failures for `failed_n_times`. */
   readonly failedTimes: number;
-  /** Of these scripts and of those in these groups; of all where both are empty. */
+  /** Applies to these scripts and to the scripts of these groups; to all scripts if both lists are empty. */
   readonly scriptIds: readonly ScriptId[];
   readonly groupIds: readonly GroupId[];
   readonly channelIds: readonly ChannelId[];

@@ -3,7 +3,7 @@ import type { ErrorFact } from './error/error.ts';
 import type { RunFinished, RunQueued } from './events.ts';
 import type { Failure, RunTotals, Trigger, WhenBusy } from './run.ts';
 
-/** What a run executes, as an earlier run of the script did. */
+/** What a run executes, copied from an earlier run of the script. */
 export type RunPlan = Pick<
   RunQueued['data'],
   | 'scriptVersion'
@@ -28,24 +28,24 @@ export interface RunScript {
   readonly whenBusy?: WhenBusy;
   /** Refused while another run of the same schedule is active. */
   readonly unlessOverlapping?: true;
-  /** Left out, the run executes the script as it is now. */
+  /** Absent: the run executes the current version of the script. */
   readonly plan?: RunPlan;
   /** Default: 1. */
   readonly attempt?: number;
-  /** The run that this one is a further attempt of. */
+  /** The run that this run retries. */
   readonly parentRunId?: RunId;
-  /** RFC 3339; the run waits at least until then. */
+  /** RFC 3339; the run waits at least until this time. */
   readonly notBefore?: string;
 }
 
-/** Lets a waiting run have a slot of its script, if there is one. */
+/** Assigns a free slot of the script to a waiting run. */
 export interface ReleaseRun {
   readonly type: 'ReleaseRun';
   readonly runId: RunId;
   readonly scriptId: ScriptId;
 }
 
-/** Asked by the runtime that holds the lease, just before it lets the process go. */
+/** Sent by the runtime that holds the lease, just before it starts the process. */
 export interface StartRun {
   readonly type: 'StartRun';
   readonly runId: RunId;
@@ -58,17 +58,17 @@ export interface StopRun {
   readonly runId: RunId;
 }
 
-/** The report of the runtime that started the run, or of whoever found it lost. */
+/** The report of the runtime that started the run, or of the process that found the run lost. */
 export interface FinishRun {
   readonly type: 'FinishRun';
   readonly runId: RunId;
-  /** Stream version at the start; another one is a report of a runtime that lost its run. */
+  /** Stream version at the start. Another version means that the runtime has lost the run. */
   readonly fence: number;
   readonly outcome: RunFinished['data']['outcome'];
   readonly exitCode: number | null;
   readonly signal: string | null;
   readonly totals: RunTotals;
-  /** What went wrong; the error itself is kept apart. Absent: nothing did, or nobody saw it. */
+  /** The error; its details are stored separately. Absent: no error, or none was observed. */
   readonly error?: ErrorFact;
 }
 

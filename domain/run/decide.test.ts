@@ -28,23 +28,23 @@ const stopRequested: RunEvent = {
   data: { ...id, scriptId: scriptId() },
 };
 
-describe('given no run', () => {
+describe('a new run', () => {
   const nothing = given(runAggregate);
 
-  test('when an enabled script is to run, then it is queued as the script is now', () => {
+  test("of an enabled script is queued with the script's current settings", () => {
     const script = scriptFacts({ name: 'Job', version: 7, entrypoint: 'job.py' });
     nothing
       .when(runScript(), script)
       .thenRecords(runQueued({ scriptName: 'Job', scriptVersion: 7, entrypoint: 'job.py' }));
   });
 
-  test('when the script has its own limits, then the rest are the defaults', () => {
+  test("uses the script's own limits and defaults for the rest", () => {
     nothing
       .when(runScript(), scriptFacts({ limits: { cpu_seconds: 5, memory_bytes: null } }))
       .thenRecords(runQueued({ limits: { ...defaultLimits, cpu_seconds: 5, memory_bytes: null } }));
   });
 
-  test('when it is to run as an earlier run did, then it does, whatever the script is now', () => {
+  test('uses the settings of an earlier run when it repeats that run', () => {
     const limits = { ...defaultLimits, cpu_seconds: 5 };
     const plan = { scriptVersion: 3, entrypoint: 'old.py', limits };
     nothing.when(runScript({ plan }), scriptFacts({ version: 9 })).thenRecords(runQueued(plan));
@@ -54,7 +54,7 @@ describe('given no run', () => {
       .thenRecords(runQueued(sooner));
   });
 
-  test('when its schedule is due, then it is queued, once for each due time', () => {
+  test('of a schedule is queued once per due time', () => {
     const trigger = {
       type: 'schedule',
       scheduleId: scheduleId(),
@@ -79,26 +79,26 @@ describe('given no run', () => {
     nothing.when(turn, facing(false, true)).thenRecords(held);
   });
 
-  test('when every slot is taken, then it waits where it may', () => {
+  test('waits if every slot is taken and waiting is permitted', () => {
     const full = scriptFacts({ activeRuns: 1 });
     nothing.when(runScript(), full).thenRefuses('concurrency_limit_reached');
     nothing.when(runScript({ whenBusy: 'queue' }), full).thenRecords(runQueued({ waiting: true }));
   });
 
-  test('when others wait already, then it does not overtake them', () => {
+  test('does not overtake waiting runs', () => {
     const next = scriptFacts({ waitingRuns: 1 });
     nothing.when(runScript(), next).thenRefuses('concurrency_limit_reached');
     nothing.when(runScript({ whenBusy: 'queue' }), next).thenRecords(runQueued({ waiting: true }));
   });
 
-  test('when there are slots for those who wait and for one more, then it may start', () => {
+  test('may start if there are enough slots for the waiting runs too', () => {
     const roomy = scriptFacts({ maxConcurrentRuns: 4, activeRuns: 1, waitingRuns: 2 });
     nothing.when(runScript(), roomy).thenRecords(runQueued());
     const tight = scriptFacts({ maxConcurrentRuns: 4, activeRuns: 2, waitingRuns: 2 });
     nothing.when(runScript(), tight).thenRefuses('concurrency_limit_reached');
   });
 
-  test('when it is not to start before a time, then it waits, though there is a slot', () => {
+  test('waits until its start time although a slot is free', () => {
     const notBefore = '2026-01-01T00:00:10.000Z';
     nothing
       .when(
@@ -108,25 +108,25 @@ describe('given no run', () => {
       .thenRecords(runQueued({ waiting: true, notBefore, attempt: 2, parentRunId: runId(9) }));
   });
 
-  test('when a time limit is asked for, then it is the run’s', () => {
+  test('uses the requested time limit', () => {
     nothing
       .when(runScript({ timeoutSeconds: 9 }), scriptFacts())
       .thenRecords(runQueued({ limits: { ...defaultLimits, wall_clock_seconds: 9 } }));
   });
 
-  test('when parameters are given, then their hash is recorded', () => {
+  test('records the hash of its parameters', () => {
     const paramsSha256 = 'a'.repeat(64);
     nothing
       .when(runScript({ paramsSha256 }), scriptFacts())
       .thenRecords(runQueued({ paramsSha256 }));
   });
 
-  test('when there is no such script, or no longer, then it is refused', () => {
+  test('of an unknown or deleted script is refused', () => {
     nothing.when(runScript(), undefined).thenRefuses('not_found');
     nothing.when(runScript(), scriptFacts({ deleted: true })).thenRefuses('not_found');
   });
 
-  test('when the script is disabled, then it is refused', () => {
+  test('of a disabled script is refused', () => {
     nothing.when(runScript(), scriptFacts({ enabled: false })).thenRefuses('script_disabled');
   });
 
@@ -134,54 +134,48 @@ describe('given no run', () => {
     [1, 1],
     [3, 3],
     [3, 4],
-  ])(
-    'when of %i runs at most there are %i, then it is refused',
-    (maxConcurrentRuns, activeRuns) => {
-      nothing
-        .when(runScript(), scriptFacts({ maxConcurrentRuns, activeRuns }))
-        .thenRefuses('concurrency_limit_reached');
-    },
-  );
+  ])('with a limit of %i active runs is refused at %i', (maxConcurrentRuns, activeRuns) => {
+    nothing
+      .when(runScript(), scriptFacts({ maxConcurrentRuns, activeRuns }))
+      .thenRefuses('concurrency_limit_reached');
+  });
 
-  test('when one more fits, then it is queued', () => {
+  test('is queued while the limit permits one more', () => {
     nothing
       .when(runScript(), scriptFacts({ maxConcurrentRuns: 3, activeRuns: 2, groupId: groupId(2) }))
       .thenRecords(runQueued({ groupId: groupId(2) }));
   });
 
-  test.each([start, stop, finishRun(), abandon])(
-    'when it is asked to $type, then there is no such run',
-    (command) => {
-      nothing.when(command).thenRefuses('not_found');
-    },
-  );
+  test.each([start, stop, finishRun(), abandon])('refuses $type as unknown', (command) => {
+    nothing.when(command).thenRefuses('not_found');
+  });
 });
 
-describe('given a queued run', () => {
+describe('a queued run', () => {
   const queued = given(runAggregate, runQueued());
 
-  test('when it is asked for again, then nothing is recorded, whatever became of the script', () => {
+  test('is not recorded again when requested again, even if the script changed', () => {
     queued.when(runScript(), scriptFacts({ activeRuns: 1 })).thenRecordsNothing();
     queued.when(runScript(), scriptFacts({ enabled: false })).thenRecordsNothing();
     queued.when(runScript(), undefined).thenRecordsNothing();
   });
 
-  test('when a runtime starts it, then that is recorded', () => {
+  test('records its start', () => {
     queued.when(start).thenRecords(runStarted());
   });
 
-  test('when it is stopped, then it ends at once', () => {
+  test('ends immediately when stopped', () => {
     queued
       .when(stop)
       .thenRecords(runFinished({ outcome: 'stopped', exitCode: null, totals: noTotals }));
   });
 
-  test.each([0, 1, 2])('when a report with fence %i comes, then it is fenced', (fence) => {
+  test.each([0, 1, 2])('refuses a report with fence %i', (fence) => {
     queued.when(finishRun({ fence })).thenRefuses('run_fenced');
   });
 
   test.each(['environment_error', 'sandbox_error', 'expired'] as const)(
-    'when it is given up for %s, then it has failed so, with the log it has',
+    'fails with %s when abandoned, and keeps its log totals',
     (failure) => {
       queued
         .when({ ...abandon, failure })
@@ -190,47 +184,47 @@ describe('given a queued run', () => {
   );
 });
 
-describe('given a run that was started', () => {
+describe('a running run', () => {
   const running = given(runAggregate, runQueued(), runStarted());
 
-  test('when another runtime starts it, then it is fenced', () => {
+  test('refuses a start by another runtime', () => {
     running.when({ ...start, runtimeId: 'runtime-2' }).thenRefuses('run_fenced');
   });
 
-  test('when the same runtime starts it again, then it is fenced: there is one process at most', () => {
+  test('refuses a second start by the same runtime, so that at most one process exists', () => {
     running.when(start).thenRefuses('run_fenced');
   });
 
-  test('when its runtime reports its end, then it has ended', () => {
+  test('ends with the report of its runtime', () => {
     running.when(finishRun()).thenRecords(runFinished());
   });
 
-  test.each(failures)('when its end is %s, then that is recorded', (outcome) => {
+  test.each(failures)('records the outcome %s', (outcome) => {
     const end = { outcome, exitCode: null, signal: 'SIGKILL' };
     running.when(finishRun(end)).thenRecords(runFinished(end));
   });
 
-  test.each([0, 1, 3])('when a report with fence %i comes, then it is fenced', (fence) => {
+  test.each([0, 1, 3])('refuses a report with fence %i', (fence) => {
     running.when(finishRun({ fence })).thenRefuses('run_fenced');
   });
 
-  test('when it is stopped, then its runtime is asked to', () => {
+  test('asks its runtime to stop', () => {
     running.when(stop).thenRecords(stopRequested);
   });
 
-  test('when it is given up, then it is fenced', () => {
+  test('refuses to be abandoned', () => {
     running.when(abandon).thenRefuses('run_fenced');
   });
 });
 
-describe('given a run that is asked to stop', () => {
+describe('a run with a stop request', () => {
   const stopping = given(runAggregate, runQueued(), runStarted(), stopRequested);
 
-  test('when it is stopped again, then nothing is recorded', () => {
+  test('does not record a second stop request', () => {
     stopping.when(stop).thenRecordsNothing();
   });
 
-  test('when its runtime reports its end, then the fence is still that of the start', () => {
+  test('accepts the report of its runtime with the fence of the start', () => {
     const end = { outcome: 'stopped', exitCode: null, signal: 'SIGTERM' } as const;
     stopping.when(finishRun(end)).thenRecords(runFinished(end));
     stopping.when(finishRun({ ...end, fence: 3 })).thenRefuses('run_fenced');
@@ -241,14 +235,14 @@ describe.each([
   ['success', [runQueued(), runStarted(), runFinished()]],
   ['stopped', [runQueued(), runFinished({ outcome: 'stopped' })]],
   ['runtime_lost', [runQueued(), runStarted(), runFinished({ outcome: 'runtime_lost' })]],
-] as const)('given a run that ended with %s', (_, history) => {
+] as const)('a run that ended with %s', (_, history) => {
   const ended = given(runAggregate, ...history);
 
-  test('when it is stopped, then it is not active', () => {
+  test('refuses a stop because it is not active', () => {
     ended.when(stop).thenRefuses('run_not_active');
   });
 
-  test('when it is started, then it is fenced', () => {
+  test('refuses a start', () => {
     ended.when(start).thenRefuses('run_fenced');
   });
 
@@ -257,32 +251,32 @@ describe.each([
     finishRun({ outcome: 'runtime_lost', exitCode: null }),
     finishRun({ fence: 9 }),
     abandon,
-  ])('when its end is reported again, then nothing is recorded', (command) => {
+  ])('does not record its end again', (command) => {
     ended.when(command).thenRecordsNothing();
   });
 
-  test('when it is asked for again, then nothing is recorded', () => {
+  test('is not recorded again when requested again', () => {
     ended.when(runScript(), scriptFacts()).thenRecordsNothing();
   });
 });
 
-test('every failure shows as failed, and only failures do', () => {
+test('exactly the failures have the status failed', () => {
   expect(failures.map((failure: Failure) => statusOf(failure))).toEqual(
     failures.map(() => 'failed'),
   );
   expect([statusOf('success'), statusOf('stopped')]).toEqual(['success', 'stopped']);
 });
 
-describe('given a run that waits for a slot', () => {
+describe('a run that waits for a slot', () => {
   const waiting = given(runAggregate, runQueued({ waiting: true }));
   const release = { type: 'ReleaseRun', ...id, scriptId: scriptId() } as const;
   const released: RunEvent = { type: 'RunReleased', data: { ...id, scriptId: scriptId() } };
 
-  test('when there is one, then it is released', () => {
+  test('is released when a slot is free', () => {
     waiting.when(release, scriptFacts({ waitingRuns: 5 })).thenRecords(released);
   });
 
-  test('when there is none, or the script is withdrawn, then it is not', () => {
+  test('is not released without a free slot, or if the script was disabled or deleted', () => {
     const full = scriptFacts({ activeRuns: 1 });
     waiting.when(release, full).thenRefuses('concurrency_limit_reached');
     waiting.when(release, scriptFacts({ enabled: false })).thenRefuses('script_disabled');
@@ -290,14 +284,14 @@ describe('given a run that waits for a slot', () => {
     waiting.when(release, undefined).thenRefuses('not_found');
   });
 
-  test('when a runtime would start it before that, then it is refused', () => {
+  test('refuses a start before its release', () => {
     waiting.when(start, undefined).thenRefuses('run_fenced');
     given(runAggregate, runQueued({ waiting: true }), released)
       .when(start, undefined)
       .thenRecords(runStarted());
   });
 
-  test('when it is stopped or has waited too long, then it has ended', () => {
+  test('ends when stopped or expired', () => {
     const end = { exitCode: null, signal: null, totals: noTotals };
     waiting.when(stop, undefined).thenRecords(runFinished({ ...end, outcome: 'stopped' }));
     waiting
@@ -305,7 +299,7 @@ describe('given a run that waits for a slot', () => {
       .thenRecords(runFinished({ ...end, outcome: 'expired' }));
   });
 
-  test('when a run that does not wait is released, then nothing happens', () => {
+  test('ignores a release if it is not waiting', () => {
     const full = scriptFacts({ activeRuns: 1 });
     given(runAggregate, runQueued()).when(release, full).thenRecordsNothing();
     given(runAggregate, runQueued(), runStarted()).when(release, full).thenRecordsNothing();

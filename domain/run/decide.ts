@@ -3,7 +3,7 @@ import type {
   ChainFacts,
   ScheduleFacts,
   ScriptFacts,
-  World,
+  DecisionReads,
 } from '#domain/kernel/aggregate.ts';
 import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
 import { known, parseGroupId } from '#domain/kernel/ids.ts';
@@ -22,10 +22,10 @@ import type { RunEvent } from './events.ts';
 import { isChained, noTotals } from './run.ts';
 import { evolveRun, initialRun, type RunState } from './state.ts';
 
-/** The script of a run that is asked for or released; `undefined` for every other command. */
+/** The script of a requested or released run; `undefined` for every other command. */
 export type RunDecisionFacts =
   | (ScriptFacts & {
-      /** The one that asks, where one does. */
+      /** The schedule that requests the run, if any. */
       readonly schedule?: ScheduleFacts | undefined;
       readonly chain?: ChainFacts | undefined;
     })
@@ -61,7 +61,7 @@ function queue(state: RunState, command: RunScript, script: RunDecisionFacts): D
   if (command.unlessOverlapping && script.schedule?.active) return overlapping;
   const mayWait = command.whenBusy === 'queue';
   if (!mayWait && !hasSlot(script, script.waitingRuns)) return limitReached(script);
-  // Whoever waits already comes first.
+  // Earlier waiting runs take precedence.
   const isBusy = mayWait && (!hasSlot(script) || script.waitingRuns > 0);
   const isHeld = isBusy || command.notBefore !== undefined || followsActive(command, script);
   const plan = command.plan ?? planOf(script);
@@ -88,7 +88,7 @@ function queue(state: RunState, command: RunScript, script: RunDecisionFacts): D
   });
 }
 
-/** The script as it is now. */
+/** The current script. */
 function planOf(script: ScriptFacts): RunPlan {
   const limits: RunLimits = { ...defaultLimits, ...script.limits };
   const { environment, python, startMode, listenPorts, resolution } = script;
@@ -104,22 +104,22 @@ function planOf(script: ScriptFacts): RunPlan {
   };
 }
 
-/** Whether a schedule asks for a due time that has ended, or is off or gone. */
+/** Whether the due time is already settled, or the schedule is disabled or deleted. */
 function isOver({ trigger }: RunScript, script: RunDecisionFacts): boolean {
   if (trigger.type !== 'schedule' || script === undefined) return false;
   const { schedule } = script;
   return schedule === undefined || !schedule.enabled || trigger.dueAt <= schedule.servedUntil;
 }
 
-/** Whether a chain asks for the end of a run that it has answered to, or is off or gone. */
+/** Whether the chain has already handled the run, or is disabled or deleted. */
 function isAnswered({ trigger }: RunScript, script: RunDecisionFacts): boolean {
   if (!isChained(trigger) || script === undefined) return false;
   const { chain } = script;
   return chain === undefined || !chain.enabled || chain.answered;
 }
 
-/** Whether it is to wait for the run before of its schedule. That none of them is active any more stays so:
- *  due times end in order. */
+/** Whether the run must wait for the previous run of its schedule. Due times are settled in order, so once no
+ *  earlier run is active, none becomes active later. */
 function followsActive(
   { trigger }: RunScript,
   { schedule }: NonNullable<RunDecisionFacts>,
@@ -140,7 +140,7 @@ function withdrawn(script: RunDecisionFacts): Decision<never> | undefined {
   return script.enabled ? undefined : refuse('script_disabled', 'The script is disabled.');
 }
 
-/** @param taken slots that are for others */
+/** @param taken slots that are reserved for other runs */
 function hasSlot(script: ScriptFacts, taken = 0): boolean {
   return script.activeRuns + taken < script.maxConcurrentRuns;
 }
@@ -281,21 +281,21 @@ export const runAggregate: Aggregate<RunState, RunCommand, RunEvent, RunDecision
     if (isChained(trigger)) return [`script-${scriptId}`, `chain-${trigger.chainId}`];
     return [`script-${scriptId}`];
   },
-  gather: async (command, world) => {
-    if (command.type === 'ReleaseRun') return await world.script(command.scriptId);
-    return command.type === 'RunScript' ? await factsOfRequest(command, world) : undefined;
+  readFacts: async (command, reads) => {
+    if (command.type === 'ReleaseRun') return await reads.script(command.scriptId);
+    return command.type === 'RunScript' ? await factsOfRequest(command, reads) : undefined;
   },
 };
 
 async function factsOfRequest(
   { scriptId, trigger }: RunScript,
-  world: World,
+  reads: DecisionReads,
 ): Promise<RunDecisionFacts> {
-  const script = await world.script(scriptId);
+  const script = await reads.script(scriptId);
   if (script === undefined) return undefined;
   if (trigger.type === 'schedule') {
-    return { ...script, schedule: await world.schedule(trigger.scheduleId) };
+    return { ...script, schedule: await reads.schedule(trigger.scheduleId) };
   }
   if (!isChained(trigger)) return script;
-  return { ...script, chain: await world.chain(trigger.chainId, trigger.runId) };
+  return { ...script, chain: await reads.chain(trigger.chainId, trigger.runId) };
 }

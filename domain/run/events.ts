@@ -1,5 +1,5 @@
-/** Facts of a run, in streams `run-<id>`. Stored for good: a type is never renamed and a field never
- *  changes its meaning. Logs, samples and parameters are not here, only totals and hashes. */
+/** Events of a run, in streams `run-<id>`. Permanent: never rename a type or change the meaning of a field. Logs,
+ *  samples and parameters are stored separately; events have only totals and hashes. */
 import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { GroupId, RunId, ScriptId } from '#domain/kernel/ids.ts';
 import type { EnvironmentVariables } from '#domain/script/environment.ts';
@@ -14,46 +14,46 @@ export type RunQueued = DomainEvent<
     readonly scriptId: ScriptId;
     readonly scriptName: string;
     readonly groupId: GroupId;
-    /** The run executes exactly the files of this version, whatever is saved meanwhile. */
+    /** The run executes exactly the files of this version, even if the script changes. */
     readonly scriptVersion: number;
     readonly entrypoint: string;
     readonly limits: RunLimits;
     readonly trigger: Trigger;
-    /** SHA-256 of the parameters' JSON, which is kept apart. */
+    /** SHA-256 of the parameters' JSON, which is stored separately. */
     readonly paramsSha256: string | null;
     readonly attempt: number;
     readonly parentRunId: RunId | null;
-    /** The author's variables. Absent: none. */
+    /** The environment variables of the script's author. Absent: none. */
     readonly environment?: EnvironmentVariables;
-    /** The wanted interpreter, such as `3.12`. Absent: the runtime's own. */
+    /** The required interpreter, such as `3.12`. Absent: the runtime's default. */
     readonly python?: string;
-    /** Absent: a kept interpreter may execute it. */
+    /** Absent: a warm interpreter may execute the run. */
     readonly startMode?: 'cold';
-    /** TCP ports that it may listen on. Absent: none. */
+    /** TCP ports that the run may listen on. Absent: none. */
     readonly listenPorts?: readonly number[];
-    /** Names the resolution of the requirements. Absent: the first. */
+    /** Number of the resolution of the requirements. Absent: the first. */
     readonly resolution?: string;
-    /** It starts no sooner than it is released. Absent: it may start at once. */
+    /** The run must be released before it starts. Absent: it may start immediately. */
     readonly waiting?: true;
-    /** RFC 3339; it is released no sooner than then. Absent: at once. */
+    /** RFC 3339; the run is not released before this time. Absent: immediately. */
     readonly notBefore?: string;
   }
 >;
 
-/** A slot of the script is the run's now: it may start. */
+/** The run has a slot of the script and may start. */
 export type RunReleased = DomainEvent<
   'RunReleased',
   { readonly runId: RunId; readonly scriptId: ScriptId }
 >;
 
-/** The process is about to be let go. */
+/** The process is about to start. */
 export type RunStarted = DomainEvent<
   'RunStarted',
   {
     readonly runId: RunId;
     readonly scriptId: ScriptId;
     readonly runtimeId: string;
-    /** Sandbox layers that were in force. */
+    /** Active sandbox layers. */
     readonly layers: readonly string[];
   }
 >;
@@ -70,10 +70,10 @@ export type RunFinished = DomainEvent<
     readonly scriptId: ScriptId;
     readonly outcome: 'success' | 'stopped' | Failure;
     readonly exitCode: number | null;
-    /** Name of the signal that ended the process, such as `SIGKILL`. */
+    /** Name of the signal that killed the process, such as `SIGKILL`. */
     readonly signal: string | null;
     readonly totals: RunTotals;
-    /** What went wrong; the error itself is kept apart. Absent: nothing did, or nobody saw it. */
+    /** The error; its details are stored separately. Absent: no error, or none was observed. */
     readonly error?: ErrorFact;
   }
 >;

@@ -8,27 +8,27 @@ import { runAggregate } from './decide.ts';
 const facts = fc.oneof(fc.constant(scriptFacts()), anyScriptFacts);
 const asked = fc.array(fc.tuple(runCommand, facts), { maxLength: 40, size: 'max' });
 
-describe('whatever is done to runs', () => {
-  test('each is queued once, before all else', () => {
+describe('runs, after any sequence of commands,', () => {
+  test('are queued once, before all other events', () => {
     everyHistory((types) => {
       expect(types.lastIndexOf('RunQueued')).toBe(types.length === 0 ? -1 : 0);
     });
   });
 
-  test('none starts twice', () => {
+  test('never start twice', () => {
     everyHistory((types) => {
       expect(types.filter((type) => type === 'RunStarted').length).toBeLessThanOrEqual(1);
     });
   });
 
-  test('none ends twice, and nothing comes after the end', () => {
+  test('never end twice, and record nothing after the end', () => {
     everyHistory((types) => {
       const end = types.indexOf('RunFinished');
       expect(end === -1 || end === types.length - 1).toBe(true);
     });
   });
 
-  test('only one that has started is asked to stop, and once', () => {
+  test('record a stop request only while running, and only once', () => {
     everyHistory((types) => {
       const request = types.indexOf('RunStopRequested');
       expect(types.lastIndexOf('RunStopRequested')).toBe(request);
@@ -36,7 +36,7 @@ describe('whatever is done to runs', () => {
     });
   });
 
-  test('an end is reported only by who showed the fence of the start', () => {
+  test('end only by reports with the fence of the start', () => {
     fc.assert(
       fc.property(asked, (all) => {
         for (const { command, decision, history } of steps(runAggregate, all)) {

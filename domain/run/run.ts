@@ -1,4 +1,4 @@
-/** The vocabulary of runs (contract §3, "Run"). */
+/** The types of runs (contract §3, "Run"). */
 import type { ChainId, RunId, ScheduleId, TokenId, WebhookId } from '#domain/kernel/ids.ts';
 import type { FiredOutcome } from '#domain/schedule/schedule.ts';
 
@@ -30,10 +30,10 @@ export const triggerTypes = [
 ] as const;
 export type TriggerType = (typeof triggerTypes)[number];
 
-/** What starts runs without anybody asking for it at that moment: held while triggers are paused. */
+/** Automatic triggers. They are held while triggers are paused. */
 export const heldTriggers: readonly TriggerType[] = ['schedule', 'webhook', 'event', 'retry'];
 
-/** What made the run. A retry and a rerun name the run that they repeat. */
+/** What started the run. A retry and a rerun refer to the run that they repeat. */
 export type Trigger =
   | {
       readonly type: Exclude<
@@ -47,63 +47,63 @@ export type Trigger =
       /** RFC 3339, in UTC with milliseconds. */
       readonly dueAt: string;
       readonly outcome: FiredOutcome;
-      /** It starts no sooner than the runs before it of the schedule have ended. Absent: it may. */
+      /** The run starts after the earlier runs of the schedule have ended. Absent: it may overlap. */
       readonly afterPrevious?: true;
     }
   | { readonly type: 'api'; readonly tokenId: TokenId }
   | { readonly type: 'event'; readonly cause: 'keep_alive' }
-  /** A script asked for it, in that run. */
+  /** A script requested the run from inside that run. */
   | { readonly type: 'event'; readonly cause: 'script'; readonly runId: RunId }
   | ChainTrigger
   | {
       readonly type: 'webhook';
       readonly webhookId: WebhookId;
       readonly payloadSha256: string;
-      /** Of the body that it was called with. Absent where nobody noted it. */
+      /** SHA-256 of the request body. Absent if it was not recorded. */
       readonly sizeBytes?: number;
-      /** The delivery that this one repeats, where somebody asked for that. */
+      /** The webhook delivery that this one redelivers, if a user requested that. */
       readonly redeliveryOf?: string;
     }
   | {
       readonly type: 'retry' | 'rerun';
       readonly runId: RunId;
-      /** It is given secrets in the versions that the other run was given. */
+      /** The run gets the same secret versions as the original run. */
       readonly exact?: true;
-      /** As the run had it that is repeated. */
+      /** The webhook request of the original run. */
       readonly payloadSha256?: string;
     };
 
-/** A run of another script has ended. */
+/** A run of another script ended. */
 export interface ChainTrigger {
   readonly type: 'event';
   readonly cause: 'chain';
   readonly chainId: ChainId;
-  /** The run that has ended. */
+  /** The upstream run. */
   readonly runId: RunId;
-  /** How many runs caused one another up to this one, from 1. */
+  /** The number of runs that caused one another up to this one, from 1. */
   readonly depth: number;
-  /** What that run hands over. */
+  /** The payload of the upstream run. */
   readonly payloadSha256: string;
 }
 
-/** Whether a chain made the run. */
+/** Whether a chain started the run. */
 export function isChained(trigger: Trigger): trigger is ChainTrigger {
   return trigger.type === 'event' && trigger.cause === 'chain';
 }
 
-/** SHA-256 of what a webhook was called with, or of what a run handed over, which is kept apart. */
+/** SHA-256 of a webhook request or of an upstream payload, which is stored separately. */
 export function payloadOf(trigger: Trigger): string | undefined {
   return 'payloadSha256' in trigger ? trigger.payloadSha256 : undefined;
 }
 
-/** What a run that meets the concurrency limit of its script is to do. */
+/** What happens to a run that exceeds the concurrency limit of its script. */
 export const busyChoices = ['refuse', 'queue'] as const;
 export type WhenBusy = (typeof busyChoices)[number];
 
 /** Largest size of a run's parameters as JSON in UTF-8. */
 export const maxParamsBytes = 64 * 1024;
 
-/** What a finished run amounted to; zero where it never started. */
+/** The totals of a finished run; zero if it never started. */
 export interface RunTotals {
   /** From the start of the process to its end, on a monotonic clock. */
   readonly durationMs: number | null;
@@ -125,7 +125,7 @@ export const noTotals: RunTotals = {
   logTruncated: false,
 };
 
-/** The status that an outcome means on the wire. */
+/** The API status of an outcome. */
 export function statusOf(outcome: 'success' | 'stopped' | Failure): RunStatus {
   return outcome === 'success' || outcome === 'stopped' ? outcome : 'failed';
 }

@@ -7,14 +7,14 @@ export type RunState =
   | {
       readonly status: 'queued';
       readonly scriptId: ScriptId;
-      /** It must be released before it may start. */
+      /** Whether the run must be released before it may start. */
       readonly waiting: boolean;
     }
   | {
       readonly status: 'running';
       readonly scriptId: ScriptId;
       readonly runtimeId: string;
-      /** Version of the stream at the start: the fence that every later report must show. */
+      /** Version of the stream at the start: the fence that later reports must present. */
       readonly fence: number;
       readonly stopRequested: boolean;
     }

@@ -13,9 +13,9 @@ export interface ChangeSchedule {
   readonly type: 'ChangeSchedule';
   readonly scheduleId: ScheduleId;
   readonly scriptId: ScriptId;
-  /** All of it, as it is to be. */
+  /** The complete new definition. */
   readonly definition: ScheduleDefinition;
-  /** The version that it is to replace. */
+  /** The version that the caller has seen. */
   readonly expectedVersion?: number;
 }
 
@@ -26,7 +26,7 @@ export interface DeleteSchedule {
   readonly expectedVersion?: number;
 }
 
-/** Notes due times that make no run. Those that have ended otherwise meanwhile are left out. */
+/** Settles due times without a run. Due times that are settled already are skipped. */
 export interface PassOccurrences {
   readonly type: 'PassOccurrences';
   readonly scheduleId: ScheduleId;

@@ -1,4 +1,4 @@
-/** cron-parser computes the same due times, except for differences that have a name (ADR 13). */
+/** cron-parser computes the same due times, except for named differences (ADR 13). */
 import { CronExpressionParser } from 'cron-parser';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -28,17 +28,17 @@ type TimeZone = (typeof zones)[number] | 'Australia/Lord_Howe';
 
 interface Change {
   readonly atMs: number;
-  /** Positive where the clocks go forward. */
+  /** Positive if the clocks go forward. */
   readonly movedMs: number;
 }
 
 interface Clock {
-  /** What the clock shows, as the milliseconds that it would have in UTC. */
+  /** The local time, as the milliseconds that it would have in UTC. */
   readonly shows: (atMs: number) => number;
   readonly changes: readonly Change[];
 }
 
-/** Reads the zone from `Intl` in another way than `zone.ts` does. */
+/** Reads the zone from `Intl`, with another method than `zone.ts`. */
 function clockOf(timeZone: string): Clock {
   const format = new Intl.DateTimeFormat('sv-SE', {
     timeZone,
@@ -77,11 +77,11 @@ interface Case {
 
 const anyMs = fc.integer({ min: firstMs / 1000, max: lastMs / 1000 }).map((at) => at * 1000);
 
-/** Half of the moments lie in the days around a change of the clocks. */
+/** Half of the times are in the days around a clock change. */
 const somewhere = fc
   .oneof(
     { weight: 40, arbitrary: fc.constantFrom(...zones) },
-    // cron-parser searches for half a second before it gives up on a change by half an hour.
+    // cron-parser searches for half a second before it fails on a change by half an hour.
     { weight: 1, arbitrary: fc.constant('Australia/Lord_Howe' as const) },
   )
   .chain((timezone) => {
@@ -120,7 +120,7 @@ const ours: Program = ({ cron, timezone, fromMs }) =>
     new Date(fromMs),
   )?.getTime();
 
-/** The expression in cron-parser's words: there, a weekday with an open step runs to 7. */
+/** The equivalent expression of cron-parser, where a weekday with an open step runs to 7. */
 const translated = (cron: string) => cron.replace(/(?<=[ ,])(\d)\/(\d+)$/, '$1-6/$2');
 const parsed = (cron: string, tz: string, fromMs: number) =>
   CronExpressionParser.parse(translated(cron), { tz, currentDate: new Date(fromMs) });
@@ -136,7 +136,7 @@ const theirs: Program = ({ cron, timezone, fromMs }) => {
   }
 };
 
-/** How a moment stands to the expression; `foreign` moments are no due times by the contract. */
+/** How a time relates to the expression; `foreign` times are not due times according to the contract. */
 type Standing = 'usual' | 'first pass' | 'second pass' | 'moved by the gap' | 'foreign';
 
 function standingOf({ cron, timezone }: Case, atMs: number): Standing {
@@ -163,8 +163,8 @@ const isEveryN = (cron: string) => {
 const isDue = ({ cron }: Case, standing: Standing) =>
   standing === 'second pass' ? isEveryN(cron) : standing !== 'foreign';
 
-/** Names the difference between two answers. A difference has a name only where our answer is a due time by the
- *  contract and the other answer is later, or is none. */
+/** Names the difference between two results. A difference has a name only if our result is a due time according to
+ *  the contract and the other result is later or missing. */
 function differenceOf(one: Case, mine: Answer, other: Answer): string {
   if (mine === undefined) return 'unexplained: no due time';
   const standing = standingOf(one, mine);
@@ -182,7 +182,8 @@ function differenceOf(one: Case, mine: Answer, other: Answer): string {
   return `leaves out: ${standing}`;
 }
 
-/** @returns how often each difference occurs
+/** Counts the differences.
+ *  @returns the number of each difference
  *  @throws Error for an unexplained difference */
 function compare(program: Program): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
@@ -201,30 +202,30 @@ function compare(program: Program): ReadonlyMap<string, number> {
 
 const isoOf = (atMs: number) => new Date(atMs).toISOString();
 
-/** Programs with one mistake each. */
+/** Implementations with one defect each. */
 const mistakes: Record<string, Program> = {
   'is a minute late': (one) => ours({ ...one, fromMs: one.fromMs + 60_000 }),
-  'reads L as 31': (one) => ours({ ...one, cron: one.cron.replace('L', '31') }),
-  'reads a last weekday as every such weekday': (one) =>
+  'treats L as 31': (one) => ours({ ...one, cron: one.cron.replace('L', '31') }),
+  'treats the last weekday as every weekday of that name': (one) =>
     ours({ ...one, cron: one.cron.replace(/(\d)L$/, '$1') }),
-  'ignores the weekday beside a day': (one) =>
+  'ignores the weekday if the day is restricted': (one) =>
     ours({ ...one, cron: one.cron.replace(/[^ ]+$/, '*') }),
   'starts every step at zero': (one) => ours({ ...one, cron: one.cron.replace(/\d+\//, '0/') }),
   'ignores the end of a range': (one) => ours({ ...one, cron: one.cron.replace(/-\d+/, '') }),
-  'leaves out the second pass of every n': (one) => {
+  'omits the second pass of every n': (one) => {
     const at = ours(one);
     const isSecond = at !== undefined && standingOf(one, at) === 'second pass';
     return isSecond ? ours({ ...one, fromMs: at + hourMs }) : at;
   },
-  'moves no time out of a gap': (one) => {
+  'leaves times in the gap': (one) => {
     const at = ours(one);
     const isMoved = at !== undefined && standingOf(one, at) === 'moved by the gap';
     return isMoved ? at - hourMs / 2 : at;
   },
 };
 
-/** Within a day of a change, in `compare` only: rare, and of no one form. */
-const besideChange = 'leaves out: usual';
+/** Occurs only within a day of a change, in `compare`: rare and varied. */
+const nearChange = 'leaves out: usual';
 
 /** An example of each other difference. */
 const known: readonly [difference: string, timezone: TimeZone, cron: string, from: string][] = [
@@ -239,9 +240,9 @@ const known: readonly [difference: string, timezone: TimeZone, cron: string, fro
   ],
 ];
 
-describe('random expressions, zones and moments', () => {
-  test('cron-parser computes the same due times but for named differences', () => {
-    const names = [...known.map(([name]) => name), besideChange];
+describe('random expressions, zones and times', () => {
+  test('give the same due times in cron-parser, except for named differences', () => {
+    const names = [...known.map(([name]) => name), nearChange];
     expect(names).toEqual(expect.arrayContaining([...compare(ours).keys()]));
   }, 120_000);
 
@@ -251,7 +252,7 @@ describe('random expressions, zones and moments', () => {
   });
 
   test.each(Object.entries(mistakes))(
-    'finds a program that %s',
+    'detect an implementation that %s',
     (_, program) => {
       expect(() => compare(program)).toThrow('unexplained');
     },
@@ -259,14 +260,14 @@ describe('random expressions, zones and moments', () => {
   );
 });
 
-describe('expressions that cron-parser accepts and the platform refuses', () => {
+describe('the platform refuses the cron-parser expression', () => {
   test.each(['', '* * * *', 'H * * * *'])('"%s"', (cron) => {
     expect(() => CronExpressionParser.parse(cron)).not.toThrow();
     expect(parseCron(cron)).toEqual(expect.any(String));
   });
 });
 
-test('a weekday with an open step ends on Saturday, in cron-parser on the second Sunday', () => {
+test('a weekday with an open step ends on Saturday, and in cron-parser on the second Sunday', () => {
   const options = { tz: 'UTC', currentDate: new Date('2026-01-02T12:00:00Z') };
   const next = CronExpressionParser.parse('0 0 * * 5/2', options).next().toISOString();
   expect(next).toBe('2026-01-04T00:00:00.000Z');

@@ -1,12 +1,12 @@
-/** Walks through the local times that a cron expression names. A local time is written here as the
- *  milliseconds that it would have in UTC: which moments of a zone it is, is for others to say. */
+/** Searches the local times that a cron expression matches. A local time is represented as the milliseconds that
+ *  it would have in UTC. `zone.ts` converts it to points in time. */
 import type { Cron } from './cron.ts';
 
 const dayMs = 86_400_000;
-/** The longest that a date with its weekday can be away: 29 February on one weekday, over 2100. */
+/** The longest distance to a date with a given weekday: 29 February on one weekday, across 2100. */
 const searchedDays = 41 * 366;
 
-/** The first local time at `fromMs` or later that the expression names; `undefined` when none comes. */
+/** The first matching local time at or after `fromMs`; `undefined` if none exists. */
 export function nextLocalTime(cron: Cron, fromMs: number): number | undefined {
   const firstDay = Math.floor(fromMs / dayMs) * dayMs;
   for (let day = firstDay, looked = 0; looked < searchedDays; looked += 1) {
@@ -36,7 +36,7 @@ function isDay({ days, weekdays, eitherDay }: Cron, date: Date): boolean {
   return eitherDay ? byDay || byWeekday : byDay && byWeekday;
 }
 
-/** The first time of day at `fromMs` after midnight or later, in the same measure. */
+/** The first matching time of day at or after `fromMs`, in milliseconds since midnight. */
 function timeOfDay({ hours, minutes, seconds }: Cron, fromMs: number): number | undefined {
   const from = Math.ceil(fromMs / 1000);
   for (const hour of hours) {

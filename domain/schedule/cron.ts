@@ -1,6 +1,6 @@
-/** Cron expressions: what they may say, and the days and times that they name. */
+/** Parses cron expressions into the days and times that they match. */
 
-/** What an expression names, as sorted numbers. Sunday is 0. */
+/** The matching values of each field, as sorted numbers. Sunday is 0. */
 export interface Cron {
   readonly seconds: readonly number[];
   readonly minutes: readonly number[];
@@ -8,10 +8,10 @@ export interface Cron {
   readonly months: ReadonlySet<number>;
   readonly days: DaysOfMonth;
   readonly weekdays: Weekdays;
-  /** Where both days and weekdays are named, either will do, as in every cron. */
+  /** If both days and weekdays are restricted, either one matches, as in every cron. */
   readonly eitherDay: boolean;
-  /** The time of day is "every n", not a time on the clock: it goes by real time in both passes of an
-   *  hour that comes twice. */
+  /** The time of day is "every n" and not a fixed time. It follows elapsed time through both passes of a repeated
+   *  hour. */
   readonly everyN: boolean;
 }
 
@@ -25,7 +25,7 @@ interface Weekdays {
   readonly numbers: ReadonlySet<number>;
   /** `5L`: the last of a month. */
   readonly last: ReadonlySet<number>;
-  /** `5#2`: the second of a month, as `5#2`. */
+  /** `5#2`: the second Friday of a month. */
   readonly nth: ReadonlySet<string>;
 }
 
@@ -58,11 +58,12 @@ const macros: Readonly<Record<string, string>> = {
   '@hourly': '0 * * * *',
 };
 
-/** Says what is wrong with an expression, for the person who wrote it. */
+/** A description of the error in an expression, for its author. */
 class CronProblem extends Error {}
 
-/** Reads an expression of five fields, of six with seconds first, or a macro such as `@hourly`.
- *  @returns it, or a sentence that says what is wrong; whether it ever comes is not looked at */
+/** Parses an expression of five fields, of six fields with seconds first, or a macro such as `@hourly`.
+ *  @returns the parsed expression or a description of the error; does not check whether the expression ever
+ *  matches */
 export function parseCron(text: string): Cron | string {
   try {
     return read(text);
@@ -146,7 +147,7 @@ function rangeOf(item: string, field: Field): readonly number[] {
   if (tooMany.length > 0 || more.length > 0) throw unreadable(item, field);
   const every = step === undefined ? 1 : stepOf(step, item);
   const wild = range === '*';
-  // Sunday is 0 and 7: one of them is enough for "every day".
+  // Sunday is 0 and 7. One of them is enough for "every day".
   const end = field.max === 7 ? 6 : field.max;
   const first = wild ? field.min : numberOf(from, field, item);
   const open = wild || (to === undefined && step !== undefined);

@@ -16,21 +16,21 @@ function decide(history: readonly ScheduleEvent[], command: ScheduleCommand, mor
   return decision.kind === 'accepted' ? decision.events : decision.refusal.code;
 }
 
-describe('given no schedule', () => {
-  test('when it is made, then it is there, once', () => {
+describe('an unknown schedule', () => {
+  test('is created once', () => {
     expect(decide([], createSchedule())).toEqual([created]);
     expect(decide([created], createSchedule())).toEqual([]);
     expect(decide([created, deleted], createSchedule())).toEqual([]);
   });
 
-  test('when it could never be due, or its script is gone, then it is refused', () => {
+  test('is refused if it is never due or its script does not exist', () => {
     const definition = { ...hourly, timezone: 'Mars/Olympus' };
     expect(decide([], createSchedule({ definition }))).toBe('validation_failed');
     expect(decide([], createSchedule(), { scriptExists: false })).toBe('not_found');
   });
 });
 
-describe('given a schedule', () => {
+describe('an existing schedule', () => {
   const change = (changes: object, expectedVersion?: number): ScheduleCommand => ({
     type: 'ChangeSchedule',
     ...ids,
@@ -40,12 +40,12 @@ describe('given a schedule', () => {
   const definition = { ...hourly, overlap: 'queue' } as const;
   const changed: ScheduleEvent = { type: 'ScheduleChanged', data: { ...ids, definition } };
 
-  test('when it is changed, then what is new is recorded once', () => {
+  test('records a changed definition once', () => {
     expect(decide([created], change({ overlap: 'queue' }, 1))).toEqual([changed]);
     expect(decide([created, changed], change({ overlap: 'queue' }))).toEqual([]);
   });
 
-  test('when it was changed meanwhile or is gone, then it is refused', () => {
+  test('refuses a change of an outdated version, or after its deletion', () => {
     const remove = { type: 'DeleteSchedule', ...ids } as const;
     expect(decide([created, changed], change({}, 1))).toBe('version_mismatch');
     expect(decide([created], { ...remove, expectedVersion: 2 })).toBe('version_mismatch');
@@ -55,7 +55,7 @@ describe('given a schedule', () => {
     expect(decide([created], change({ timezone: 'x' }))).toBe('validation_failed');
   });
 
-  test('when due times pass, then those that have ended already are left out', () => {
+  test('skips due times that are settled already', () => {
     const occurrence = (dueAt: string) => ({ dueAt, outcome: 'missed', reason: 'late' }) as const;
     const both = [occurrence('2026-01-01T01:00:00.000Z'), occurrence('2026-01-01T02:00:00.000Z')];
     const pass = { type: 'PassOccurrences', ...ids, occurrences: both } as const;

@@ -7,9 +7,9 @@ import { definitionProblem } from './schedule.ts';
 import { evolveSchedule, initialSchedule, type ScheduleState } from './state.ts';
 
 export interface ScheduleDecisionFacts {
-  /** Whether the script is there and not deleted; true where nothing is asked of it. */
+  /** Whether the script exists and is not deleted; true if the command does not need it. */
   readonly scriptExists: boolean;
-  /** Due times up to this have ended already. */
+  /** All due times up to this one are settled. */
   readonly servedUntil: string;
 }
 
@@ -98,17 +98,17 @@ export const scheduleAggregate: Aggregate<
     command.type === 'CreateSchedule' || command.type === 'ChangeSchedule'
       ? [`script-${command.scriptId}`]
       : [],
-  gather: async (command, world) => {
+  readFacts: async (command, reads) => {
     switch (command.type) {
       case 'CreateSchedule':
       case 'ChangeSchedule': {
-        const script = await world.script(command.scriptId);
+        const script = await reads.script(command.scriptId);
         return { scriptExists: script !== undefined && !script.deleted, servedUntil: '' };
       }
       case 'DeleteSchedule':
         return { scriptExists: true, servedUntil: '' };
       case 'PassOccurrences': {
-        const schedule = await world.schedule(command.scheduleId);
+        const schedule = await reads.schedule(command.scheduleId);
         return { scriptExists: true, servedUntil: schedule?.servedUntil ?? '' };
       }
     }

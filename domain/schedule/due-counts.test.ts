@@ -6,7 +6,7 @@ import type { ScheduleDefinition } from './schedule.ts';
 const createdAt = new Date('2026-03-01T00:00:07Z');
 const from = new Date('2026-03-28T22:20:00Z');
 const hourMs = 3_600_000;
-/** Five hours, over the night in which the clocks of Berlin are moved. */
+/** Five hours across the night of the clock change in Berlin. */
 const ends = [1, 2, 3, 4, 5].map((hours) => new Date(from.getTime() + hours * hourMs));
 
 const others = {
@@ -39,7 +39,7 @@ function counted(definition: ScheduleDefinition): CountedSchedule {
   return { definition, createdAt, nextAt };
 }
 
-/** The same, one by one. */
+/** The same count, computed one by one. */
 function oneByOne({ definition, nextAt }: CountedSchedule): readonly number[] {
   const counts = ends.map(() => 0);
   for (let due: Date | undefined = nextAt; due; due = dueAfter(definition, createdAt, due)) {
@@ -71,18 +71,18 @@ describe('due times are counted', () => {
     expect([...dueCounts([schedule], ends, 1000)]).toEqual(oneByOne(schedule));
   });
 
-  test('of several together, and crons that are alike are looked for once', () => {
+  test('for several schedules, searching identical crons once', () => {
     const often = counted(byCron('* * * * *'));
     const same = [often, often, counted(every(60))];
     expect([...dueCounts(same, ends, 300)]).toEqual([180, 180, 180, 180, 180]);
   });
 
-  test('of a cron that names no hour as in the hour before, where no clock is moved', () => {
+  test('by the hour for a cron without hours, if no clock changes', () => {
     const inUtc = counted({ ...byCron('* * * * *'), timezone: 'UTC' });
     expect([...dueCounts([inUtc], ends, 120)]).toEqual([60, 60, 60, 60, 60]);
   });
 
-  test('up to where there are too many', () => {
+  test('up to the maximum', () => {
     const many = [counted(byCron('* 0-23 * * *')), counted(every(1800))];
     expect([...dueCounts(many, ends, 130)]).toEqual([62, 62]);
   });

@@ -1,4 +1,4 @@
-/** How often schedules are due in stretches of time. */
+/** Counts the due times of schedules in consecutive intervals. */
 import { dueAfter } from './due-times.ts';
 import type { ScheduleDefinition } from './schedule.ts';
 import { zoneOf } from './zone.ts';
@@ -6,25 +6,25 @@ import { zoneOf } from './zone.ts';
 export interface CountedSchedule {
   readonly definition: ScheduleDefinition;
   readonly createdAt: Date;
-  /** The first due time that counts. */
+  /** The first due time to count. */
   readonly nextAt: Date;
 }
 
-/** Cron schedules that are due at the same times. */
+/** Identical cron schedules. */
 interface Together {
   readonly definition: ScheduleDefinition;
   readonly createdAt: Date;
   count: number;
   next: Date | undefined;
-  /** Of the stretch before, where each hour is like the other. */
+  /** Count per hour in the previous interval, if every hour is the same. */
   hourly?: number | undefined;
 }
 
 const hourMs = 3_600_000;
 
-/** Counts due times stretch by stretch, as they are asked for.
- *  @param ends where each stretch ends, without that moment; the first begins with the first due time
- *  @param most how many due times of crons are looked for: a stretch with more, and what follows, is not counted */
+/** Counts due times interval by interval, on demand.
+ *  @param ends the exclusive end of each interval; the first interval begins with the first due time
+ *  @param most maximum number of cron due times to search; counting stops at an interval with more */
 export function* dueCounts(
   schedules: readonly CountedSchedule[],
   ends: readonly Date[],
@@ -59,7 +59,8 @@ export function* dueCounts(
   }
 }
 
-/** Whether a cron is due in each hour as in the one before: it names none, and the clocks are not moved. */
+/** Whether each hour has as many due times as the previous one: the expression restricts no hour, and the UTC
+ *  offset does not change. */
 function isAlike({ cron, timezone, startAt, endAt }: ScheduleDefinition, to: Date): boolean {
   const zone = zoneOf(timezone);
   if (zone === undefined || startAt !== null || endAt !== null) return false;
@@ -80,7 +81,7 @@ function together(schedules: readonly CountedSchedule[]): readonly Together[] {
   return [...groups.values()];
 }
 
-/** Without looking at each of them. */
+/** Computes the count without visiting each due time. */
 function intervalCount(
   { definition, createdAt, nextAt }: CountedSchedule,
   from: Date | undefined,

@@ -59,23 +59,26 @@ async function hexDigest(text: string): Promise<string> {
 const after = (definition: ScheduleDefinition, time: string) =>
   dueAfter(definition, made, new Date(time))?.toISOString();
 
-describe('given what other programs compute', () => {
+describe('compared with other programs,', () => {
   test.each(changesOfClocks)('$cron in $timezone after $after is the same', (one) => {
     const { cron, timezone, until, due } = one;
     expect([...dueTimes(byCron(cron, { timezone }), one.after, until)].join(' ')).toBe(due);
   });
 
-  test.each(changesOfClocks)('$cron in $timezone from any minute around $after', (one) => {
-    const { cron, timezone, until, due } = one;
-    const expected = due.split(' ').filter(Boolean);
-    const definition = byCron(cron, { timezone });
-    const endMs = Date.parse(until);
-    for (let ms = Date.parse(one.after); ms < endMs; ms += 17 * 60_000) {
-      const next = expected.find((text) => Date.parse(text) > ms);
-      if (next === undefined) break;
-      expect(dueAfter(definition, made, new Date(ms))).toEqual(new Date(next));
-    }
-  });
+  test.each(changesOfClocks)(
+    '$cron in $timezone is the same from any minute around $after',
+    (one) => {
+      const { cron, timezone, until, due } = one;
+      const expected = due.split(' ').filter(Boolean);
+      const definition = byCron(cron, { timezone });
+      const endMs = Date.parse(until);
+      for (let ms = Date.parse(one.after); ms < endMs; ms += 17 * 60_000) {
+        const next = expected.find((text) => Date.parse(text) > ms);
+        if (next === undefined) break;
+        expect(dueAfter(definition, made, new Date(ms))).toEqual(new Date(next));
+      }
+    },
+  );
 
   test.each(yearOfDueTimes)('a year of $cron in $timezone is the same', async (one) => {
     const { cron, timezone, usualDays, sha256, changeDays } = one;
@@ -90,7 +93,7 @@ describe('given what other programs compute', () => {
     expect(await hexDigest(usual.join('\n'))).toBe(sha256);
   });
 
-  test('where croniter has its own rules for changes of clocks, the documentation tells', () => {
+  test('the documentation lists where croniter has its own rules for clock changes', () => {
     const others = yearOfDueTimes.filter(({ changeDays, croniter }) => changeDays !== croniter);
     expect(others.map(({ cron, timezone }) => `${cron} in ${timezone}`)).toEqual([
       '*/7 1-2 * * * in Europe/Berlin',
@@ -108,10 +111,10 @@ describe('given what other programs compute', () => {
   });
 });
 
-describe('given a window', () => {
+describe('a schedule with a start and an end', () => {
   const window = { startAt: '2026-06-01T12:00:00Z', endAt: '2026-06-02T12:00:00Z' };
 
-  test('then both its ends belong to it', () => {
+  test('includes both ends', () => {
     const noon = byCron('@daily', { cron: '0 12 * * *', ...window });
     expect([...dueTimes(noon, '2026-01-01T00:00:00Z', '2027-01-01T00:00:00Z')]).toEqual([
       '2026-06-01T12:00:00Z',
@@ -119,28 +122,28 @@ describe('given a window', () => {
     ]);
   });
 
-  test('when it is over, or the schedule is off, then nothing is due', () => {
+  test('is never due after its end or while disabled', () => {
     expect(after(byCron('* * * * *', window), '2026-06-02T12:00:00Z')).toBeUndefined();
     expect(after(byCron('* * * * *', { enabled: false }), '2026-01-01T00:00:00Z')).toBeUndefined();
   });
 });
 
-describe('given an interval', () => {
-  test('when it has no start, then it counts from when it was made', () => {
+describe('an interval', () => {
+  test('without a start counts from its creation', () => {
     expect(after(every(60), '2026-01-01T00:00:07Z')).toBe('2026-01-01T00:01:07.000Z');
     expect(after(every(60), '2026-01-01T00:01:07Z')).toBe('2026-01-01T00:02:07.000Z');
     expect(after(every(60), '2026-01-01T00:01:06.999Z')).toBe('2026-01-01T00:01:07.000Z');
     expect(after(every(60), '2025-01-01T00:00:00Z')).toBe('2026-01-01T00:01:07.000Z');
   });
 
-  test('when it has a start, then it is due then, and counts from there by real time', () => {
+  test('with a start is due at the start, and counts elapsed time from there', () => {
     const start = '2026-03-29T00:30:00Z';
     expect(after(every(3600, start), '2026-01-01T00:00:00Z')).toBe('2026-03-29T00:30:00.000Z');
     expect(after(every(3600, start), start)).toBe('2026-03-29T01:30:00.000Z');
   });
 });
 
-describe('what cannot be a schedule', () => {
+describe('an invalid schedule', () => {
   test.each([
     ['* * * *', /5 fields, or 6 .* has 4/],
     ['* * * * * * *', /5 fields, or 6 .* has 7/],
@@ -173,17 +176,17 @@ describe('what cannot be a schedule', () => {
     });
   });
 
-  test.each(['Mars/Olympus', '+01:00', '', 'Europe/Berlin '])('the zone "%s"', (timezone) => {
+  test.each(['Mars/Olympus', '+01:00', '', 'Europe/Berlin '])('has the zone "%s"', (timezone) => {
     expect(definitionProblem(byCron('@daily', { timezone }))).toMatchObject({ part: 'timezone' });
   });
 
-  test('an end before the start', () => {
+  test('ends before its start', () => {
     const window = { startAt: '2026-06-02T00:00:00Z', endAt: '2026-06-01T00:00:00Z' };
     expect(definitionProblem(byCron('@daily', window))).toMatchObject({ part: 'endAt' });
   });
 });
 
-describe('what can be', () => {
+describe('a valid schedule', () => {
   test.each([
     ['@hourly', '2026-01-01T01:00:00.000Z'],
     ['@Weekly', '2026-01-04T00:00:00.000Z'],

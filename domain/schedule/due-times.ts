@@ -1,11 +1,11 @@
-/** When a schedule is due (contract §3, "Schedule"). */
+/** Computes the due times of a schedule (contract §3, "Schedule"). */
 import { parseCron, type Cron } from './cron.ts';
 import { nextLocalTime } from './cron-search.ts';
 import type { ScheduleDefinition } from './schedule.ts';
-import { lookBackMs, momentsOf, zoneOf, type Zone } from './zone.ts';
+import { lookBackMs, instantsOf, zoneOf, type Zone } from './zone.ts';
 
-/** The first due time after `after`; `undefined` when none comes, the schedule being over or off.
- *  @param createdAt what an interval without a start counts from */
+/** The first due time after `after`; `undefined` if the schedule is disabled or over.
+ *  @param createdAt the anchor of an interval without a start date */
 export function dueAfter(
   definition: ScheduleDefinition,
   createdAt: Date,
@@ -23,7 +23,8 @@ export function dueAfter(
   return isOver ? undefined : new Date(dueMs);
 }
 
-/** One that starts at a time is due then; one that does not, an interval after it was made. */
+/** An interval with a start date is first due at that date. Without one, it is first due one interval after its
+ *  creation. */
 function intervalAfter(
   intervalSeconds: number,
   startMs: number | undefined,
@@ -43,22 +44,22 @@ function cronAfter(
 ): number | undefined {
   const cron = parseCron(text);
   const zone = zoneOf(timezone);
-  // Was checked when it was made; a zone may have left the database since.
+  // Validated at creation. The time zone may have been removed from the database since.
   if (typeof cron === 'string' || zone === undefined) return undefined;
-  return momentAfter(cron, zone, afterMs);
+  return instantAfter(cron, zone, afterMs);
 }
 
-/** Around a change of the clocks, the order of local times is not that of the moments: all that may
- *  come first are compared. */
-function momentAfter(cron: Cron, zone: Zone, afterMs: number): number | undefined {
+/** Around a clock change, the order of local times differs from the order of points in time, so this compares all
+ *  candidates. */
+function instantAfter(cron: Cron, zone: Zone, afterMs: number): number | undefined {
   const localMs = afterMs + zone.offsetMs(afterMs) - lookBackMs(zone, afterMs);
   let best: number | undefined;
   let untilMs = Infinity;
   let local = nextLocalTime(cron, localMs);
   while (local !== undefined && local <= untilMs) {
-    const { moments, movedMs } = momentsOf(zone, local);
-    const fires = cron.everyN ? moments : moments.slice(0, 1);
-    const next = fires.find((moment) => moment > afterMs);
+    const { instants, movedMs } = instantsOf(zone, local);
+    const fires = cron.everyN ? instants : instants.slice(0, 1);
+    const next = fires.find((instant) => instant > afterMs);
     if (next !== undefined) {
       best = Math.min(best ?? Infinity, next);
       untilMs = Math.min(untilMs, local + movedMs);

@@ -1,5 +1,5 @@
-/** Facts of a schedule, in streams `schedule-<id>`. Stored for good: a type is never renamed and a field
- *  never changes its meaning. That a due time made a run is said by the run's own event. */
+/** Events of a schedule, in streams `schedule-<id>`. Permanent: never rename a type or change the meaning of a
+ *  field. The event of a started run settles its due time. */
 import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { ScheduleId, ScriptId } from '#domain/kernel/ids.ts';
 import type { PassedOutcome, ScheduleDefinition } from './schedule.ts';
@@ -13,7 +13,7 @@ export type ScheduleCreated = DomainEvent<
   }
 >;
 
-/** From here on, due times follow from this definition alone. */
+/** From this event on, due times follow from this definition only. */
 export type ScheduleChanged = DomainEvent<'ScheduleChanged', ScheduleCreated['data']>;
 
 export type ScheduleDeleted = DomainEvent<
@@ -21,16 +21,16 @@ export type ScheduleDeleted = DomainEvent<
   { readonly scheduleId: ScheduleId; readonly scriptId: ScriptId }
 >;
 
-/** A due time that made no run. */
+/** A due time that started no run. */
 export interface PassedOccurrence {
   /** RFC 3339, in UTC with milliseconds. */
   readonly dueAt: string;
   readonly outcome: PassedOutcome;
-  /** Why, as a code. */
+  /** The reason, as a code. */
   readonly reason: string;
 }
 
-/** Due times that made no run, oldest first. */
+/** Due times that started no run, oldest first. */
 export type OccurrencesPassed = DomainEvent<
   'OccurrencesPassed',
   {

@@ -1,9 +1,9 @@
-/** Due times as people in a zone see them. */
-import { momentsOf, type Zone } from './zone.ts';
+/** Formats due times in the local time of a zone. */
+import { instantsOf, type Zone } from './zone.ts';
 
 const dayMs = 86_400_000;
 
-/** A moment as a clock of the zone shows it, such as `2026-03-29T03:30:00+02:00`. */
+/** A point in time as local time with its offset, such as `2026-03-29T03:30:00+02:00`. */
 export function localText(zone: Zone, at: Date): string {
   const offsetMs = zone.offsetMs(at.getTime());
   const minutes = Math.round(Math.abs(offsetMs) / 60_000);
@@ -13,13 +13,13 @@ export function localText(zone: Zone, at: Date): string {
   return `${local}${sign}${part(Math.floor(minutes / 60))}:${part(minutes % 60)}`;
 }
 
-/** What there is to know of a moment on a day whose clocks are moved; `undefined` on every other. */
+/** Describes a point in time on a day with a clock change; `undefined` on every other day. */
 export function clockNote(zone: Zone, at: Date): string | undefined {
   const localMs = at.getTime() + zone.offsetMs(at.getTime());
   const midnightMs = Math.floor(localMs / dayMs) * dayMs;
-  // Just before midnight: where the clocks go forward then, it is the new day that lacks the hour.
+  // Just before midnight: if the clocks go forward at midnight, the new day lacks the hour.
   const offsets = [midnightMs, midnightMs + dayMs].map((local) =>
-    zone.offsetMs((momentsOf(zone, local).moments.at(0) ?? local) - 1),
+    zone.offsetMs((instantsOf(zone, local).instants.at(0) ?? local) - 1),
   );
   const [before = 0, after = 0] = offsets;
   const minutes = Math.abs(after - before) / 60_000;

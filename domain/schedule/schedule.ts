@@ -1,4 +1,4 @@
-/** The vocabulary of schedules (contract §3, "Schedule"). */
+/** The types of schedules (contract §3, "Schedule"). */
 import { nextLocalTime } from './cron-search.ts';
 import { parseCron } from './cron.ts';
 import { zoneOf } from './zone.ts';
@@ -9,11 +9,11 @@ export type CatchUp = (typeof catchUps)[number];
 export const overlaps = ['skip', 'queue', 'cancel_previous'] as const;
 export type Overlap = (typeof overlaps)[number];
 
-/** Every due time ends as one of these. */
+/** The possible outcomes of a due time. */
 export const occurrenceOutcomes = ['fired', 'late', 'caught_up', 'skipped', 'missed'] as const;
 export type OccurrenceOutcome = (typeof occurrenceOutcomes)[number];
 
-/** Those of a due time that made a run, and those of one that made none. */
+/** The outcomes with a run, and the outcomes without one. */
 export type FiredOutcome = Extract<OccurrenceOutcome, 'fired' | 'late' | 'caught_up'>;
 export type PassedOutcome = Exclude<OccurrenceOutcome, FiredOutcome>;
 
@@ -21,7 +21,7 @@ type Timing =
   | { readonly kind: 'cron'; readonly cron: string; readonly intervalSeconds: null }
   | { readonly kind: 'interval'; readonly cron: null; readonly intervalSeconds: number };
 
-/** All that an author says of a schedule. Times are RFC 3339. */
+/** The definition of a schedule. Times are RFC 3339. */
 export type ScheduleDefinition = Timing & {
   /** Name in the IANA database. */
   readonly timezone: string;
@@ -34,13 +34,13 @@ export type ScheduleDefinition = Timing & {
   readonly paramsSha256: string | null;
 };
 
-/** What is wrong with a definition, and with which part of it. */
+/** The invalid part of a definition, and the problem. */
 export interface DefinitionProblem {
   readonly part: 'cron' | 'timezone' | 'endAt';
   readonly detail: string;
 }
 
-/** What is wrong with a definition; `undefined` for nothing. */
+/** Validates a definition; `undefined` if it is valid. */
 export function definitionProblem(definition: ScheduleDefinition): DefinitionProblem | undefined {
   const { timezone, startAt, endAt } = definition;
   if (zoneOf(timezone) === undefined) {

@@ -1,10 +1,10 @@
-/** What is to become of a due time (contract §3, "Schedule"). */
+/** Decides the outcome of due times (contract §3, "Schedule"). */
 import { dueAfter } from './due-times.ts';
 import type { FiredOutcome, ScheduleDefinition } from './schedule.ts';
 
-/** Whoever looks every second is still in time after so long. */
+/** The scheduler checks every second, so a due time is on time up to this delay. */
 const inTimeMs = 5_000;
-/** A restart takes no longer: what came meanwhile is late, and no matter of catching up. */
+/** Longer than a restart. Shorter outages make due times late, not missed. */
 const lateMs = 60_000;
 
 export type Verdict =
@@ -16,7 +16,7 @@ export interface DueTime {
   readonly verdict: Verdict;
 }
 
-/** The due times from `first` up to `now`, oldest first, and what is to become of each; at most `most`. */
+/** The due times from `first` up to `now`, oldest first, with the outcome of each; at most `most`. */
 export function* dueTimesUntil(
   definition: ScheduleDefinition,
   createdAt: Date,

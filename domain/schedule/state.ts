@@ -5,9 +5,9 @@ export type ScheduleState =
   | { readonly status: 'absent' | 'deleted' }
   | {
       readonly status: 'present';
-      /** Counts the changes of the definition, from 1 on. */
+      /** Counts the changes of the definition, from 1. */
       readonly version: number;
-      /** As text, to be compared. */
+      /** As text, for comparison. */
       readonly definition: string;
     };
 

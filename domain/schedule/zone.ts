@@ -1,26 +1,25 @@
-/** Time zones: which moments a local time is. Local times are written as the milliseconds that they
+/** Time zones: converts local times to points in time. A local time is represented as the milliseconds that it
  *  would have in UTC. */
 
 const dayMs = 86_400_000;
 
 export interface Zone {
-  /** What a clock of the zone shows at a moment, less what one in UTC shows. */
+  /** The UTC offset of the zone at a point in time. */
   readonly offsetMs: (atMs: number) => number;
 }
 
-/** What becomes of a local time: the moments that it is, earliest first, and how long the clocks were
- *  moved around it. */
-export interface LocalMoments {
-  readonly moments: readonly number[];
+/** The points in time of a local time, earliest first, and the size of the clock change around it. */
+export interface LocalInstants {
+  readonly instants: readonly number[];
   readonly movedMs: number;
 }
 
 const zones = new Map<string, Zone>();
-/** Clocks are moved at a whole quarter of an hour. */
+/** Clock changes happen at quarters of an hour. */
 const slotMs = 900_000;
 const slotsKept = 1_000;
 
-/** A zone by its name in the IANA database, in any case; `undefined` when there is none. */
+/** Finds a zone by its name in the IANA database, ignoring case; `undefined` if it does not exist. */
 export function zoneOf(name: string): Zone | undefined {
   const key = name.toLowerCase();
   const known = zones.get(key);
@@ -31,7 +30,7 @@ export function zoneOf(name: string): Zone | undefined {
 }
 
 function openZone(name: string): Zone | undefined {
-  // An offset such as +01:00 is no zone.
+  // An offset such as +01:00 is not a zone.
   if (!/^[a-z]/i.test(name)) return undefined;
   try {
     const format = new Intl.DateTimeFormat('en-US', { timeZone: name, timeZoneName: 'longOffset' });
@@ -42,7 +41,7 @@ function openZone(name: string): Zone | undefined {
   }
 }
 
-/** Formatting a date takes long, and the same few moments are asked for again and again. */
+/** Formatting a date is slow, and the same few times are requested repeatedly. */
 function remembering(offsetMs: Zone['offsetMs']): Zone['offsetMs'] {
   const known = new Map<number, number>();
   return (atMs) => {
@@ -56,7 +55,7 @@ function remembering(offsetMs: Zone['offsetMs']): Zone['offsetMs'] {
   };
 }
 
-/** Reads the end of `11/1/2026, GMT-05:00`. */
+/** Parses the end of `11/1/2026, GMT-05:00`. */
 function offsetIn(text: string): number {
   const [, sign, hours, minutes, seconds = '0'] =
     /GMT(?:([+-])(\d{2}):(\d{2})(?::(\d{2}))?)?$/.exec(text) ?? [];
@@ -65,25 +64,25 @@ function offsetIn(text: string): number {
   return sign === '-' ? -ms : ms;
 }
 
-/** The moments of a local time: one, two when it occurs twice, and where it does not exist the one that
- *  is later by the length of the gap (RFC 5545: 02:30 becomes 03:30). */
-export function momentsOf(zone: Zone, localMs: number): LocalMoments {
+/** The points in time of a local time: one, or two if the local time occurs twice. A local time in a gap moves
+ *  forward by the length of the gap (RFC 5545: 02:30 becomes 03:30). */
+export function instantsOf(zone: Zone, localMs: number): LocalInstants {
   const before = zone.offsetMs(localMs - dayMs);
   const after = zone.offsetMs(localMs + dayMs);
-  if (before === after) return { moments: [localMs - before], movedMs: 0 };
+  if (before === after) return { instants: [localMs - before], movedMs: 0 };
   const movedMs = Math.abs(after - before);
-  const moments = [before, after]
+  const instants = [before, after]
     .map((offset) => ({ at: localMs - offset, offset }))
     .filter(({ at, offset }) => zone.offsetMs(at) === offset)
     .map(({ at }) => at)
     .toSorted((one, other) => one - other);
-  return moments.length === 0
-    ? { moments: [localMs - before], movedMs }
-    : { moments, movedMs: moments.length === 2 ? movedMs : 0 };
+  return instants.length === 0
+    ? { instants: [localMs - before], movedMs }
+    : { instants, movedMs: instants.length === 2 ? movedMs : 0 };
 }
 
-/** How far back among the local times the next moment after `atMs` may be named: the clocks were just
- *  put forward, or are about to be put back. */
+/** How far back in local time the next point after `atMs` may be: the clocks went forward recently, or are about
+ *  to go back. */
 export function lookBackMs(zone: Zone, atMs: number): number {
   const movedMs = Math.abs(zone.offsetMs(atMs - dayMs) - zone.offsetMs(atMs + dayMs));
   const here = zone.offsetMs(atMs);

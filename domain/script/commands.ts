@@ -12,7 +12,7 @@ export interface CreateScript {
   readonly files: readonly FileVersion[];
 }
 
-/** Changes what is named and leaves the rest. */
+/** Changes the given settings only. */
 export interface ChangeScript {
   readonly type: 'ChangeScript';
   readonly scriptId: ScriptId;
@@ -20,7 +20,7 @@ export interface ChangeScript {
   readonly description?: string;
   readonly groupId?: GroupId;
   readonly settings?: Partial<ScriptSettings>;
-  /** Version that the author saw (`If-Match`); left out, nothing is checked. */
+  /** The version that the caller has seen (`If-Match`); absent: not checked. */
   readonly expectedVersion?: number;
 }
 
@@ -28,7 +28,7 @@ export interface SaveFile extends FileVersion {
   readonly type: 'SaveFile';
   readonly scriptId: ScriptId;
   readonly expectedVersion?: number;
-  /** Hash of the file that the author saw; left out, nothing is checked. */
+  /** Hash of the file that the caller has seen; absent: not checked. */
   readonly expectedSha256?: string;
 }
 
@@ -44,7 +44,7 @@ export interface MoveFile {
   readonly type: 'MoveFile';
   readonly scriptId: ScriptId;
   readonly path: string;
-  /** Where it is to be; nothing may be there. */
+  /** The new path; no file may exist there. */
   readonly to: string;
   readonly expectedVersion?: number;
   readonly expectedSha256?: string;
@@ -66,19 +66,19 @@ export interface DeleteScript {
   readonly expectedVersion?: number;
 }
 
-/** Undoes a deletion. */
+/** Restores a deleted script. */
 export interface RestoreScript {
   readonly type: 'RestoreScript';
   readonly scriptId: ScriptId;
 }
 
-/** Removes for good what a deleted script has beside its history. */
+/** Permanently deletes all data of a deleted script except its history. */
 export interface PurgeScript {
   readonly type: 'PurgeScript';
   readonly scriptId: ScriptId;
 }
 
-/** Asked by whoever has removed it. */
+/** Sent by the process that has deleted the data. */
 export interface FinishPurge {
   readonly type: 'FinishPurge';
   readonly scriptId: ScriptId;

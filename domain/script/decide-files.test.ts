@@ -21,88 +21,88 @@ const moved = (from: string, to: string, letter: string, version: number): Scrip
   data: { ...id, version, from, ...file(to, letter) },
 });
 
-describe('given a script with two files', () => {
+describe('a script with two files', () => {
   const files = [file('main.py', 'a'), file('lib/a.py', 'b')];
   const script = given(scriptAggregate, scriptCreated({ files }));
 
-  test('when one is deleted, then it is the next version', () => {
+  test('has a new version after the deletion of a file', () => {
     script.when(drop('lib/a.py'), here).thenRecords(dropped('lib/a.py', 2));
   });
 
-  test('when the entrypoint is deleted, then it may go', () => {
+  test('permits the deletion of the entry point', () => {
     script.when(drop('main.py'), here).thenRecords(dropped('main.py', 2));
   });
 
-  test('when the last one is deleted, then it stays', () => {
+  test('refuses the deletion of the last file', () => {
     given(scriptAggregate, scriptCreated({ files }), dropped('main.py', 2))
       .when(drop('lib/a.py'), here)
       .thenRefuses('last_file');
   });
 
-  test.each(['nothing.py', 'lib'])('when %j is deleted, then there is no such file', (path) => {
+  test.each(['nothing.py', 'lib'])('refuses the deletion of %j, which does not exist', (path) => {
     script.when(drop(path), here).thenRefuses('not_found');
     script.when(move(path, 'x'), here).thenRefuses('not_found');
   });
 
-  test('when a file is deleted whose author saw other content, then it is refused', () => {
+  test('refuses the deletion of a file with a hash that does not match', () => {
     const expectedSha256 = 'c'.repeat(64);
     script.when(drop('lib/a.py', { expectedSha256 }), here).thenRefuses('version_mismatch');
     script.when(move('lib/a.py', 'x', { expectedSha256 }), here).thenRefuses('version_mismatch');
     script.when(drop('lib/a.py', { expectedVersion: 2 }), here).thenRefuses('version_mismatch');
   });
 
-  test('when a file is moved, then its content goes along', () => {
+  test('keeps the content of a moved file', () => {
     const seen = { expectedSha256: 'b'.repeat(64) };
     script
       .when(move('lib/a.py', 'lib/b.py', seen), here)
       .thenRecords(moved('lib/a.py', 'lib/b.py', 'b', 2));
   });
 
-  test('when the entrypoint is moved, then the setting follows', () => {
+  test('updates the entry point setting when the file is moved', () => {
     script.when(move('main.py', 'app.py'), here).thenRecords(moved('main.py', 'app.py', 'a', 2), {
       type: 'ScriptChanged',
       data: { ...id, version: 3, settings: { entrypoint: 'app.py' } },
     });
   });
 
-  test('the entry point cannot be moved to a name that Python does not execute', () => {
+  test('refuses to move the entry point to a name that Python does not execute', () => {
     script.when(move('main.py', 'nb.ipynb'), here).thenRefuses('validation_failed');
     script
       .when(move('lib/a.py', 'lib/nb.ipynb'), here)
       .thenRecords(moved('lib/a.py', 'lib/nb.ipynb', 'b', 2));
   });
 
-  test.each(['main.py', 'lib/a.py'])('when it is moved to %j, which is there, then not', (to) => {
+  test.each(['main.py', 'lib/a.py'])('refuses to move a file to the existing path %j', (to) => {
     script.when(move('lib/a.py', to), here).thenRefuses('already_exists');
   });
 
   test.each(['', '../x', '/x', 'data/x', 'a\\b', 'main.py/x'])(
-    'when it is moved to %j, then that is no place for it',
+    'refuses to move a file to the invalid path %j',
     (to) => {
       script.when(move('lib/a.py', to), here).thenRefuses('invalid_path');
     },
   );
 
-  test('when it is moved to where only itself would be in its way, then it is moved', () => {
+  test('moves a file below its own old path', () => {
     const to = 'lib/a.py/__init__.py';
     script.when(move('lib/a.py', to), here).thenRecords(moved('lib/a.py', to, 'b', 2));
     script.when(move('lib/a.py', 'lib'), here).thenRecords(moved('lib/a.py', 'lib', 'b', 2));
   });
 });
 
-describe('given a script that was deleted', () => {
+describe('a deleted script', () => {
   const deleted: ScriptEvent = { type: 'ScriptDeleted', data: id };
   const restored: ScriptEvent = { type: 'ScriptRestored', data: id };
   const script = given(scriptAggregate, scriptCreated(), deleted);
 
-  test('when it is restored, then it is as it was', () => {
+  test('is restored unchanged', () => {
     script.when({ type: 'RestoreScript', ...id }, here).thenRecords(restored);
     given(scriptAggregate, scriptCreated(), deleted, restored)
       .when({ type: 'SaveFile', ...id, ...file('main.py') }, here)
       .thenRecordsNothing();
   });
 
-  test('when it is restored, which it is, then nothing is recorded', () => {
+  test('records nothing when restored twice', () => {
     given(scriptAggregate, scriptCreated(), deleted, restored)
       .when({ type: 'RestoreScript', ...id }, here)
       .thenRecordsNothing();

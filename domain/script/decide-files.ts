@@ -6,7 +6,7 @@ import { entrypointProblem, newPathProblem } from './path.ts';
 import { maxFileBytes, type ScriptSettings } from './settings.ts';
 import { storageUsedBytes, type PresentScript } from './state.ts';
 
-/** What is wrong with the files that a script is to start with. */
+/** Describes the problem of a new script's files. */
 export function filesProblem({ files, settings }: CreateScript): Decision<never> | undefined {
   const paths = new Set(files.map((file) => file.path));
   if (paths.size < files.length) return refuse('invalid_path', 'A path appears twice.');
@@ -41,8 +41,8 @@ export function saveFile(state: PresentScript, command: SaveFile): Decision<Scri
   );
 }
 
-/** The last file stays: a script without any could not run. The entrypoint may go, as it may be named
- *  before it is there. */
+/** The last file cannot be deleted: a script without files cannot run. The entry point can be deleted, because the
+ *  setting may name a file before the file exists. */
 export function deleteFile(state: PresentScript, command: DeleteFile): Decision<ScriptEvent> {
   const { scriptId, path } = command;
   const present = state.files.get(path);
@@ -52,7 +52,7 @@ export function deleteFile(state: PresentScript, command: DeleteFile): Decision<
   return accept({ type: 'FileDeleted', data: { scriptId, version: state.version + 1, path } });
 }
 
-/** Where the entrypoint is moved, the script's setting follows it. */
+/** Moving the entry point updates the script's setting. */
 export function moveFile(state: PresentScript, command: MoveFile): Decision<ScriptEvent> {
   const { scriptId, path: from, to } = command;
   const problem = newPathProblem(to);
@@ -94,7 +94,7 @@ function isOther(present: FileVersion | undefined, expectedSha256: string | unde
   return expectedSha256 !== undefined && present?.sha256 !== expectedSha256;
 }
 
-/** A file that would have to be a folder for `path` to exist, or a file beneath `path`. */
+/** An existing file that would have to be a folder for `path`, or an existing file beneath `path`. */
 function blockingPath(files: PresentScript['files'], path: string): string | undefined {
   return (
     foldersOf(path).find((folder) => files.has(folder)) ??
@@ -102,7 +102,7 @@ function blockingPath(files: PresentScript['files'], path: string): string | und
   );
 }
 
-/** The folders that `path` lies in, outermost first. */
+/** The parent folders of `path`, outermost first. */
 function foldersOf(path: string): readonly string[] {
   const parts = path.split('/');
   return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('/'));

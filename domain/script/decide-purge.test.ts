@@ -9,24 +9,24 @@ const here = { groupExists: true };
 const id = { scriptId: scriptId() };
 const deleted: ScriptEvent = { type: 'ScriptDeleted', data: id };
 
-describe('given a script that is purged', () => {
+describe('the purge of a script', () => {
   const purged: ScriptEvent = { type: 'ScriptPurged', data: id };
   const finished: ScriptEvent = { type: 'ScriptPurgeFinished', data: id };
   const purge = { type: 'PurgeScript', ...id } as const;
   const finish = { type: 'FinishPurge', ...id } as const;
 
-  test('when it was not deleted before, then that is refused', () => {
+  test('is refused unless the script was deleted', () => {
     given(scriptAggregate, scriptCreated()).when(purge, here).thenRefuses('script_not_deleted');
     given(scriptAggregate).when(purge, here).thenRefuses('not_found');
   });
 
-  test('when it was deleted, then that is recorded, once', () => {
+  test('is recorded once for a deleted script', () => {
     given(scriptAggregate, scriptCreated(), deleted).when(purge, here).thenRecords(purged);
     const script = given(scriptAggregate, scriptCreated(), deleted, purged);
     script.when(purge, here).thenRecordsNothing();
   });
 
-  test('when all is removed, then that is recorded, once, and of no other script', () => {
+  test('records its completion once, and only after a purge request', () => {
     given(scriptAggregate, scriptCreated(), deleted, purged)
       .when(finish, here)
       .thenRecords(finished);
@@ -38,7 +38,7 @@ describe('given a script that is purged', () => {
       .thenRefuses('script_not_deleted');
   });
 
-  test('when it is to be restored or changed, then that is refused', () => {
+  test('prevents restoring and changes', () => {
     const script = given(scriptAggregate, scriptCreated(), deleted, purged);
     script.when({ type: 'RestoreScript', ...id }, here).thenRefuses('script_purged');
     script.when({ type: 'EnableScript', ...id }, here).thenRefuses('not_found');

@@ -30,51 +30,51 @@ function quota(storageQuotaBytes: number) {
   return { settings: { ...defaultSettings, storageQuotaBytes } };
 }
 
-describe('given no script', () => {
+describe('an unknown script', () => {
   const nothing = given(scriptAggregate);
 
-  test('when it is created, then it is there with its files', () => {
+  test('is created with its files', () => {
     nothing.when(createScript(), here).thenRecords(scriptCreated());
   });
 
-  test('when its group does not exist, then it is refused', () => {
+  test('is refused if its group does not exist', () => {
     nothing.when(createScript(), { groupExists: false }).thenRefuses('validation_failed');
   });
 
   test.each(['', '/main.py', '../main.py', 'a//b', 'data/x', 'a\0'])(
-    'when it is created with a file at %j, then it is refused',
+    'is refused with a file at %j',
     (path) => {
       const files = [file('main.py'), file(path)];
       nothing.when(createScript({ files }), here).thenRefuses('invalid_path');
     },
   );
 
-  test('when an interpreter would read its entry point as an option, then it is refused', () => {
+  test('is refused if an interpreter would parse its entry point as an option', () => {
     const settings = { ...defaultSettings, entrypoint: '-c' };
     nothing.when(createScript({ settings }), here).thenRefuses('validation_failed');
   });
 
   test.each([[['a.py', 'a.py']], [['a', 'a/b']], [['a/b/c', 'a/b']]])(
-    'when two of its files, %j, get in each other’s way, then it is refused',
+    'is refused if its files %j conflict',
     (paths) => {
       const files = paths.map((path) => file(path));
       nothing.when(createScript({ files }), here).thenRefuses('invalid_path');
     },
   );
 
-  test('when a file is larger than a file may be, then it is refused', () => {
+  test('is refused with a file above the size limit', () => {
     const files = [file('big', 'a', maxFileBytes + 1)];
     nothing.when(createScript({ files }), here).thenRefuses('payload_too_large');
   });
 
-  test('when its files together are larger than its quota, then it is refused', () => {
+  test('is refused if its files exceed its quota', () => {
     const files = [file('a', 'a', 60), file('b', 'b', 41)];
     nothing
       .when(createScript({ ...quota(100), files }), here)
       .thenRefuses('storage_quota_exceeded');
   });
 
-  test('when its files fill the quota exactly, then it is created', () => {
+  test('is created if its files fill the quota exactly', () => {
     const script = { ...quota(100), files: [file('a', 'a', 60), file('b', 'b', 40)] };
     nothing.when(createScript(script), here).thenRecords(scriptCreated(script));
   });
@@ -85,19 +85,19 @@ describe('given no script', () => {
     { type: 'EnableScript', ...id },
     { type: 'DisableScript', ...id },
     { type: 'DeleteScript', ...id },
-  ] as const)('when it is asked to $type, then there is no such script', (command) => {
+  ] as const)('refuses $type as unknown', (command) => {
     nothing.when(command, here).thenRefuses('not_found');
   });
 });
 
-describe('given a script', () => {
+describe('an existing script', () => {
   const script = given(scriptAggregate, scriptCreated());
 
-  test('when it is created again, then it exists already', () => {
+  test('cannot be created again', () => {
     script.when(createScript(), here).thenRefuses('already_exists');
   });
 
-  test('when something is changed, then only that is recorded, under the next version', () => {
+  test('records only changed settings, with the next version', () => {
     script
       .when(
         {
@@ -115,39 +115,39 @@ describe('given a script', () => {
       });
   });
 
-  test('when nothing really changes, then nothing is recorded', () => {
+  test('records nothing without an actual change', () => {
     script
       .when({ type: 'ChangeScript', ...id, name: 'Report', groupId: groupId() }, here)
       .thenRecordsNothing();
   });
 
-  test('when it is given the limits that it has, in any order, then nothing is recorded', () => {
+  test('records nothing if the limits are the same in another order', () => {
     const limits = Object.fromEntries(
       Object.entries(defaultLimits).toReversed(),
     ) as unknown as typeof defaultLimits;
     script.when({ type: 'ChangeScript', ...id, settings: { limits } }, here).thenRecordsNothing();
   });
 
-  test('when a limit is lifted, then that is recorded', () => {
+  test('records a removed limit', () => {
     const limits = { ...defaultLimits, cpu_seconds: null };
     script
       .when({ type: 'ChangeScript', ...id, settings: { limits } }, here)
       .thenRecords({ type: 'ScriptChanged', data: { ...id, version: 2, settings: { limits } } });
   });
 
-  test('when it is moved to another group, then that is recorded', () => {
+  test('records a move to another group', () => {
     script
       .when({ type: 'ChangeScript', ...id, groupId: groupId(2) }, here)
       .thenRecords({ type: 'ScriptChanged', data: { ...id, version: 2, groupId: groupId(2) } });
   });
 
-  test('when it is moved to a group that does not exist, then it is refused', () => {
+  test('refuses a move to a group that does not exist', () => {
     script
       .when({ type: 'ChangeScript', ...id, groupId: groupId(2) }, { groupExists: false })
       .thenRefuses('validation_failed');
   });
 
-  test('when its quota is set below what it uses, then that is accepted', () => {
+  test('accepts a quota below its current use', () => {
     script
       .when({ type: 'ChangeScript', ...id, settings: { storageQuotaBytes: 5 } }, here)
       .thenRecords({
@@ -156,20 +156,20 @@ describe('given a script', () => {
       });
   });
 
-  test('when it is enabled, which it is, then nothing is recorded', () => {
+  test('records nothing when enabled twice', () => {
     script.when({ type: 'EnableScript', ...id }, here).thenRecordsNothing();
   });
 
-  test('when it is disabled, then that is recorded', () => {
+  test('is disabled', () => {
     script.when({ type: 'DisableScript', ...id }, here).thenRecords(disabled);
   });
 
-  test('when it is deleted, then that is recorded', () => {
+  test('is deleted', () => {
     script.when({ type: 'DeleteScript', ...id, expectedVersion: 1 }, here).thenRecords(deleted);
   });
 });
 
-describe('given a script at version 2', () => {
+describe('a script at version 2', () => {
   const script = given(scriptAggregate, scriptCreated(), saved(file('main.py', 'b'), 2));
 
   test.each([
@@ -177,63 +177,57 @@ describe('given a script at version 2', () => {
     { type: 'ChangeScript', ...id, name: 'Report', expectedVersion: 3 },
     save(file('main.py', 'c'), { version: 1 }),
     { type: 'DeleteScript', ...id, expectedVersion: 1 },
-  ] as const)(
-    'when somebody who saw version $expectedVersion asks to $type, then it is refused',
-    (command) => {
-      script.when(command, here).thenRefuses('version_mismatch');
-    },
-  );
+  ] as const)('refuses $type with version $expectedVersion', (command) => {
+    script.when(command, here).thenRefuses('version_mismatch');
+  });
 
-  test('when somebody who saw version 2 changes it, then it is version 3', () => {
+  test('has version 3 after a change with version 2', () => {
     script
       .when({ type: 'ChangeScript', ...id, name: 'New', expectedVersion: 2 }, here)
       .thenRecords({ type: 'ScriptChanged', data: { ...id, version: 3, name: 'New' } });
   });
 
-  test('when it is disabled and enabled, then its version stays', () => {
+  test('keeps its version when disabled and enabled', () => {
     given(scriptAggregate, scriptCreated(), disabled, enabled)
       .when(save(file('x')), here)
       .thenRecords(saved(file('x'), 2));
   });
 });
 
-describe('given a script with a file', () => {
+describe('a script with a file', () => {
   const script = given(scriptAggregate, scriptCreated({ files: [file('lib/a.py', 'a')] }));
 
-  test('when another file is saved, then it is the next version', () => {
+  test('has the next version after another file is saved', () => {
     script.when(save(file('main.py', 'b')), here).thenRecords(saved(file('main.py', 'b'), 2));
   });
 
-  test('when the same content is saved, then nothing is recorded', () => {
+  test('records nothing if the same content is saved', () => {
     script.when(save(file('lib/a.py', 'a')), here).thenRecordsNothing();
   });
 
-  test.each(['', '..', '/x', 'a\\b', 'data/x', 'x'.repeat(256)])(
-    'when a file is saved at %j, then it is refused',
-    (path) => {
-      script.when(save(file(path)), here).thenRefuses('invalid_path');
-    },
-  );
+  test.each(['', '..', '/x', 'a\\b', 'data/x', 'x'.repeat(256)])('refuses a file at %j', (path) => {
+    script.when(save(file(path)), here).thenRefuses('invalid_path');
+  });
 
   test.each(['lib', 'lib/a.py/b', 'lib/a.py/b/c'])(
-    'when a file is saved at %j, where it cannot be beside the other, then it is refused',
+    'refuses a file at %j, which conflicts with the other file',
     (path) => {
       script.when(save(file(path)), here).thenRefuses('invalid_path');
     },
   );
 
-  test('when a file is saved at a name that only begins the same, then it is saved', () => {
+  test('accepts a file whose name only starts with the same text', () => {
     script.when(save(file('lib/a')), here).thenRecords(saved(file('lib/a'), 2));
     script.when(save(file('li')), here).thenRecords(saved(file('li'), 2));
   });
 
-  test('when its author saw the present content, then it is saved', () => {
+  test('accepts content if the expected hash matches', () => {
     const next = file('lib/a.py', 'b');
     script.when(save(next, { sha256: 'a'.repeat(64) }), here).thenRecords(saved(next, 2));
   });
 
   test.each(['lib/a.py', 'lib/new.py'])(
-    'when the author of %j saw other content, then it is refused',
+    'refuses content for %j if the expected hash differs',
     (path) => {
       script
         .when(save(file(path, 'c'), { sha256: 'b'.repeat(64) }), here)
@@ -241,7 +235,7 @@ describe('given a script with a file', () => {
     },
   );
 
-  test('when the file is as large as a file may be, then it is saved, and no larger one', () => {
+  test('accepts a file of the maximum size, and none above it', () => {
     const largest = file('big', 'b', maxFileBytes);
     script.when(save(largest), here).thenRecords(saved(largest, 2));
     script
@@ -250,26 +244,26 @@ describe('given a script with a file', () => {
   });
 });
 
-describe('given a script that uses 60 of its 100 bytes', () => {
+describe('a script that uses 60 of its 100 bytes', () => {
   const script = given(
     scriptAggregate,
     scriptCreated({ ...quota(100), files: [file('a', 'a', 60)] }),
   );
 
-  test('when a file fills the rest, then it is saved', () => {
+  test('accepts a file that fills the quota', () => {
     script.when(save(file('b', 'b', 40)), here).thenRecords(saved(file('b', 'b', 40), 2));
   });
 
-  test('when a file needs one byte more, then it is refused', () => {
+  test('refuses a file that exceeds the quota by one byte', () => {
     script.when(save(file('b', 'b', 41)), here).thenRefuses('storage_quota_exceeded');
   });
 
-  test('when a file takes the place of the old one, then the old one does not count', () => {
+  test('does not count the content that a file replaces', () => {
     script.when(save(file('a', 'b', 100)), here).thenRecords(saved(file('a', 'b', 100), 2));
     script.when(save(file('a', 'b', 101)), here).thenRefuses('storage_quota_exceeded');
   });
 
-  test('when the quota was set below that, then further writes are refused', () => {
+  test('refuses larger files after the quota was lowered below its use', () => {
     given(scriptAggregate, scriptCreated({ ...quota(100), files: [file('a', 'a', 60)] }), {
       type: 'ScriptChanged',
       data: { ...id, version: 2, settings: { storageQuotaBytes: 50 } },
@@ -279,26 +273,26 @@ describe('given a script that uses 60 of its 100 bytes', () => {
   });
 });
 
-describe('given a disabled script', () => {
+describe('a disabled script', () => {
   const script = given(scriptAggregate, scriptCreated(), disabled);
 
-  test('when it is disabled, then nothing is recorded', () => {
+  test('records nothing when disabled again', () => {
     script.when({ type: 'DisableScript', ...id }, here).thenRecordsNothing();
   });
 
-  test('when it is enabled, then that is recorded', () => {
+  test('is enabled', () => {
     script.when({ type: 'EnableScript', ...id }, here).thenRecords(enabled);
   });
 
-  test('when a file is saved, then it is saved', () => {
+  test('accepts files', () => {
     script.when(save(file('x')), here).thenRecords(saved(file('x'), 2));
   });
 });
 
-describe('given a deleted script', () => {
+describe('a deleted script', () => {
   const script = given(scriptAggregate, scriptCreated(), deleted);
 
-  test('when it is created again, then it exists already: its history is kept', () => {
+  test('cannot be created again, because its history remains', () => {
     script.when(createScript(), here).thenRefuses('already_exists');
   });
 
@@ -308,7 +302,7 @@ describe('given a deleted script', () => {
     { type: 'EnableScript', ...id },
     { type: 'DisableScript', ...id },
     { type: 'DeleteScript', ...id },
-  ] as const)('when it is asked to $type, then there is no such script', (command) => {
+  ] as const)('refuses $type as unknown', (command) => {
     script.when(command, here).thenRefuses('not_found');
   });
 });

@@ -22,7 +22,7 @@ import {
 } from './state.ts';
 
 export interface ScriptDecisionFacts {
-  /** Whether the group that the command names exists; true where it names none. */
+  /** Whether the group that the command names exists; true without a group. */
   readonly groupExists: boolean;
 }
 
@@ -198,10 +198,10 @@ export const scriptAggregate: Aggregate<
   streamOf: (command) => `script-${command.scriptId}`,
   guards: (command) =>
     'groupId' in command && command.groupId !== undefined ? [`group-${command.groupId}`] : [],
-  gather: async (command, world) => ({
+  readFacts: async (command, reads) => ({
     groupExists:
       !('groupId' in command) ||
       command.groupId === undefined ||
-      (await world.groupExists(command.groupId)),
+      (await reads.groupExists(command.groupId)),
   }),
 };

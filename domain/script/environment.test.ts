@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { environmentProblem } from './environment.ts';
 
-describe('the variables of a script', () => {
+describe('environment variables of a script', () => {
   test.each(['TZ', 'a', '_X1', 'HTTP_PROXY', 'MY_PATH', 'PATHS'])(
     'may have the name %s',
     (name) => {

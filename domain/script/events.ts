@@ -1,10 +1,10 @@
-/** Facts of a script, in streams `script-<id>`. Stored for good: a type is never renamed and a field
- *  never changes its meaning. File bodies are not here, only their hashes. */
+/** Events of a script, in streams `script-<id>`. Permanent: never rename a type or change the meaning of a field.
+ *  Events contain the hashes of files, not their contents. */
 import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { GroupId, ScriptId } from '#domain/kernel/ids.ts';
 import type { ScriptSettings } from './settings.ts';
 
-/** One file as it was saved. The bytes are in the object store under the hash. */
+/** A saved file. The object store holds the content under the hash. */
 export interface FileVersion {
   readonly path: string;
   /** Lower-case hex of the content's SHA-256. */
@@ -24,7 +24,7 @@ export type ScriptCreated = DomainEvent<
   }
 >;
 
-/** Only what changed is there. `version` is the script's from then on. */
+/** Only the changed settings. `version` is the script's version from this event on. */
 export type ScriptChanged = DomainEvent<
   'ScriptChanged',
   {
@@ -47,7 +47,7 @@ export type FileDeleted = DomainEvent<
   { readonly scriptId: ScriptId; readonly version: number; readonly path: string }
 >;
 
-/** The content is where it was; `path` is where the file is from then on. */
+/** The content was at the old path; `path` is the new one. */
 export type FileMoved = DomainEvent<
   'FileMoved',
   FileVersion & { readonly scriptId: ScriptId; readonly version: number; readonly from: string }
@@ -56,13 +56,12 @@ export type FileMoved = DomainEvent<
 export type ScriptEnabled = DomainEvent<'ScriptEnabled', { readonly scriptId: ScriptId }>;
 export type ScriptDisabled = DomainEvent<'ScriptDisabled', { readonly scriptId: ScriptId }>;
 export type ScriptDeleted = DomainEvent<'ScriptDeleted', { readonly scriptId: ScriptId }>;
-/** Undoes a deletion: the script is as it was before. */
+/** Reverses a deletion. The script is unchanged. */
 export type ScriptRestored = DomainEvent<'ScriptRestored', { readonly scriptId: ScriptId }>;
 
-/** A deleted script cannot come back from now on: its files, what its runs left and the keys of its
- *  secrets are being removed. */
+/** The script can no longer be restored. Its files, its runs' data and its secrets' keys are being deleted. */
 export type ScriptPurged = DomainEvent<'ScriptPurged', { readonly scriptId: ScriptId }>;
-/** Nothing of that is left in the stores. Each runtime removes what it has as soon as it looks. */
+/** The stores no longer contain any of this data. Each runtime deletes its copies when it next checks. */
 export type ScriptPurgeFinished = DomainEvent<
   'ScriptPurgeFinished',
   { readonly scriptId: ScriptId }

@@ -1,10 +1,10 @@
-/** Paths of a script's files (contract §3, "Files"). */
+/** Paths of script files (contract §3, "Files"). */
 import { nameProblem } from '#domain/kernel/names.ts';
 
 const maxPathBytes = 255;
 
-/** Why `path` cannot name a file, or `undefined` when it can: relative, at most 255 bytes, and no
- *  part that is empty, `.`, `..`, or holds a NUL, a control character or a backslash. */
+/** Describes why `path` cannot name a file; `undefined` if it can. A path is relative, has at most 255 bytes, and
+ *  has no part that is empty, `.`, `..`, or contains NUL, a control character or a backslash. */
 export function pathProblem(path: string): string | undefined {
   if (path === '') return 'the path is empty';
   if (new TextEncoder().encode(path).length > maxPathBytes) {
@@ -21,9 +21,9 @@ export function pathProblem(path: string): string | undefined {
   return reservedProblem(path);
 }
 
-/** Why `path` cannot be the file that an interpreter executes, or `undefined` when it can. */
+/** Describes why `path` cannot be the entry point; `undefined` if it can. */
 export function entrypointProblem(path: string): string | undefined {
-  // `python -c` would read it as an option.
+  // `python -c` would parse it as an option.
   if (path.startsWith('-')) return 'the path of an entry point cannot begin with "-"';
   const problem = pathProblem(path);
   if (problem !== undefined) return problem;
@@ -34,11 +34,11 @@ export function entrypointProblem(path: string): string | undefined {
   );
 }
 
-/** A Python source file, and an archive that Python executes (PEP 441). */
+/** A Python source file, or an archive that Python executes (PEP 441). */
 const executable = ['.py', '.pyz'];
 
-/** Why `path` cannot name a new file, or `undefined` when it can: names of the files that are there already are
- *  checked by `pathProblem` alone. */
+/** Describes why `path` cannot name a new file; `undefined` if it can. Existing names are checked by `pathProblem`
+ *  only. */
 export function newPathProblem(path: string): string | undefined {
   const problem = pathProblem(path);
   if (problem !== undefined) return problem;
@@ -46,7 +46,7 @@ export function newPathProblem(path: string): string | undefined {
   return unusable === undefined ? undefined : `the path ${unusable}`;
 }
 
-// `data/` is what runs keep for themselves: a file of the script there would be hidden by it.
+// Runs keep their own data in `data/`, which would hide a file of the script.
 function reservedProblem(path: string): string | undefined {
   return path === 'data' || path.startsWith('data/')
     ? 'the folder "data" is reserved for runs'

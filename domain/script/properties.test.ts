@@ -11,23 +11,23 @@ import { storageUsedBytes, type ScriptState } from './state.ts';
 
 type Present = Extract<ScriptState, { status: 'present' }>;
 
-describe('whatever is done to scripts', () => {
-  test('the version is 1 at first, and one more for every change', () => {
+describe('scripts, after any sequence of commands,', () => {
+  test('start at version 1, with one more for every change', () => {
     everyHistory((history) => {
       const versions = history.flatMap((event) => versionOf(event) ?? []);
       expect(versions).toEqual(versions.map((_, index) => index + 1));
     });
   });
 
-  test('the files fit the quota in force whenever one is saved', () => {
-    // One that is moved takes no more than before, where the quota has become less since.
+  test('have files within the current quota after every save', () => {
+    // A move needs no more space, even if the quota was lowered.
     everySave((script) => {
       const used = storageUsedBytes(script.files.values());
       expect(used).toBeLessThanOrEqual(script.settings.storageQuotaBytes);
     }, saves);
   });
 
-  test('no file is larger than a file may be', () => {
+  test('have no file above the size limit', () => {
     everySave((script) => {
       for (const { sizeBytes } of script.files.values()) {
         expect(sizeBytes).toBeLessThanOrEqual(maxFileBytes);
@@ -35,7 +35,7 @@ describe('whatever is done to scripts', () => {
     });
   });
 
-  test('the files can lie in one folder together', () => {
+  test('have files that can exist in one folder together', () => {
     everySave((script) => {
       const paths = [...script.files.keys()];
       expect(paths.map(pathProblem)).toEqual(paths.map(() => undefined));
@@ -45,7 +45,7 @@ describe('whatever is done to scripts', () => {
     });
   });
 
-  test('a file is left, once there was one', () => {
+  test('keep at least one file, once there was one', () => {
     everyHistory((history) => {
       const counts = history.map((_, index) => {
         const state = fold(scriptAggregate, history.slice(0, index + 1));
@@ -57,7 +57,7 @@ describe('whatever is done to scripts', () => {
     });
   });
 
-  test('it begins with its creation, and after its deletion it is restored or purged for good', () => {
+  test('begin with their creation, and after a deletion are only restored or purged', () => {
     everyHistory((history) => {
       const types = history.map((event) => event.type);
       expect(types.lastIndexOf('ScriptCreated')).toBe(types.length === 0 ? -1 : 0);
@@ -87,7 +87,7 @@ function everyHistory(check: (history: readonly ScriptEvent[]) => void): void {
 
 const saves: readonly string[] = ['ScriptCreated', 'FileSaved'];
 
-/** Checks each state that one of these events has left. */
+/** Checks each state after one of these events. */
 function everySave(
   check: (script: Present) => void,
   types: readonly string[] = [...saves, 'FileMoved'],

@@ -28,7 +28,7 @@ describe('settings of a script', () => {
   );
 
   test.each(['nb.ipynb', 'lib/-c', 'folder', 'main.py.txt', 'main.PY', 'py'])(
-    'may not have the entry point %j, which is no Python file',
+    'may not have the entry point %j, which is not a Python file',
     (entrypoint) => {
       expect(settingsProblem({ entrypoint })).toContain('must be a Python file');
     },

@@ -1,9 +1,9 @@
-/** What a script's author may set about its runs, with the defaults of contract §6. */
+/** Settings for the runs of a script, with the defaults of contract §6. */
 import type { JsonValue } from '#domain/kernel/event.ts';
 import { environmentProblem, type EnvironmentVariables } from './environment.ts';
 import { entrypointProblem } from './path.ts';
 
-/** `null` lifts a limit. */
+/** `null`: no limit. */
 export interface RunLimits {
   readonly cpu_seconds: number | null;
   readonly memory_bytes: number | null;
@@ -12,23 +12,22 @@ export interface RunLimits {
   readonly processes: number | null;
   readonly wall_clock_seconds: number | null;
   readonly log_bytes: number | null;
-  /** Time in the queue, from when the run may start. */
+  /** Maximum time in the queue, from when the run may start. */
   readonly queue_seconds: number | null;
 }
 
-/** When a run that failed is tried again, as a new run. */
+/** The retry policy of failed runs. */
 export interface RetryPolicy {
-  /** Runs in all, the first included: 1 for none again. */
+  /** Maximum number of attempts, including the first; 1 disables retries. */
   readonly max_attempts: number;
-  /** From the end of the first run to the second; each further one waits `backoff_factor` times as
-   *  long as the one before, at most `max_backoff_seconds`. */
+  /** Delay from the end of the first attempt to the second. Each later delay is `backoff_factor` times the
+   *  previous one, at most `max_backoff_seconds`. */
   readonly backoff_seconds: number;
   readonly backoff_factor: number;
   readonly max_backoff_seconds: number;
 }
 
-/** `warm`: a run may be executed by an interpreter that is kept for the script. `cold`: each starts one
- *  of its own. */
+/** `warm`: a warm interpreter of the script may execute the run. `cold`: each run starts its own interpreter. */
 export const startModes = ['warm', 'cold'] as const;
 export type StartMode = (typeof startModes)[number];
 
@@ -42,17 +41,17 @@ export interface ScriptSettings {
   readonly limits: RunLimits;
   readonly tags: readonly string[];
   readonly retry: RetryPolicy;
-  /** One run is kept alive while the script is enabled. */
+  /** Always on: one run is active while the script is enabled. */
   readonly keepAlive: boolean;
   readonly environment: EnvironmentVariables;
-  /** `3` or such as `3.12`; `null` for the runtime's own. */
+  /** `3`, or a version such as `3.12`; `null` for the runtime's default. */
   readonly python: string | null;
   readonly startMode: StartMode;
-  /** TCP ports that runs may listen on; `0` stands for one that the kernel chooses. */
+  /** TCP ports that runs may listen on; the kernel chooses the port for `0`. */
   readonly listenPorts: readonly number[];
-  /** What the parameters of runs have to match; `null` for anything. */
+  /** The schema of the parameters; `null` permits any parameters. */
   readonly parametersSchema: ParametersSchema | null;
-  /** A new value resolves the requirements anew. */
+  /** A new value resolves the requirements again. */
   readonly resolution: string | null;
 }
 
@@ -93,14 +92,14 @@ export const defaultSettings: ScriptSettings = {
 };
 
 export const maxListenPorts = 16;
-/** Lower ones are for privileged processes. */
+/** Lower ports are reserved for privileged processes. */
 export const minListenPort = 1024;
 export const maxListenPort = 65_535;
 
 /** Largest single file, in bytes. */
 export const maxFileBytes = 10 * mebibyte;
 
-/** What is wrong with settings, as a sentence; `undefined` for nothing. */
+/** Describes the problem of the settings; `undefined` if they are valid. */
 export function settingsProblem(settings: Partial<ScriptSettings>): string | undefined {
   const { environment = {}, entrypoint = defaultSettings.entrypoint, listenPorts = [] } = settings;
   const unusable = environmentProblem(environment);
@@ -111,7 +110,7 @@ export function settingsProblem(settings: Partial<ScriptSettings>): string | und
   return refused === undefined ? undefined : `The listen ports are not valid: ${refused}.`;
 }
 
-/** What is wrong with listen ports; `undefined` for nothing. */
+/** Describes the problem of the listen ports; `undefined` if they are valid. */
 export function listenPortsProblem(ports: readonly number[]): string | undefined {
   if (ports.length > maxListenPorts) return `there are more than ${maxListenPorts}`;
   if (new Set(ports).size < ports.length) return 'a port is listed twice';

@@ -2,9 +2,9 @@ import type { GroupId } from '#domain/kernel/ids.ts';
 import type { FileVersion, ScriptEvent } from './events.ts';
 import { defaultSettings, type ScriptSettings } from './settings.ts';
 
-/** A file as it is in a script. */
+/** A file of a script. */
 export interface PresentFile extends FileVersion {
-  /** Version of the script's stream that brought it to its path, with this content. */
+  /** Version of the script's stream that put this content at this path. */
   readonly since: number;
 }
 
@@ -14,7 +14,7 @@ interface Script {
   readonly groupId: GroupId;
   readonly settings: ScriptSettings;
   readonly enabled: boolean;
-  /** Counts every change of files and settings; what an `ETag` shows. */
+  /** Counts every change of files and settings; the `ETag`. */
   readonly version: number;
   readonly files: ReadonlyMap<string, PresentFile>;
 }
@@ -33,7 +33,7 @@ export function evolveScript(state: ScriptState, event: ScriptEvent, since: numb
   return evolved(state, event, since, (files) => new Map(files));
 }
 
-/** The same for one event after the other. The files are copied once: a script may have thousands. */
+/** Folds many events. Copies the files once, because a script may have thousands. */
 export function evolveScriptAll(
   state: ScriptState,
   events: readonly (ScriptEvent & { readonly version: number })[],
@@ -43,7 +43,7 @@ export function evolveScriptAll(
   return events.reduce((before, event) => evolved(before, event, event.version, edit), state);
 }
 
-/** Files that may be changed. */
+/** A mutable copy of the files. */
 type Edit = (files: PresentScript['files']) => Map<string, PresentFile>;
 
 function evolved(state: ScriptState, event: ScriptEvent, since: number, edit: Edit): ScriptState {
@@ -108,7 +108,7 @@ function created(
   };
 }
 
-/** Bytes that files take together. */
+/** Total size of the files in bytes. */
 export function storageUsedBytes(files: Iterable<FileVersion>): number {
   let total = 0;
   for (const file of files) total += file.sizeBytes;

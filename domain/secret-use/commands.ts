@@ -1,6 +1,6 @@
 import type { SecretsRead } from './events.ts';
 
-/** Asked by the runtime before it opens values of secrets for a run. */
+/** Sent by the runtime before it decrypts secrets for a run. */
 export type ReadSecrets = SecretsRead['data'] & { readonly type: 'ReadSecrets' };
 
 export type SecretUseCommand = ReadSecrets;

@@ -12,18 +12,18 @@ const wasRead = (...secrets: readonly SecretRead[]) =>
 const token = { name: 'TOKEN', version: 1 };
 const other = { name: 'OTHER', version: 1 };
 
-describe('given a run', () => {
-  test('when it is given values, then each is recorded', () => {
+describe('a run without secrets', () => {
+  test('records each value that it receives', () => {
     given(secretUseAggregate).when(read(token, other)).thenRecords(wasRead(token, other));
   });
 });
 
-describe('given a run that was given a value', () => {
-  test('when it is given that again, then nothing is recorded', () => {
+describe('a run that has received a value', () => {
+  test('does not record the same value again', () => {
     given(secretUseAggregate, wasRead(token)).when(read(token)).thenRecordsNothing();
   });
 
-  test('when it is given another or a newer one, then that one is recorded', () => {
+  test('records another value or a newer version', () => {
     const newer = { ...token, version: 2 };
     given(secretUseAggregate, wasRead(token))
       .when(read(token, other, newer))

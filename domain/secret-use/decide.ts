@@ -32,5 +32,5 @@ export const secretUseAggregate: Aggregate<SecretUseState, SecretUseCommand, Sec
   decide: decideSecretUse,
   streamOf: (command) => `secret_use-${command.runId}`,
   guards: () => [],
-  gather: () => Promise.resolve(undefined),
+  readFacts: () => Promise.resolve(undefined),
 };

@@ -1,16 +1,16 @@
-/** Which secrets a run was given, in a stream `secret_use-<run id>` for each run that was given one, so
- *  that whoever may read a run's own history does not read the names of secrets there. Stored for good:
- *  a type is never renamed and a field never changes its meaning. */
+/** The secrets that a run received, in a stream `secret_use-<run id>`. The stream is separate from the run's
+ *  stream because readers of a run's history may not see the names of secrets. Permanent: never rename a type or
+ *  change the meaning of a field. */
 import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { RunId, ScriptId } from '#domain/kernel/ids.ts';
 
-/** A value of a secret, by its name and version. */
+/** A secret's name and version. */
 export interface SecretRead {
   readonly name: string;
   readonly version: number;
 }
 
-/** Values are about to be given to the run: each is recorded once, however often it is asked for. */
+/** Recorded before the run receives the values. Each value is recorded once, also after repeated requests. */
 export type SecretsRead = DomainEvent<
   'SecretsRead',
   {

@@ -1,6 +1,6 @@
 import type { SecretRead, SecretUseEvent } from './events.ts';
 
-/** What the run was given so far. */
+/** The values that the run has received. */
 export type SecretUseState = readonly SecretRead[];
 
 export const initialSecretUse: SecretUseState = [];

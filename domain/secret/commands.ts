@@ -5,9 +5,9 @@ export interface SetSecret {
   readonly type: 'SetSecret';
   readonly scriptId: ScriptId;
   readonly name: string;
-  /** The version that the value was sealed for: the one after the present. */
+  /** The version that the value was sealed for: the current version plus 1. */
   readonly version: number;
-  /** Left out, it stays as it is, and a new secret is none. */
+  /** Absent: unchanged; a new secret is not an environment variable. */
   readonly asEnvironment?: boolean;
   readonly sealed: Sealed;
 }

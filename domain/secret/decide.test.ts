@@ -19,27 +19,27 @@ function tokenSet(changes: Partial<Extract<SecretEvent, { type: 'SecretSet' }>['
   return { type: 'SecretSet', data: { ...data, ...changes } } as const;
 }
 
-describe('given a script without secrets', () => {
-  test('when one is set, then it is, and is no variable unless that is asked for', () => {
+describe('a script without secrets', () => {
+  test('gets a secret, which is an environment variable only on request', () => {
     given(secretAggregate).when(setSecret(), facts).thenRecords(tokenSet());
     given(secretAggregate)
       .when(setSecret({ asEnvironment: true }), facts)
       .thenRecords(tokenSet({ asEnvironment: true }));
   });
 
-  test('when one is deleted, then there is none', () => {
+  test('refuses the deletion of an unknown secret', () => {
     given(secretAggregate).when(deleteToken, facts).thenRefuses('not_found');
   });
 
   test.each(['', '7', 'a-b', 'a b', 'a=b', 'é', 'x'.repeat(129)])(
-    'when the name is "%s", then it is refused',
+    'refuses the name "%s"',
     (name) => {
       given(secretAggregate).when(setSecret({ name }), facts).thenRefuses('validation_failed');
     },
   );
 
   test.each(['PATH', 'LD_PRELOAD', 'PYTHONPATH', 'ORCH_RUN_ID'])(
-    'when %s is to be a variable, then it is refused; as a plain secret it is one like any other',
+    'refuses %s as an environment variable, but not as a plain secret',
     (name) => {
       given(secretAggregate)
         .when(setSecret({ name, asEnvironment: true }), facts)
@@ -48,33 +48,33 @@ describe('given a script without secrets', () => {
     },
   );
 
-  test('when the script is gone, then nothing can be set or deleted', () => {
+  test('refuses changes after its deletion', () => {
     const gone = { ...facts, scriptExists: false };
     given(secretAggregate).when(setSecret(), gone).thenRefuses('not_found');
     given(secretAggregate, tokenSet()).when(deleteToken, gone).thenRefuses('not_found');
   });
 
-  test('when the key was destroyed meanwhile, then the value has to be sealed again', () => {
+  test('refuses a value whose key was destroyed meanwhile', () => {
     given(secretAggregate)
       .when(setSecret(), { ...facts, keyExists: false })
       .thenRefuses('version_mismatch');
   });
 });
 
-describe('given a secret', () => {
-  test('when it is set again, then it has another version and stays what it is', () => {
+describe('an existing secret', () => {
+  test('gets a new version when set again and keeps its other settings', () => {
     given(secretAggregate, tokenSet({ asEnvironment: true }))
       .when(setSecret({ version: 2 }), facts)
       .thenRecords(tokenSet({ version: 2, asEnvironment: true }));
   });
 
-  test('when the value was sealed for another version, then it is refused', () => {
+  test('refuses a value that was sealed for another version', () => {
     given(secretAggregate, tokenSet())
       .when(setSecret({ version: 1 }), facts)
       .thenRefuses('version_mismatch');
   });
 
-  test('when it is deleted and set again, then no version comes twice', () => {
+  test('never reuses a version after its deletion', () => {
     given(secretAggregate, tokenSet()).when(deleteToken, facts).thenRecords(deleted);
     given(secretAggregate, tokenSet({ asEnvironment: true }), deleted)
       .when(setSecret({ version: 2 }), facts)
@@ -83,10 +83,10 @@ describe('given a secret', () => {
   });
 });
 
-describe('given as many secrets as a script may have', () => {
+describe('a script with the maximum number of secrets', () => {
   const many = Array.from({ length: maxSecrets }, (_, index) => tokenSet({ name: `T${index}` }));
 
-  test('when one more is set, then it is refused; another value of one is not', () => {
+  test('refuses another secret, but accepts a new value', () => {
     given(secretAggregate, ...many)
       .when(setSecret(), facts)
       .thenRefuses('validation_failed');
@@ -95,7 +95,7 @@ describe('given as many secrets as a script may have', () => {
       .thenRecords(tokenSet({ name: 'T7', version: 2 }));
   });
 
-  test('when they take too many bytes together, then it is refused', () => {
+  test('refuses values above the total size', () => {
     const ciphertext = 'x'.repeat((maxSecretsBytes * 4) / 3 + 4);
     given(secretAggregate)
       .when(setSecret({ sealed: { ...sealed, ciphertext } }), facts)

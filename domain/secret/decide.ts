@@ -6,9 +6,9 @@ import { isSecretName, maxSecrets, maxSecretsBytes, variableProblem } from './se
 import { evolveSecrets, initialSecrets, type Secret, type SecretsState } from './state.ts';
 
 export interface SecretDecisionFacts {
-  /** Whether the script is there and not deleted. */
+  /** Whether the script exists and is not deleted. */
   readonly scriptExists: boolean;
-  /** Whether the key that the value was sealed with has not been destroyed; true without a value. */
+  /** Whether the key that sealed the value still exists; true without a value. */
   readonly keyExists: boolean;
 }
 
@@ -60,7 +60,7 @@ function set(
 function roomProblem(others: readonly Secret[], addedBytes: number): string | undefined {
   if (others.length >= maxSecrets) return `A script may have at most ${maxSecrets} secrets.`;
   const sealedBytes = others.reduce((sum, one) => sum + one.sealedBytes, addedBytes);
-  // Base64 makes four bytes of three.
+  // Base64 encodes three bytes as four.
   return sealedBytes * 0.75 > maxSecretsBytes
     ? `The secrets of a script may have at most ${maxSecretsBytes} bytes in total.`
     : undefined;
@@ -81,11 +81,11 @@ export const secretAggregate: Aggregate<
   decide: decideSecret,
   streamOf: (command) => `secret-${command.scriptId}`,
   guards: (command) => [`script-${command.scriptId}`],
-  gather: async (command, world) => {
-    const script = await world.script(command.scriptId);
+  readFacts: async (command, reads) => {
+    const script = await reads.script(command.scriptId);
     return {
       scriptExists: script !== undefined && !script.deleted,
-      keyExists: command.type !== 'SetSecret' || (await world.dataKeyExists(command.sealed.keyId)),
+      keyExists: command.type !== 'SetSecret' || (await reads.dataKeyExists(command.sealed.keyId)),
     };
   },
 };

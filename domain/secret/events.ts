@@ -1,12 +1,12 @@
-/** Facts of a script's secrets, in one stream `secret-<script id>` for all of them. Stored for good: a
- *  type is never renamed and a field never changes its meaning. No value is here, only its ciphertext;
- *  the key that opens it lies outside the events, so that it can be destroyed. */
+/** Events of a script's secrets, in one stream `secret-<script id>`. Permanent: never rename a type or change the
+ *  meaning of a field. Values are stored as ciphertext only. The key is stored outside the events, so that it can
+ *  be destroyed. */
 import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { ScriptId } from '#domain/kernel/ids.ts';
 
-/** A value under AES-256-GCM. Script, name, version and key id are bound to it as additional data. */
+/** A value encrypted with AES-256-GCM. The additional data binds script, name, version and key id to the value. */
 export interface Sealed {
-  /** Names the script's data key. */
+  /** Id of the script's data key. */
   readonly keyId: string;
   /** 96 bits in base64. */
   readonly nonce: string;
@@ -19,9 +19,9 @@ export type SecretSet = DomainEvent<
   {
     readonly scriptId: ScriptId;
     readonly name: string;
-    /** Of this secret, from 1 on. */
+    /** Version of this secret, from 1. */
     readonly version: number;
-    /** Whether it is a variable of the script's runs too. */
+    /** Whether the secret is also an environment variable of the script's runs. */
     readonly asEnvironment: boolean;
     readonly sealed: Sealed;
   }

@@ -1,15 +1,15 @@
 import type { SecretEvent } from './events.ts';
 
 export interface Secret {
-  /** Of the last value that there was. */
+  /** Version of the last value. */
   readonly version: number;
   readonly present: boolean;
   readonly asEnvironment: boolean;
-  /** Of the ciphertext's base64. */
+  /** Length of the ciphertext's base64. */
   readonly sealedBytes: number;
 }
 
-/** By name; those that were deleted stay, so that a version never comes twice. */
+/** By name. Deleted secrets remain, so that no version is reused. */
 export type SecretsState = ReadonlyMap<string, Secret>;
 
 export const initialSecrets: SecretsState = new Map();

@@ -5,7 +5,7 @@ export interface OpenSession {
   readonly type: 'OpenSession';
   readonly sessionId: SessionId;
   readonly userId: UserId;
-  /** Of the account whose password was right. */
+  /** Version of the account whose password was verified. */
   readonly accountVersion: number;
   readonly userAgent: string | null;
 }

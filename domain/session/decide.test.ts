@@ -11,25 +11,25 @@ const close = { type: 'CloseSession', ...id, reason: 'logout' } as const;
 const opened: SessionEvent = { type: 'SessionOpened', data: { ...id, ...account } };
 const closed: SessionEvent = { type: 'SessionClosed', data: { ...id, reason: 'logout' } };
 
-describe('given no session', () => {
-  test('when somebody signs in, then it is open', () => {
+describe('an unknown session', () => {
+  test('is opened by a sign-in', () => {
     given(sessionAggregate).when(open).thenRecords(opened);
   });
 
-  test('when it is closed, then nothing is recorded', () => {
+  test('records nothing when closed', () => {
     given(sessionAggregate).when(close).thenRecordsNothing();
   });
 });
 
-describe('given an open session', () => {
+describe('an open session', () => {
   const session = given(sessionAggregate, opened);
 
-  test('when it is opened again, then nothing is recorded', () => {
+  test('records nothing when opened again', () => {
     session.when(open).thenRecordsNothing();
   });
 
   test.each(['logout', 'revoked', 'refresh_reused'] as const)(
-    'when it ends by %s, then that is said',
+    'records its end with the reason %s',
     (reason) => {
       session
         .when({ ...close, reason })
@@ -38,23 +38,23 @@ describe('given an open session', () => {
   );
 });
 
-describe('given a session of an old program, whose token was traded', () => {
+describe('a session of an old program, with a rotated token,', () => {
   const old: readonly SessionEvent[] = [
     { type: 'SessionOpened', data: { ...id, userId: userId(), refreshHash: 'first' } },
     { type: 'SessionRefreshed', data: { ...id, refreshHash: 'second' } },
   ];
 
-  test('when it is closed, then that is recorded', () => {
+  test('is closed', () => {
     given(sessionAggregate, ...old)
       .when(close)
       .thenRecords(closed);
   });
 });
 
-describe('given a session that has ended', () => {
+describe('an ended session', () => {
   const session = given(sessionAggregate, opened, closed);
 
-  test('when it is closed or opened again, then nothing is recorded', () => {
+  test('records nothing when closed or opened again', () => {
     session.when(close).thenRecordsNothing();
     session.when(open).thenRecordsNothing();
   });

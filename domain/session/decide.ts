@@ -32,5 +32,5 @@ export const sessionAggregate: Aggregate<SessionState, SessionCommand, SessionEv
   decide: decideSession,
   streamOf: (command) => `session-${command.sessionId}`,
   guards: () => [],
-  gather: () => Promise.resolve(undefined),
+  readFacts: () => Promise.resolve(undefined),
 };

@@ -1,5 +1,5 @@
-/** Facts of a sign-in, in streams `session-<id>`. Stored for good: a type is never renamed and a field
- *  never changes its meaning. Refresh tokens are traded beside the events (docs/adr/0018). */
+/** Events of a session, in streams `session-<id>`. Permanent: never rename a type or change the meaning of a
+ *  field. Refresh tokens are rotated outside the events (docs/adr/0018). */
 import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { SessionId, UserId } from '#domain/kernel/ids.ts';
 
@@ -8,17 +8,17 @@ export type SessionOpened = DomainEvent<
   {
     readonly sessionId: SessionId;
     readonly userId: UserId;
-    /** Of the account as it let them in: once the account ends what was opened before, the session is among
-     *  that for good. Absent in old events, whose sessions count no longer. */
+    /** Version of the account at sign-in. When the account ends its sessions, every session with an older version
+     *  ends permanently. Absent in old events, whose sessions are no longer valid. */
     readonly accountVersion?: number;
-    /** What the client said that it is; null: nothing. Absent in old events. */
+    /** The client's user agent; null if it sent none. Absent in old events. */
     readonly userAgent?: string | null;
-    /** Of the first refresh token, in old events. */
+    /** Hash of the first refresh token, in old events. */
     readonly refreshHash?: string;
   }
 >;
 
-/** A refresh token was traded; recorded by old programs only. */
+/** A refresh token was rotated; recorded by old programs only. */
 export type SessionRefreshed = DomainEvent<
   'SessionRefreshed',
   {

@@ -9,8 +9,8 @@ const asked = fc.array(fc.tuple(sessionCommand, fc.constant(undefined)), {
   size: 'max',
 });
 
-describe('whatever is done to sessions', () => {
-  test('nothing comes after the end', () => {
+describe('sessions, after any sequence of commands,', () => {
+  test('record nothing after their end', () => {
     fc.assert(
       fc.property(asked, (all) => {
         for (const { history } of ends(steps(sessionAggregate, all))) {

@@ -7,8 +7,8 @@ const raised = { type: 'AlarmRaised', data: noRoom } as const;
 const cleared = { type: 'AlarmCleared', data: { name: 'disk_low' } } as const;
 const late = { name: 'projection_lag', detail: 'It is late.' } as const;
 
-describe('given that all is well', () => {
-  test('when something is not, then that is recorded, and nothing where nothing is', () => {
+describe('a platform without alarms', () => {
+  test('records a raised alarm, and nothing without one', () => {
     given(systemAggregate)
       .when({ type: 'NoteAlarms', alarms: [noRoom] })
       .thenRecords(raised);
@@ -16,19 +16,19 @@ describe('given that all is well', () => {
   });
 });
 
-describe('given an alarm', () => {
-  test('when it goes on, in whatever words, then nothing is recorded', () => {
+describe('a raised alarm', () => {
+  test('is not recorded again, also with another message', () => {
     const alarms = [{ ...noRoom, detail: 'There is less room.' }];
     given(systemAggregate, raised).when({ type: 'NoteAlarms', alarms }).thenRecordsNothing();
   });
 
-  test('when another takes its place, then both are told', () => {
+  test('is cleared when another one replaces it', () => {
     given(systemAggregate, raised)
       .when({ type: 'NoteAlarms', alarms: [late] })
       .thenRecords(cleared, { type: 'AlarmRaised', data: late });
   });
 
-  test('when it is over, and comes again, then it is raised again', () => {
+  test('is raised again after it was cleared', () => {
     given(systemAggregate, raised, cleared)
       .when({ type: 'NoteAlarms', alarms: [noRoom] })
       .thenRecords(raised);

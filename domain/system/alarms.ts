@@ -1,4 +1,4 @@
-/** What somebody has to look at before it stops the platform (docs/operations.md). */
+/** Conditions that require an operator before they stop the platform (docs/operations.md). */
 
 export const alarmNames = [
   'disk_low',

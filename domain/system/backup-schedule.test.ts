@@ -12,23 +12,23 @@ import { systemAggregate } from './decide.ts';
 const nightly: BackupSchedule = { cron: '0 3 * * *', timezone: 'Europe/Berlin', keep: 7 };
 const at = (text: string) => new Date(`${text}Z`);
 
-describe('given backups every night in Berlin', () => {
+describe('nightly backups in Berlin', () => {
   test.each([
     ['2026-01-02T01:59:59', undefined],
     ['2026-01-02T02:00:00', '2026-01-02T02:00:00'],
     ['2026-01-02T12:00:00', '2026-01-02T02:00:00'],
     ['2027-06-30T12:00:00', '2027-06-30T01:00:00'],
-  ])('at %s the last was due at %s', (now, due) => {
+  ])('at %s, have the previous due time %s', (now, due) => {
     const found = lastBackupDue(nightly, at('2026-01-01T12:00:00'), at(now));
     expect(found).toEqual(due === undefined ? undefined : at(due));
   });
 
-  test('then the next is due the next night', () => {
+  test('are next due the next night', () => {
     expect(nextBackupDue(nightly, at('2026-01-02T02:00:00'))).toEqual(at('2026-01-03T02:00:00'));
   });
 });
 
-test('given no schedule, then nothing is due', () => {
+test('nothing is due without a schedule', () => {
   const now = at('2026-01-02T02:00:00');
   expect(lastBackupDue(noBackupSchedule, at('2020-01-01T00:00:00'), now)).toBeUndefined();
   expect(nextBackupDue(noBackupSchedule, now)).toBeUndefined();
@@ -48,7 +48,7 @@ test.each<Partial<BackupSchedule>>([
     .thenRefuses('validation_failed');
 });
 
-test('a change is recorded whole, and once', () => {
+test('a change records the complete schedule once', () => {
   const change = { type: 'ChangeBackupSchedule', changes: { cron: '0 3 * * *' } } as const;
   const data = { ...noBackupSchedule, cron: '0 3 * * *' };
   const changed = { type: 'BackupScheduleChanged', data } as const;

@@ -1,4 +1,4 @@
-/** When backups are made by themselves (contract §3, "Backup"). */
+/** The schedule of automatic backups (contract §3, "Backup"). */
 import { dueAfter } from '#domain/schedule/due-times.ts';
 import { definitionProblem, type ScheduleDefinition } from '#domain/schedule/schedule.ts';
 
@@ -7,7 +7,7 @@ export interface BackupSchedule {
   readonly cron: string | null;
   /** Name in the IANA database. */
   readonly timezone: string;
-  /** How many of the backups that it made are kept; older ones go. From 1. */
+  /** Number of scheduled backups to keep, from 1. Older ones are deleted. */
   readonly keep: number;
 }
 
@@ -15,29 +15,29 @@ export const noBackupSchedule: BackupSchedule = { cron: null, timezone: 'UTC', k
 
 export const mostBackupsKept = 1_000;
 
-/** What is wrong with it, in one sentence; `undefined` for nothing. */
+/** Describes the problem of the schedule; `undefined` if it is valid. */
 export function backupScheduleProblem(schedule: BackupSchedule): string | undefined {
   const { keep } = schedule;
   if (!Number.isInteger(keep) || keep < 1 || keep > mostBackupsKept) {
     return `The number of backups to keep must be a whole number from 1 to ${mostBackupsKept}.`;
   }
-  // The zone is checked also where nothing is due.
+  // Validates the zone even if the schedule is off.
   return definitionProblem(definitionOf({ cron: '0 0 * * *', ...withCron(schedule) }))?.detail;
 }
 
-/** When the next backup is due after `now`; `undefined` for never. */
+/** The next due time after `now`; `undefined` if the schedule is off. */
 export function nextBackupDue(schedule: BackupSchedule, now: Date): Date | undefined {
   const { cron } = schedule;
   return cron === null ? undefined : dueAfter(definitionOf({ ...schedule, cron }), now, now);
 }
 
-/** The last time after `since` and up to `now` that a backup was due; `undefined` for none. What was missed before
- *  it is not made up for. */
+/** The last due time after `since` and up to `now`; `undefined` if there was none. Earlier missed backups are
+ *  skipped. */
 export function lastBackupDue(schedule: BackupSchedule, since: Date, now: Date): Date | undefined {
   const { cron } = schedule;
   if (cron === null) return undefined;
   const definition = definitionOf({ ...schedule, cron });
-  // From ever further back, so that a long sleep costs no more than a short one.
+  // Searches exponentially further back, so that a long downtime costs no more than a short one.
   for (let backMs = minuteMs; ; backMs *= 8) {
     const fromMs = Math.max(since.getTime(), now.getTime() - backMs);
     let found: Date | undefined;

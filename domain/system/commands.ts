@@ -2,30 +2,30 @@ import type { Alarm } from './alarms.ts';
 import type { BackupSchedule } from './backup-schedule.ts';
 import type { Retention } from './retention.ts';
 
-/** Holds everything that would start by itself: schedules, webhooks, chains, retries and bots. What a
- *  person, a client or a producer asks for goes on. */
+/** Pauses automatic starts: schedules, webhooks, chains, retries and bots. Runs that a user, a client or a
+ *  producer requests are not affected. */
 export interface PauseTriggers {
   readonly type: 'PauseTriggers';
 }
 
-/** Releases what was held. */
+/** Resumes automatic starts and releases held runs. */
 export interface ResumeTriggers {
   readonly type: 'ResumeTriggers';
 }
 
-/** Sets how long things are kept; what is not named stays. */
+/** Sets retention periods; absent kinds keep their values. */
 export interface ChangeRetention {
   readonly type: 'ChangeRetention';
   readonly changes: Partial<Retention>;
 }
 
-/** Sets when backups are made by themselves; what is not named stays. */
+/** Sets the schedule of automatic backups; absent settings keep their values. */
 export interface ChangeBackupSchedule {
   readonly type: 'ChangeBackupSchedule';
   readonly changes: Partial<BackupSchedule>;
 }
 
-/** Says what has to be looked at now; what is not named is well. */
+/** Sets the current alarms. Every alarm that is absent is cleared. */
 export interface NoteAlarms {
   readonly type: 'NoteAlarms';
   readonly alarms: readonly Alarm[];

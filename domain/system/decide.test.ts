@@ -9,40 +9,40 @@ const resume = { type: 'ResumeTriggers' } as const;
 const paused = { type: 'TriggersPaused', data: {} } as const;
 const resumed = { type: 'TriggersResumed', data: {} } as const;
 
-describe('given triggers that are on', () => {
-  test('when they are paused, then that is recorded; to resume them changes nothing', () => {
+describe('active triggers', () => {
+  test('can be paused; resuming changes nothing', () => {
     given(systemAggregate).when(pause).thenRecords(paused);
     given(systemAggregate).when(resume).thenRecordsNothing();
     given(systemAggregate, paused, resumed).when(pause).thenRecords(paused);
   });
 });
 
-describe('given triggers that are paused', () => {
-  test('when they are resumed, then that is recorded; to pause them changes nothing', () => {
+describe('paused triggers', () => {
+  test('can be resumed; pausing changes nothing', () => {
     given(systemAggregate, paused).when(resume).thenRecords(resumed);
     given(systemAggregate, paused).when(pause).thenRecordsNothing();
   });
 });
 
-describe('given that everything is kept', () => {
+describe('the default retention', () => {
   const change = (changes: ChangeRetention['changes']) =>
     ({ type: 'ChangeRetention', changes }) as const;
   const changed = (changes: Partial<Retention>) =>
     ({ type: 'RetentionChanged', data: { ...keepEverything, ...changes } }) as const;
 
-  test('when logs are to be kept for 30 days, then the whole setting is recorded', () => {
+  test('records the complete setting after a change to 30 days', () => {
     given(systemAggregate)
       .when(change({ logsDays: 30 }))
       .thenRecords(changed({ logsDays: 30 }));
   });
 
-  test('when more is set later, then what is not named stays', () => {
+  test('keeps absent settings on later changes', () => {
     given(systemAggregate, changed({ logsDays: 30, samplesDays: 7 }))
       .when(change({ payloadsDays: 1, samplesDays: null }))
       .thenRecords(changed({ logsDays: 30, payloadsDays: 1 }));
   });
 
-  test('when it is what it was, then nothing is recorded', () => {
+  test('records nothing without an actual change', () => {
     given(systemAggregate)
       .when(change({ logsDays: null }))
       .thenRecordsNothing();
@@ -51,7 +51,7 @@ describe('given that everything is kept', () => {
       .thenRecordsNothing();
   });
 
-  test.each([0, -1, 1.5, maxRetentionDays + 1])('when days are %d, then it is refused', (days) => {
+  test.each([0, -1, 1.5, maxRetentionDays + 1])('refuses %d days', (days) => {
     given(systemAggregate)
       .when(change({ artifactsDays: days }))
       .thenRefuses('validation_failed');

@@ -27,7 +27,7 @@ export function decideSystem(state: SystemState, command: SystemCommand): Decisi
   }
 }
 
-/** Each is recorded once when it is raised, and once when it is over. */
+/** Each alarm is recorded once when raised and once when cleared. */
 function noteAlarms(
   { alarms: raised }: SystemState,
   { alarms }: NoteAlarms,
@@ -107,5 +107,5 @@ export const systemAggregate: Aggregate<SystemState, SystemCommand, SystemEvent>
     }
   },
   guards: () => [],
-  gather: () => Promise.resolve(undefined),
+  readFacts: () => Promise.resolve(undefined),
 };

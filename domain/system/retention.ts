@@ -1,11 +1,10 @@
-/** How long what hangs on runs is kept (contract §3, "Configuration"). Events are kept for ever. */
+/** Retention of run data (contract §3, "Configuration"). Events are kept forever. */
 
-/** What can be removed of a run that has ended. `payloads` are its parameters and, where a webhook made
- *  it, the body. */
+/** Data of a finished run that can be deleted. `payloads` are the parameters and the webhook request. */
 export const removableKinds = ['logs', 'samples', 'artifacts', 'payloads'] as const;
 export type RemovableKind = (typeof removableKinds)[number];
 
-/** Days from the end of a run, from 1; `null` keeps them for ever. */
+/** Days from the end of a run, from 1; `null`: forever. */
 export interface Retention {
   readonly logsDays: number | null;
   readonly samplesDays: number | null;

@@ -7,7 +7,7 @@ export interface SystemState {
   readonly paused: boolean;
   readonly retention: Retention;
   readonly backups: BackupSchedule;
-  /** Those that are raised. */
+  /** The raised alarms. */
   readonly alarms: readonly AlarmName[];
 }
 

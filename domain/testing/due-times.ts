@@ -1,18 +1,17 @@
 // Long because it is a table.
-/** Due times as other programs compute them: `croniter` 7.0 (Python) names the local times, the
- *  `zoneinfo` of Python with tzdata 2026 says which moments they are; in a gap it gives the moment that
- *  is later by the gap's length (PEP 495), and of a time that occurs twice the first, or both where the
- *  expression is "every n". Generated once. */
+/** Due times computed by other programs. `croniter` 7.0 (Python) computes the local times. Python's `zoneinfo`
+ *  with tzdata 2026 converts them to points in time. A time in a gap moves forward by the gap's length (PEP 495).
+ *  A time that occurs twice gives the first occurrence, or both if the expression is "every n". Generated once. */
 
 interface Expected {
   readonly cron: string;
   readonly timezone: string;
-  /** All due times after this and up to `until`. */
+  /** All due times after `after`, up to this time. */
   readonly after: string;
   readonly until: string;
 }
 
-/** Around changes of the clocks: each due time. */
+/** Each due time around clock changes. */
 export const changesOfClocks: readonly (Expected & { readonly due: string })[] = [
   {
     cron: '30 2 * * *',

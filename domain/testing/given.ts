@@ -1,21 +1,22 @@
-/** Decisions as sentences: given what happened, when somebody asks, then this is recorded. */
+/** Helpers that state a decision as a sentence: given events, when a command arrives, then these events are
+ *  recorded. */
 import type { Aggregate } from '#domain/kernel/aggregate.ts';
 import type { Decision, RefusalCode } from '#domain/kernel/decision.ts';
 import type { DomainEvent } from '#domain/kernel/event.ts';
 import { expect } from 'vitest';
 import { stored } from './stored.ts';
 
-/** A decision, to be looked at. */
+/** The decision under test. */
 export interface Decided<Event> {
   readonly thenRecords: (...events: readonly Event[]) => void;
   readonly thenRecordsNothing: () => void;
   readonly thenRefuses: (code: RefusalCode) => void;
 }
 
-/** `facts` may be left out where an aggregate needs none. */
+/** `facts` may be omitted if the aggregate needs none. */
 type FactsOf<Facts> = undefined extends Facts ? [facts?: Facts] : [facts: Facts];
 
-/** Folds `events` and decides on the state that they leave. */
+/** Folds `events` and decides on the resulting state. */
 export function given<
   State,
   Command extends { readonly type: string },
@@ -41,7 +42,7 @@ function look<Event>(decision: Decision<Event>): Decided<Event> {
   };
 }
 
-/** The state after `events`, each read back as the store would give it. */
+/** The state after `events`, each converted as if read from the store. */
 export function fold<State, Command extends { readonly type: string }, Event extends DomainEvent>(
   aggregate: Pick<Aggregate<State, Command, Event, never>, 'initial' | 'evolve'>,
   events: readonly Event[],

@@ -1,4 +1,4 @@
-/** Fixed ids, numbered from 1 within their kind; later numbers sort after earlier ones. */
+/** Fixed ids, numbered from 1 within each kind; a higher number sorts later. */
 import {
   known,
   parseChainId,

@@ -1,7 +1,7 @@
-/** Look-ups of reactions that know nothing, to be filled where a test cares. */
+/** Reads of reactions without any data; tests override what they need. */
 import type { ReactionReads } from '#domain/reactions/reaction.ts';
 
-const nobodyAsks = () => Promise.reject(new Error('nobody asks'));
+const unexpectedRead = () => Promise.reject(new Error('unexpected read'));
 
 export function reactionReads(known: Partial<ReactionReads> = {}): ReactionReads {
   return {

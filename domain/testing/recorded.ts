@@ -1,4 +1,4 @@
-/** Histories of the whole platform, made by the deciders from commands, without a store. */
+/** Histories of the whole platform, made from commands without a store. */
 import { handlingOf, type Command, type Recorded } from '#domain/aggregates.ts';
 import type { Actor } from '#domain/kernel/actor.ts';
 import type { ChainEvent } from '#domain/chain/events.ts';
@@ -8,7 +8,7 @@ import type {
   ChainLink,
   ScheduleFacts,
   ScriptFacts,
-  World,
+  DecisionReads,
 } from '#domain/kernel/aggregate.ts';
 import type { DomainEvent, RecordedEvent, StreamId } from '#domain/kernel/event.ts';
 import { isChained } from '#domain/run/run.ts';
@@ -19,7 +19,7 @@ import { commandId, eventId, groupId, userId } from './ids.ts';
 import { createGroup, createScript } from './samples.ts';
 import { stored } from './stored.ts';
 
-/** Two groups and a script to begin with. */
+/** Two groups and a script. */
 export const beginning: readonly Command[] = [
   createGroup(),
   createGroup({ groupId: groupId(2), name: 'Others' }),
@@ -32,14 +32,14 @@ const actors: readonly Actor[] = [
   { kind: 'anonymous' },
 ];
 
-/** Carries out commands one after the other, each by another actor, a second apart from the start of
- *  2026 on. @returns what was recorded, in order; refused commands leave nothing */
+/** Executes commands in order, each by another actor, one second apart, from the start of 2026. @returns the
+ *  recorded events in order; refused commands record nothing */
 export async function recordAll(commands: readonly Command[]): Promise<readonly Recorded[]> {
   const log: Recorded[] = [];
   for (const [turn, command] of commands.entries()) {
     const { streamId, decide } = handlingOf(command);
     const history = log.filter((event) => event.streamId === streamId);
-    const decision = await decide({ events: history }, worldOf(log));
+    const decision = await decide({ events: history }, decisionReads(log));
     if (decision.kind === 'refused') continue;
     for (const event of decision.events) {
       const version = log.filter((other) => other.streamId === streamId).length + 1;
@@ -49,12 +49,12 @@ export async function recordAll(commands: readonly Command[]): Promise<readonly 
   return log;
 }
 
-/** When the event at this place was recorded. */
+/** When the event at this position was recorded. */
 export function at(place: number): Date {
   return new Date(Date.UTC(2026, 0, 1, 0, 0, place));
 }
 
-/** An event as it comes back from the store: of some stream, at some place of it. */
+/** An event as read from the store, at some position of some stream. */
 export function recorded(
   event: DomainEvent,
   version: number,
@@ -84,7 +84,7 @@ interface Where {
   readonly turn: number;
 }
 
-function worldOf(log: readonly Recorded[]): World {
+function decisionReads(log: readonly Recorded[]): DecisionReads {
   return {
     script: (id) => Promise.resolve(scriptFacts(log, id)),
     chainLinks: () => Promise.resolve(chainLinks(log)),

@@ -1,5 +1,5 @@
 // Long because it has an example of every command.
-/** One plain example of each command, fact and event, to be varied where a test cares. */
+/** One simple example of each command, fact and event; tests vary what they need. */
 import type { RecordDisclosure } from '#domain/disclosure/commands.ts';
 import type { ScriptFacts } from '#domain/kernel/aggregate.ts';
 import type { CreateChannel } from '#domain/channel/commands.ts';
@@ -134,7 +134,7 @@ export function runStarted(changes: Partial<RunStarted['data']> = {}): RunStarte
   };
 }
 
-/** The report of the runtime that started the run as its second event. */
+/** The report of a runtime that started the run with the run's second event. */
 export function finishRun(changes: Partial<FinishRun> = {}): FinishRun {
   return {
     type: 'FinishRun',
@@ -233,7 +233,7 @@ export function startUpdate(changes: Partial<StartUpdate> = {}): StartUpdate {
   };
 }
 
-/** Every hour. */
+/** An hourly schedule. */
 export const hourly: ScheduleDefinition = {
   kind: 'cron',
   cron: '@hourly',
@@ -272,12 +272,12 @@ export function createWebhook(changes: Partial<CreateWebhook> = {}): CreateWebho
   };
 }
 
-/** A secret that callers sign with. */
+/** A secret for signing webhook requests. */
 export function webhookSigning(version = 1): WebhookSigning {
   return { version, sealed };
 }
 
-/** Whenever the first script has succeeded, the second one runs. */
+/** Runs the second script after each success of the first. */
 export function createChain(changes: Partial<CreateChain> = {}): CreateChain {
   return {
     type: 'CreateChain',

@@ -1,7 +1,7 @@
-/** What states look like, to be recorded beside their number: states of another shape under the same
- *  number would be taken for those of today when they are read from a snapshot. */
+/** The recorded shapes of states. A changed shape requires a new state version: otherwise snapshots of the old
+ *  shape would be read as current states. */
 
-/** Every place in JSON values, with what may stand there. All parts of a list are at one place. */
+/** Every path in JSON values with the types found there. All items of a list share one path. */
 export function shapeOf(values: readonly unknown[]): Readonly<Record<string, string>> {
   const places = new Map<string, Set<string>>();
   const add = (place: string, value: unknown): void => {

@@ -1,4 +1,4 @@
-/** Commands one after the other, each on what those before it left. */
+/** Executes commands in order, each on the state that the previous ones left. */
 import type { Aggregate } from '#domain/kernel/aggregate.ts';
 import type { Decision } from '#domain/kernel/decision.ts';
 import type { DomainEvent } from '#domain/kernel/event.ts';
@@ -8,14 +8,14 @@ export interface Step<State, Command, Event> {
   readonly command: Command;
   readonly streamId: string;
   readonly decision: Decision<Event>;
-  /** The stream's events and state once the decision is recorded. */
+  /** The events and state of the stream after the decision. */
   readonly history: readonly Event[];
   readonly after: State;
-  /** What the same command is answered then. */
+  /** The decision on the same command repeated. */
   readonly repeated: Decision<Event>;
 }
 
-/** Carries out commands with the facts that come with each. */
+/** Executes commands with their facts. */
 export function steps<
   State,
   Command extends { readonly type: string },

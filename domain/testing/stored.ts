@@ -1,6 +1,6 @@
 import { canonicalJson } from '#domain/kernel/json.ts';
 
-/** A value as it comes back from the store: what JSON holds of it, without the order of keys. */
+/** A value as read from the store: its JSON content, with the order of keys lost. */
 export function stored<Value>(value: Value): Value {
   return JSON.parse(canonicalJson(value)) as Value;
 }

@@ -1,16 +1,16 @@
 // Long because it is a table.
-/** All due times of 2028 as other programs compute them, written by `scripts/due-times.py`. On the days on which
- *  no clock is moved they all agree; on the others the contract and `croniter` have each their own rules. */
+/** All due times of 2028 as other programs compute them, written by `scripts/due-times.py`. The programs agree on
+ *  days without a clock change. On the other days, the contract and `croniter` have different rules. */
 
 export interface YearOfDueTimes {
   readonly cron: string;
   readonly timezone: string;
-  /** How many there are on the usual days, and the SHA-256 of these, one a line. */
+  /** The number of due times on ordinary days, and the SHA-256 of these due times, one per line. */
   readonly usualDays: number;
   readonly sha256: string;
-  /** On the days on which the clocks are moved. */
+  /** The due times on days with a clock change. */
   readonly changeDays: string;
-  /** What `croniter` has in the place of these. */
+  /** The due times that `croniter` computes instead. */
   readonly croniter: string;
 }
 

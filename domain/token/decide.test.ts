@@ -10,27 +10,27 @@ const issued: TokenEvent = { type: 'TokenIssued', data };
 const revoke = { type: 'RevokeToken', tokenId: tokenId() } as const;
 const revoked: TokenEvent = { type: 'TokenRevoked', data: { tokenId: tokenId() } };
 
-describe('given no token', () => {
-  test('when somebody makes one, then it is issued', () => {
+describe('an unknown token', () => {
+  test('is issued', () => {
     given(tokenAggregate).when(issueToken()).thenRecords(issued);
   });
 
-  test('when it is revoked, then there is none', () => {
+  test('refuses to be revoked as unknown', () => {
     given(tokenAggregate).when(revoke).thenRefuses('not_found');
   });
 });
 
-describe('given a token', () => {
-  test('when it is issued again, then nothing is recorded', () => {
+describe('an issued token', () => {
+  test('is not recorded again when issued again', () => {
     given(tokenAggregate, issued).when(issueToken()).thenRecordsNothing();
   });
 
-  test('when it is revoked, then it is, once', () => {
+  test('is revoked once', () => {
     given(tokenAggregate, issued).when(revoke).thenRecords(revoked);
     given(tokenAggregate, issued, revoked).when(revoke).thenRecordsNothing();
   });
 
-  test('when a revoked one is issued again, then it stays revoked', () => {
+  test('stays revoked when issued again', () => {
     given(tokenAggregate, issued, revoked).when(issueToken()).thenRecordsNothing();
   });
 });

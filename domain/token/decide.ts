@@ -31,5 +31,5 @@ export const tokenAggregate: Aggregate<TokenState, TokenCommand, TokenEvent> = {
   decide: decideToken,
   streamOf: (command) => `token-${command.tokenId}`,
   guards: () => [],
-  gather: () => Promise.resolve(undefined),
+  readFacts: () => Promise.resolve(undefined),
 };

@@ -1,5 +1,5 @@
-/** Facts of an API token, in streams `token-<id>`. Stored for good: a type is never renamed and a field
- *  never changes its meaning. The token itself is here as a hash only. */
+/** Events of an API token, in streams `token-<id>`. Permanent: never rename a type or change the meaning of a
+ *  field. Only a hash of the token is stored. */
 import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { TokenId, UserId } from '#domain/kernel/ids.ts';
 import type { Scope } from '#domain/kernel/rights.ts';
@@ -8,13 +8,13 @@ export type TokenIssued = DomainEvent<
   'TokenIssued',
   {
     readonly tokenId: TokenId;
-    /** Its owner: it may never do more than they may. */
+    /** The token's owner. The token never has more rights than its owner. */
     readonly userId: UserId;
     readonly name: string;
     readonly scopes: readonly Scope[];
     /** SHA-256 of the token, lower-case hex. */
     readonly tokenHash: string;
-    /** RFC 3339; null: it does not expire. */
+    /** RFC 3339; null: the token does not expire. */
     readonly expiresAt: string | null;
   }
 >;

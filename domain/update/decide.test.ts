@@ -19,56 +19,56 @@ const failed: UpdateEvent = {
   data: { ...id, step: 'verify', reason: 'It was cut.' },
 };
 
-describe('given a release that was found', () => {
-  test('when it is found again, then nothing is recorded', () => {
+describe('an offered release', () => {
+  test('is not recorded again', () => {
     given(updateAggregate, found).when(noteRelease()).thenRecordsNothing();
   });
 
-  test('when the repository has an older one, then it is refused: it was rolled back', () => {
+  test('refuses an older release as a rollback of the repository', () => {
     given(updateAggregate, found)
       .when(noteRelease({ version: '0.1.9' }))
       .thenRefuses('update_refused');
   });
 
-  test('when the same version has another content, then it is refused', () => {
+  test('refuses the same version with other content', () => {
     given(updateAggregate, found)
       .when(noteRelease({ sha256: 'd'.repeat(64) }))
       .thenRefuses('update_refused');
   });
 
-  test('when it is signed anew for longer, then that is noted', () => {
+  test('records an extended signature', () => {
     const longer = { expiresAt: '2028-01-01T00:00:00.000Z' };
     given(updateAggregate, found)
       .when(noteRelease(longer))
       .thenRecords({ type: 'ReleaseFound', data: { ...release, ...longer } });
   });
 
-  test('when it is installed, then the update starts, once', () => {
+  test('starts one update', () => {
     given(updateAggregate, found).when(startUpdate()).thenRecords(started);
     given(updateAggregate, found, started).when(startUpdate()).thenRecordsNothing();
   });
 
-  test('when another version is to be installed, then it is refused', () => {
+  test('refuses to install another version', () => {
     given(updateAggregate, found)
       .when(startUpdate({ to: '0.1.15' }))
       .thenRefuses('update_not_possible');
   });
 
-  test('when the present version is not older, or too old, then it is refused', () => {
+  test('refuses to install if the current version is not older, or too old', () => {
     for (const from of ['0.1.14', '0.2.0', '0.1.12']) {
       given(updateAggregate, found).when(startUpdate({ from })).thenRefuses('update_not_possible');
     }
   });
 });
 
-describe('given an update that is under way', () => {
-  test('when another one is started, then it is refused', () => {
+describe('an active update', () => {
+  test('refuses another update', () => {
     given(updateAggregate, found, started)
       .when(startUpdate({ updateId: updateId(2) }))
       .thenRefuses('update_in_progress');
   });
 
-  test('when a step is done, then it is recorded, once and in its order', () => {
+  test('records each step once and in order', () => {
     const finish = { type: 'FinishUpdateStep', ...id, detail: null } as const;
     given(updateAggregate, found, started)
       .when({ ...finish, step: 'download' })
@@ -81,7 +81,7 @@ describe('given an update that is under way', () => {
       .thenRecordsNothing();
   });
 
-  test('when it fails, then the step is named, and another one may start', () => {
+  test('names the failed step, and permits another update afterwards', () => {
     given(updateAggregate, found, started, downloaded)
       .when({ type: 'FailUpdate', ...id, reason: 'It was cut.' })
       .thenRecords(failed);
@@ -96,7 +96,7 @@ describe('given an update that is under way', () => {
   });
 });
 
-describe('the rollback of an update that succeeded', () => {
+describe('the rollback of a successful update', () => {
   const succeeded: UpdateEvent = { type: 'UpdateSucceeded', data: id };
   const discard = { type: 'DiscardRollback', ...id, cause: 'requested' } as const;
   const discarded: UpdateEvent = {
@@ -123,7 +123,7 @@ describe('the rollback of an update that succeeded', () => {
       .thenRefuses('update_in_progress');
   });
 
-  test('is not found for an unknown update', () => {
+  test('is refused for an unknown update', () => {
     given(updateAggregate, found).when(discard).thenRefuses('not_found');
   });
 });

@@ -11,7 +11,7 @@ export function decideUpdate(state: UpdateState, command: UpdateCommand): Decisi
   if (command.type === 'StartUpdate') return start(state, command);
   if (command.type === 'DiscardRollback') return discard(state, command);
   const { updateId } = command;
-  // Asked again, by somebody who did not hear the answer.
+  // A repeated request, because the caller did not receive the response.
   if (state.ended.includes(updateId)) return accept();
   const { active } = state;
   if (active?.updateId !== updateId) return refuse('not_found', 'Update not found.');
@@ -39,7 +39,7 @@ function note(
   if (latest === null) return accept({ type: 'ReleaseFound', data: release });
   if (isSameJson(latest, release)) return accept();
   const order = compareVersions(release.version, latest.version);
-  // Somebody keeps the news from us, or sells old wine in new bottles.
+  // A freeze or rollback attack: the repository offers an old release as the newest.
   if (order < 0) {
     return refuse(
       'update_refused',
@@ -122,5 +122,5 @@ export const updateAggregate: Aggregate<UpdateState, UpdateCommand, UpdateEvent>
   decide: decideUpdate,
   streamOf: () => 'update-platform',
   guards: () => [],
-  gather: () => Promise.resolve(undefined),
+  readFacts: () => Promise.resolve(undefined),
 };

@@ -1,10 +1,10 @@
-/** Facts of updates, all of them in the stream `update-platform`, since there is one at a time. Stored for good: a
- *  type is never renamed and a field never changes its meaning. */
+/** Events of updates, all in the stream `update-platform`, because only one update runs at a time. Permanent:
+ *  never rename a type or change the meaning of a field. */
 import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { UpdateId } from '#domain/kernel/ids.ts';
 import type { DiscardCause, Release, UpdateKind, UpdateStep } from './update.ts';
 
-/** The repository has something that was not known before. */
+/** The repository offers a release that was unknown before. */
 export type ReleaseFound = DomainEvent<'ReleaseFound', Release>;
 
 export type UpdateStarted = DomainEvent<
@@ -22,27 +22,27 @@ export type UpdateStepFinished = DomainEvent<
   {
     readonly updateId: UpdateId;
     readonly step: UpdateStep;
-    /** Such as the id of the backup. */
+    /** A reference such as the id of the backup. */
     readonly detail: string | null;
   }
 >;
 
-/** The version that was wanted is at work, and well. */
+/** The requested version runs and is healthy. */
 export type UpdateSucceeded = DomainEvent<'UpdateSucceeded', { readonly updateId: UpdateId }>;
 
-/** Nothing was changed: it did not come to the restart. */
+/** Nothing changed: the update failed before the restart. */
 export type UpdateFailed = DomainEvent<
   'UpdateFailed',
   { readonly updateId: UpdateId; readonly step: UpdateStep; readonly reason: string }
 >;
 
-/** The version that was wanted was not well: the one before is at work again. */
+/** The requested version was unhealthy, so the previous version runs again. */
 export type UpdateRolledBack = DomainEvent<
   'UpdateRolledBack',
   { readonly updateId: UpdateId; readonly reason: string }
 >;
 
-/** The copy of the database from before an update is given up, and with it the rollback of that update. */
+/** The database copy from before an update was discarded, and with it the rollback of the update. */
 export type RollbackDiscarded = DomainEvent<
   'RollbackDiscarded',
   { readonly updateId: UpdateId; readonly cause: DiscardCause }

@@ -2,21 +2,21 @@ import type { UpdateId } from '#domain/kernel/ids.ts';
 import type { UpdateEvent } from './events.ts';
 import { updateSteps, type Release, type UpdateKind, type UpdateStep } from './update.ts';
 
-/** An update that is under way. */
+/** An active update. */
 export interface ActiveUpdate {
   readonly updateId: UpdateId;
   readonly kind: UpdateKind;
   readonly from: string;
   readonly to: string;
-  /** What comes next, or is being done. */
+  /** The current or next step. */
   readonly step: UpdateStep;
 }
 
 export interface UpdateState {
-  /** The newest release that a repository had, ever. */
+  /** The newest release that any repository has offered. */
   readonly latest: Release | null;
   readonly active: ActiveUpdate | null;
-  /** Those that came to an end. */
+  /** Finished updates. */
   readonly ended: readonly UpdateId[];
   /** Updates whose rollback was discarded. */
   readonly discarded: readonly UpdateId[];
@@ -24,7 +24,7 @@ export interface UpdateState {
 
 export const initialUpdate: UpdateState = { latest: null, active: null, ended: [], discarded: [] };
 
-/** A rollback finds its release on this machine. */
+/** A rollback uses the release on this machine. */
 export const firstStep = (kind: UpdateKind): UpdateStep =>
   kind === 'update' ? 'download' : 'restart';
 

@@ -1,11 +1,11 @@
-/** The vocabulary of updates (specification §3, "Update flow"; contract §3, "Updates"). */
+/** The types of updates (specification §3, "Update flow"; contract §3, "Updates"). */
 
-/** What is done, in this order. The last one is the migrations, the restart and the health check together: the
- *  services are down meanwhile, and who restarts them tells how it ended. */
+/** The steps, in this order. The last step combines migrations, restart and health check: the services are down
+ *  during this step, and the process that restarts them reports the result. */
 export const updateSteps = ['download', 'verify', 'backup', 'prepare', 'restart'] as const;
 export type UpdateStep = (typeof updateSteps)[number];
 
-/** To a newer release, or to the one before. */
+/** To a newer release, or back to the previous one. */
 export const updateKinds = ['update', 'rollback'] as const;
 export type UpdateKind = (typeof updateKinds)[number];
 
@@ -13,32 +13,32 @@ export type UpdateKind = (typeof updateKinds)[number];
 export const discardCauses = ['requested', 'expired'] as const;
 export type DiscardCause = (typeof discardCauses)[number];
 
-/** What a repository says of its newest release; signed there. */
+/** A repository's signed description of its newest release. */
 export interface Release {
   /** Such as `0.1.14`. */
   readonly version: string;
-  /** For people, a few sentences. */
+  /** Release notes of a few sentences. */
   readonly notes: string;
   /** RFC 3339. */
   readonly releasedAt: string;
-  /** RFC 3339. From then on the repository's word counts no longer. */
+  /** RFC 3339. The signed description expires at this time. */
   readonly expiresAt: string;
-  /** The oldest version that can be updated to it. */
+  /** The oldest version that can be updated directly. */
   readonly minimumVersion: string;
-  /** Of the artifact. */
+  /** Size of the artifact. */
   readonly sizeBytes: number;
-  /** Of the artifact, in lower-case hex. */
+  /** SHA-256 of the artifact, in lower-case hex. */
   readonly sha256: string;
 }
 
 const pattern = /^(\d{1,6})\.(\d{1,6})\.(\d{1,6})$/;
 
-/** Whether text is a version: three numbers. */
+/** Whether the text is a version: three numbers. */
 export function isVersion(text: string): boolean {
   return pattern.test(text);
 }
 
-/** Negative where `one` is older than `other`, 0 for the same. */
+/** Negative if `one` is older than `other`, 0 if equal. */
 export function compareVersions(one: string, other: string): number {
   const numbers = (text: string) => (pattern.exec(text) ?? []).slice(1).map(Number);
   const [left, right] = [numbers(one), numbers(other)];

@@ -6,7 +6,7 @@ export type CreateUser = UserCreated['data'] & { readonly type: 'CreateUser' };
 export interface ChangeUser {
   readonly type: 'ChangeUser';
   readonly userId: UserId;
-  /** Settings that are absent stay as they are. */
+  /** Absent settings keep their values. */
   readonly changes: Partial<UserSettings>;
 }
 
@@ -14,7 +14,7 @@ export type ChangeUserPassword = UserPasswordChanged['data'] & {
   readonly type: 'ChangeUserPassword';
 };
 
-/** The group is gone. */
+/** The group was deleted. */
 export interface LeaveGroup {
   readonly type: 'LeaveGroup';
   readonly userId: UserId;

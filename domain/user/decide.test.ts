@@ -20,37 +20,37 @@ const changed = (changes: ChangeUser['changes']): UserEvent => ({
   data: { userId: userId(), ...changes },
 });
 
-describe('given no account', () => {
-  test('when it is created, then it is there', () => {
+describe('an unknown account', () => {
+  test('is created', () => {
     given(userAggregate).when(createUser(), alone).thenRecords(created);
   });
 
-  test('when the e-mail address is another account’s, then it is refused', () => {
+  test('is refused if another account has the e-mail address', () => {
     const taken = { ...alone, emailTaken: true };
     given(userAggregate).when(createUser(), taken).thenRefuses('already_exists');
   });
 
-  test('when it is to change, then there is none', () => {
+  test('refuses changes as unknown', () => {
     given(userAggregate)
       .when(change({ name: 'Bob' }), alone)
       .thenRefuses('not_found');
   });
 });
 
-describe('given an account', () => {
-  test('when it is created again, then nothing is recorded: the address is its own', () => {
+describe('an existing account', () => {
+  test('is not recorded again when created again, although its address is taken', () => {
     const taken = { ...alone, emailTaken: true };
     given(userAggregate, created).when(createUser(), taken).thenRecordsNothing();
   });
 
-  test('when it changes, then what is new is recorded, and nothing twice', () => {
+  test('records each changed setting once', () => {
     const changes = { name: data.name, groupIds: [groupId(2)], disabled: true };
     const recorded = changed({ groupIds: [groupId(2)], disabled: true });
     given(userAggregate, created).when(change(changes), alone).thenRecords(recorded);
     given(userAggregate, created, recorded).when(change(changes), alone).thenRecordsNothing();
   });
 
-  test('when it gets a password, then the one before is named no longer', () => {
+  test('replaces the previous password', () => {
     const command = { userId: userId(), credentialId: 'another', keptSessionId: sessionId() };
     const event: UserEvent = { type: 'UserPasswordChanged', data: command };
     const ask = { type: 'ChangeUserPassword', ...command } as const;
@@ -59,8 +59,8 @@ describe('given an account', () => {
   });
 });
 
-describe('given a group that is gone', () => {
-  test('when somebody of it leaves, then they belong to their other groups', () => {
+describe('a deleted group', () => {
+  test('loses its members, who keep their other groups', () => {
     const both = { ...created, data: { ...data, groupIds: [groupId(1), groupId(2)] } };
     const left = changed({ groupIds: [groupId(1)] });
     const leave = { type: 'LeaveGroup', userId: userId(), groupId: groupId(2) } as const;
@@ -69,17 +69,14 @@ describe('given a group that is gone', () => {
   });
 });
 
-describe('given the last administrator', () => {
-  test.each([{ role: 'developer' }, { disabled: true }] as const)(
-    'when %o would end that, then it is refused',
-    (changes) => {
-      given(userAggregate, boss).when(change(changes), alone).thenRefuses('last_administrator');
-      const others = { ...alone, otherAdministrator: true };
-      given(userAggregate, boss).when(change(changes), others).thenRecords(changed(changes));
-    },
-  );
+describe('the last administrator', () => {
+  test.each([{ role: 'developer' }, { disabled: true }] as const)('refuses %o', (changes) => {
+    given(userAggregate, boss).when(change(changes), alone).thenRefuses('last_administrator');
+    const others = { ...alone, otherAdministrator: true };
+    given(userAggregate, boss).when(change(changes), others).thenRecords(changed(changes));
+  });
 
-  test('when something else changes, then it is recorded', () => {
+  test('accepts other changes', () => {
     const changes = { name: 'Bob' };
     given(userAggregate, boss).when(change(changes), alone).thenRecords(changed(changes));
   });

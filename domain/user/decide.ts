@@ -8,7 +8,7 @@ import { evolveUser, initialUser, type UserState } from './state.ts';
 
 export interface UserDecisionFacts {
   readonly emailTaken: boolean;
-  /** Somebody else is an administrator whose account is not disabled. */
+  /** Whether another user is an enabled administrator. */
   readonly otherAdministrator: boolean;
 }
 
@@ -73,7 +73,7 @@ function differing(present: UserSettings, wanted: Partial<UserSettings>): Partia
   );
 }
 
-/** Nothing is ever recorded in it: whoever holds it alone may take administrators away. */
+/** Used as a lock only, never written to: its holder may demote or disable administrators. */
 const administrators = 'user-administrators';
 
 export const userAggregate: Aggregate<UserState, UserCommand, UserEvent, UserDecisionFacts> = {
@@ -86,10 +86,10 @@ export const userAggregate: Aggregate<UserState, UserCommand, UserEvent, UserDec
   decide: decideUser,
   streamOf: (command) => `user-${command.userId}`,
   guards: (command) => (command.type === 'ChangeUser' ? [administrators] : []),
-  takesTurns: (command) => (command.type === 'ChangeUser' ? [administrators] : []),
-  gather: async (command, world) => ({
-    emailTaken: command.type === 'CreateUser' && (await world.emailTaken(command.email)),
+  exclusiveGuards: (command) => (command.type === 'ChangeUser' ? [administrators] : []),
+  readFacts: async (command, reads) => ({
+    emailTaken: command.type === 'CreateUser' && (await reads.emailTaken(command.email)),
     otherAdministrator:
-      command.type !== 'ChangeUser' || (await world.otherAdministrator(command.userId)),
+      command.type !== 'ChangeUser' || (await reads.otherAdministrator(command.userId)),
   }),
 };

@@ -1,16 +1,16 @@
-/** Facts of a person's account, in streams `user-<id>`. Stored for good: a type is never renamed and
- *  a field never changes its meaning. A password's hash is kept apart; only its id is here. */
+/** Events of a user account, in streams `user-<id>`. Permanent: never rename a type or change the meaning of a
+ *  field. The password hash is stored separately; events have only its id. */
 import type { Role } from '#domain/kernel/actor.ts';
 import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { GroupId, SessionId, UserId } from '#domain/kernel/ids.ts';
 
-/** What an administrator decides of an account. */
+/** The account settings that an administrator controls. */
 export interface UserSettings {
   readonly name: string;
   readonly role: Role;
   readonly groupIds: readonly GroupId[];
   readonly canAudit: boolean;
-  /** Nobody gets in by it: neither with its password nor with its tokens. Sessions end for good. */
+  /** The account cannot sign in or use its tokens. Its sessions end permanently. */
   readonly disabled: boolean;
 }
 
@@ -24,19 +24,19 @@ export type UserCreated = DomainEvent<
   }
 >;
 
-/** Settings that are absent stay as they were. */
+/** Absent settings keep their values. */
 export type UserChanged = DomainEvent<
   'UserChanged',
   Partial<UserSettings> & { readonly userId: UserId }
 >;
 
-/** Another password; the one before counts no longer, nor do sessions that were opened before. */
+/** The password changed. The previous password and all earlier sessions become invalid. */
 export type UserPasswordChanged = DomainEvent<
   'UserPasswordChanged',
   {
     readonly userId: UserId;
     readonly credentialId: string;
-    /** The one session that goes on: its owner changed the password in it. */
+    /** The session that stays valid, because the user changed the password in it. */
     readonly keptSessionId?: SessionId;
   }
 >;

@@ -4,16 +4,16 @@ import type { WebhookSettings, WebhookSigning } from './webhook.ts';
 
 export type CreateWebhook = WebhookCreated['data'] & {
   readonly type: 'CreateWebhook';
-  /** Absent: calls need no signature. */
+  /** Absent: requests need no signature. */
   readonly signing?: WebhookSigning;
 };
 
 export interface ChangeWebhook {
   readonly type: 'ChangeWebhook';
   readonly webhookId: WebhookId;
-  /** Settings that are absent stay as they are. */
+  /** Absent settings keep their values. */
   readonly changes: Partial<WebhookSettings>;
-  /** Another secret, or `null` for none from now on. Absent: as it is. */
+  /** A new secret, or `null` to remove the secret. Absent: unchanged. */
   readonly signing?: WebhookSigning | null;
 }
 

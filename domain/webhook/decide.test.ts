@@ -29,42 +29,42 @@ const signed = (version = 1): WebhookEvent => ({
 const signingEnded: WebhookEvent = { type: 'WebhookSigningEnded', data: id };
 const facts = { scriptExists: true, keyExists: true };
 
-describe('given no webhook', () => {
-  test('when one is made for a script, then it is there', () => {
+describe('an unknown webhook', () => {
+  test('is created for a script', () => {
     given(webhookAggregate).when(createWebhook(), facts).thenRecords(created);
   });
 
-  test('when its calls are to be signed, then they are from the beginning', () => {
+  test('requires signatures from its creation, if requested', () => {
     const command = createWebhook({ signing: webhookSigning() });
     given(webhookAggregate).when(command, facts).thenRecords(created, signed());
     const keyless = { ...facts, keyExists: false };
     given(webhookAggregate).when(command, keyless).thenRefuses('version_mismatch');
   });
 
-  test('when the script is not there, then it is refused', () => {
+  test('is refused if the script does not exist', () => {
     const none = { ...facts, scriptExists: false };
     given(webhookAggregate).when(createWebhook(), none).thenRefuses('not_found');
   });
 
-  test.each([change, rotate, remove])('when it gets %j, then there is none', (command) => {
+  test.each([change, rotate, remove])('refuses %j as unknown', (command) => {
     given(webhookAggregate).when(command, facts).thenRefuses('not_found');
   });
 });
 
-describe('given a webhook', () => {
+describe('an existing webhook', () => {
   const webhook = given(webhookAggregate, created);
 
-  test('when it is changed, then what differs is recorded, once', () => {
+  test('records changed settings once', () => {
     webhook.when(change, facts).thenRecords(changed);
     given(webhookAggregate, created, changed).when(change, facts).thenRecordsNothing();
   });
 
-  test('when it gets another token, then that counts', () => {
+  test('replaces its token', () => {
     webhook.when(rotate, facts).thenRecords(rotated);
     given(webhookAggregate, created, rotated).when(rotate, facts).thenRecordsNothing();
   });
 
-  test('when it is deleted, then it is gone for good', () => {
+  test('is deleted permanently', () => {
     webhook.when(remove, facts).thenRecords(deleted);
     const gone = given(webhookAggregate, created, deleted);
     gone.when(remove, facts).thenRecordsNothing();
@@ -73,15 +73,15 @@ describe('given a webhook', () => {
   });
 });
 
-describe('given a webhook whose calls are signed', () => {
+describe('a webhook with signed requests', () => {
   const webhook = given(webhookAggregate, created, signed());
 
-  test('when it gets another secret with other settings, then both count', () => {
+  test('accepts a new secret together with other settings', () => {
     const command = { ...change, signing: webhookSigning(2) };
     webhook.when(command, facts).thenRecords(changed, signed(2));
   });
 
-  test('when somebody else was first, or the key is gone, then the secret is refused', () => {
+  test('refuses an outdated secret, or one whose key was destroyed', () => {
     const again = { ...change, signing: webhookSigning(1) };
     webhook.when(again, facts).thenRefuses('version_mismatch');
     const keyless = { ...facts, keyExists: false };
@@ -89,12 +89,12 @@ describe('given a webhook whose calls are signed', () => {
     webhook.when(command, keyless).thenRefuses('version_mismatch');
   });
 
-  test('when calls are to be signed no more, then that is so, and secrets go on counting', () => {
+  test('can stop requiring signatures, and keeps counting its secrets', () => {
     const end = { ...change, changes: {}, signing: null };
     webhook.when(end, facts).thenRecords(signingEnded);
     const ended = given(webhookAggregate, created, signed(), signingEnded);
     ended.when(end, facts).thenRecordsNothing();
-    const anew = { ...change, changes: {}, signing: webhookSigning(2) };
-    ended.when(anew, facts).thenRecords(signed(2));
+    const signedAgain = { ...change, changes: {}, signing: webhookSigning(2) };
+    ended.when(signedAgain, facts).thenRecords(signed(2));
   });
 });

@@ -7,9 +7,9 @@ import type { WebhookEvent } from './events.ts';
 import { evolveWebhook, initialWebhook, type WebhookState } from './state.ts';
 
 export interface WebhookFacts {
-  /** Asked where a webhook is made. */
+  /** Whether the script exists; checked when a webhook is created. */
   readonly scriptExists: boolean;
-  /** Whether the key that a secret was sealed with has not been destroyed; true without a secret. */
+  /** Whether the key that sealed the secret still exists; true without a secret. */
   readonly keyExists: boolean;
 }
 
@@ -91,11 +91,11 @@ export const webhookAggregate: Aggregate<WebhookState, WebhookCommand, WebhookEv
     decide: decideWebhook,
     streamOf: (command) => `webhook-${command.webhookId}`,
     guards: (command) => (command.type === 'CreateWebhook' ? [`script-${command.scriptId}`] : []),
-    gather: async (command, world) => {
+    readFacts: async (command, reads) => {
       const signing = 'signing' in command ? command.signing : undefined;
-      const keyExists = !signing || (await world.dataKeyExists(signing.sealed.keyId));
+      const keyExists = !signing || (await reads.dataKeyExists(signing.sealed.keyId));
       if (command.type !== 'CreateWebhook') return { scriptExists: true, keyExists };
-      const script = await world.script(command.scriptId);
+      const script = await reads.script(command.scriptId);
       return { scriptExists: script !== undefined && !script.deleted, keyExists };
     },
   };

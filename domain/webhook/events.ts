@@ -1,5 +1,5 @@
-/** Facts of a webhook, in streams `webhook-<id>`. Stored for good: a type is never renamed and a field never
- *  changes its meaning. Its token is here as a hash only, the secret that callers sign with as ciphertext. */
+/** Events of a webhook, in streams `webhook-<id>`. Permanent: never rename a type or change the meaning of a
+ *  field. Only a hash of the token is stored. The signing secret is stored as ciphertext. */
 import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { ScriptId, WebhookId } from '#domain/kernel/ids.ts';
 import type { WebhookSettings, WebhookSigning } from './webhook.ts';
@@ -14,25 +14,25 @@ export type WebhookCreated = DomainEvent<
   }
 >;
 
-/** Settings that are absent stay as they were. */
+/** Absent settings keep their values. */
 export type WebhookChanged = DomainEvent<
   'WebhookChanged',
   Partial<WebhookSettings> & { readonly webhookId: WebhookId }
 >;
 
-/** Another token; the one before counts no longer. */
+/** A new token replaced the previous one. */
 export type WebhookRotated = DomainEvent<
   'WebhookRotated',
   { readonly webhookId: WebhookId; readonly tokenHash: string }
 >;
 
-/** Calls have to be signed with this secret from now on. */
+/** Requests must be signed with this secret from this event on. */
 export type WebhookSigningSet = DomainEvent<
   'WebhookSigningSet',
   { readonly webhookId: WebhookId } & WebhookSigning
 >;
 
-/** Calls need no signature any more. */
+/** Requests no longer need a signature. */
 export type WebhookSigningEnded = DomainEvent<
   'WebhookSigningEnded',
   { readonly webhookId: WebhookId }

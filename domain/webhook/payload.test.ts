@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { splitWebhookPayload, webhookPayload } from './payload.ts';
 
-test('any body comes back as it was, with the headers that tell what it is', () => {
+test('stores any body unchanged, with the headers that describe it', () => {
   const headers = {
     'content-type': 'application/json',
     'x-github-event': 'push',

@@ -1,12 +1,12 @@
-/** What a webhook was called with, as it is kept: one line of JSON with the headers, then the body as it
- *  came. One hash names both. */
+/** The stored form of a webhook request: one line of JSON with the headers, followed by the unchanged body. One
+ *  hash identifies both. */
 
-/** Headers that tell what the body is and why it was sent, by lower-case name. */
+/** Headers that describe the body and its origin, by lower-case name. */
 const keptHeaders =
   /^(?:content-type|content-encoding|user-agent|webhook-id|webhook-timestamp|x-[a-z0-9-]*(?:event|delivery|hook-id|request-id|topic))$/;
 const maxHeaderBytes = 1024;
 
-/** @param headers by lower-case name */
+/** Encodes a request. @param headers by lower-case name */
 export function webhookPayload(
   headers: Readonly<Record<string, string | readonly string[] | undefined>>,
   body: Uint8Array,
@@ -22,7 +22,7 @@ export function webhookPayload(
   return all;
 }
 
-/** The parts again: the headers are JSON text. */
+/** Splits a stored request; the headers are JSON text. */
 export function splitWebhookPayload(stored: Uint8Array): {
   readonly headers: string;
   readonly body: Uint8Array;

@@ -8,7 +8,7 @@ export type WebhookState =
       readonly settings: WebhookSettings;
       readonly tokenHash: string;
       readonly signing: boolean;
-      /** Of the last secret that there was; 0 for none. */
+      /** Number of the last secret; 0 without any. */
       readonly signingVersion: number;
     }
   | { readonly status: 'deleted' };

@@ -1,8 +1,8 @@
-/** The vocabulary of webhooks (contract §3, "Webhook"). */
+/** The types of webhooks (contract §3, "Webhook"). */
 import type { Sealed } from '#domain/secret/events.ts';
 import type { WhenBusy } from '#domain/run/run.ts';
 
-/** What its author decides. */
+/** The settings that a user chooses. */
 export interface WebhookSettings {
   readonly name: string;
   readonly enabled: boolean;
@@ -10,12 +10,12 @@ export interface WebhookSettings {
   readonly rateLimitPerMinute: number;
 }
 
-/** The secret that callers sign with. */
+/** The secret that signs requests. */
 export interface WebhookSigning {
-  /** Counts the webhook's secrets from 1. */
+  /** Counts the webhook's secrets, from 1. */
   readonly version: number;
   readonly sealed: Sealed;
 }
 
-/** Calls that may come at once, whatever the rate. */
+/** Maximum burst of requests, regardless of the rate. */
 export const webhookBurst = 20;

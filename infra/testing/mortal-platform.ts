@@ -9,7 +9,7 @@ import { systemIds } from '#infra/system/ids.ts';
 import type { ReadModels } from '#projections/projection.ts';
 import { inlineProjections } from '#projections/registry.ts';
 import type { Tables } from '#projections/tables.ts';
-import { worldOf } from '#projections/world.ts';
+import { decisionReads } from '#projections/decision-reads.ts';
 import type pg from 'pg';
 
 export interface MortalPlatform {
@@ -30,7 +30,7 @@ export function openMortalPlatform(serviceUrl: string, clock: Clock): MortalPlat
     clock,
     ids: systemIds,
     projections: inlineProjections,
-    worldOf,
+    decisionReads,
     announce: () => undefined,
   });
   return {

@@ -13,7 +13,7 @@ import { systemIds } from '#infra/system/ids.ts';
 import type { ReadModels } from '#projections/projection.ts';
 import { inlineProjections } from '#projections/registry.ts';
 import type { Tables } from '#projections/tables.ts';
-import { worldOf } from '#projections/world.ts';
+import { decisionReads } from '#projections/decision-reads.ts';
 import { lockStreams } from '#infra/postgres/commands/command-batch.ts';
 import type pg from 'pg';
 import { vi } from 'vitest';
@@ -56,7 +56,7 @@ export async function openTestPlatform(): Promise<TestPlatform> {
     clock: tickingClock(),
     ids: systemIds,
     projections: inlineProjections,
-    worldOf,
+    decisionReads,
     announce: (events) => announced.push(events),
   };
   const commands = new CommandPipeline(usual);

@@ -35,14 +35,14 @@ async function entriesAfter(batches: Parameters<typeof rowsAfter>[2]) {
   return (audit as readonly AuditTable[]).toSorted((one, other) => one.audit_seq - other.audit_seq);
 }
 
-/** As docs/audit.md tells it. */
+/** The hash as docs/audit.md defines it. */
 function hashOf(entry: AuditTable): string {
   const { event_position: _, group_id: _group, caused_by: _cause, hash: _hash, ...hashed } = entry;
   return createHash('sha256').update(canonicalJson(hashed)).digest('hex');
 }
 
-describe('given what was done and what was refused', () => {
-  test('then each has an entry', async () => {
+describe('accepted and refused commands', () => {
+  test('have one entry each', async () => {
     const entries = await entriesAfter([await history]);
     expect(entries).toHaveLength(7);
     expect(entries[0]).toMatchObject({
@@ -74,21 +74,21 @@ describe('given what was done and what was refused', () => {
     ]);
   });
 
-  test('then each belongs to the group that its script was in', async () => {
+  test('belong to the group of their script at that time', async () => {
     const entries = await entriesAfter([await history]);
     const [first, second] = [groupId(1), groupId(2)];
     const groups = [first, second, first, first, second, second, null];
     expect(entries.map((entry) => entry.group_id)).toEqual(groups);
   });
 
-  test('then each has its hash, and that of the one before it', async () => {
+  test('are chained by hashes', async () => {
     const entries = await entriesAfter([await history]);
     expect(entries.map(hashOf)).toEqual(entries.map((entry) => entry.hash));
     const before = [noHash, ...entries.map((entry) => entry.hash)].slice(0, -1);
     expect(entries.map((entry) => entry.prev_hash)).toEqual(before);
   });
 
-  test('then an event is hashed line by line', async () => {
+  test('are hashed as lines of text', async () => {
     const [event] = await history;
     const stored = await sql<{ data: string; metadata: string }>`
       SELECT ${JSON.stringify(event?.data)}::jsonb::text AS data,
@@ -100,13 +100,13 @@ describe('given what was done and what was refused', () => {
     expect(entry?.event_hash).toBe(createHash('sha256').update(lines.join('\n')).digest('hex'));
   });
 
-  test('when part of it was delivered before, then the chain is the same', async () => {
+  test('give the same chain if a part was delivered before', async () => {
     const events = await history;
     const whole = await entriesAfter([events]);
     expect(await entriesAfter([events.slice(0, 2), events.slice(0, 5), events])).toEqual(whole);
   });
 
-  test('when it is delivered in other parts, then it spans the same times and positions', async () => {
+  test('give the same times and positions in any batches', async () => {
     const events = await history;
     const parts = [events.slice(0, 4), events.slice(4)];
     const { audit_spans: spans } = await rowsAfter(reads.db, [auditProjection], parts);

@@ -4,9 +4,9 @@ import { between, type Projection, type ReadModels } from '../projection.ts';
 import { chainStart, entriesOf, type ChainEnd } from './entries.ts';
 import { spanSize } from './table.ts';
 
-/** Who did what or tried to: one entry for every event, whatever its type, numbered and chained without a
- *  gap. Its single writer is the projector, which holds the checkpoint's row while it writes. Made anew
- *  it is the same, hash by hash (docs/adr/0016-the-audit-chain.md). */
+/** The audit trail: one entry per event of any type, numbered and hash-chained without gaps. The projector is the
+ *  only writer and locks the checkpoint's row while it writes. A rebuild produces the same hashes
+ *  (docs/adr/0016-the-audit-chain.md). */
 export const auditProjection: Projection = {
   name: 'audit',
   version: 3,
@@ -20,7 +20,7 @@ export const auditProjection: Projection = {
   apply: (db, events) => addEntries(db, unknownOf(events)),
 };
 
-/** Given events, as a relation with the columns of `events`; without those that have entries. */
+/** Events as a relation with the columns of `events`; events that have entries already are omitted. */
 function unknownOf(events: readonly Recorded[]): RawBuilder<unknown> {
   const rows = events.map(({ position, ...event }) => ({
     transaction_id: position.transactionId.toString(),
@@ -44,25 +44,25 @@ const uuid = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
 const idIn = (prefix: string) => sql`CASE WHEN starts_with(resource, ${sql.lit(`${prefix}-`)})
   THEN substring(resource FROM ${sql.lit(`^${prefix}-(${uuid})$`)})::uuid END`;
 
-/** Of these kinds, the first event of the resource names no script. */
+/** For these kinds, the first event of the resource names no script. */
 const withoutScript = '{script,group,user,session,token,system,refusal,disclosure}';
 
-/** The script that an entry is about: named by the event, by what was asked for, or by how that began. A
- *  chain is its source's. */
+/** The script of an entry: named by the event, by the requested resource, or by the first event of the resource. A
+ *  chain belongs to its source. */
 const scriptOf = sql`coalesce((data ->> 'scriptId')::uuid, (data ->> 'sourceScriptId')::uuid, ${idIn('script')},
   CASE WHEN split_part(resource, '-', 1) <> ALL (${sql.lit(withoutScript)}::text[]) THEN
     (SELECT coalesce(first.data ->> 'scriptId', first.data ->> 'sourceScriptId')::uuid FROM events first
       WHERE first.stream_id = resource AND first.version = 1) END)`;
 
-/** What a run, a message or a chain's refusal followed from. */
+/** The cause of a run, a message or a skipped chain. */
 const causeOf = sql`CASE
   WHEN action = 'run_queued' THEN coalesce('run-' || (data #>> '{trigger,runId}'),
     'schedule-' || (data #>> '{trigger,scheduleId}'), 'webhook-' || (data #>> '{trigger,webhookId}'))
   WHEN action IN ('notice_posted', 'secrets_read') THEN 'run-' || (data ->> 'runId')
   WHEN action = 'chain_skipped' THEN 'run-' || (data ->> 'sourceRunId') END`;
 
-/** Chains entries of the events on. They belong to the group in which their script is at that moment: most
- *  scripts stay where they were before, so that the moves among the events are few. */
+/** Appends entries for the events. An entry belongs to the current group of its script. Most scripts never move,
+ *  so few of the events are moves. */
 async function addEntries(db: ReadModels, source: RawBuilder<unknown>): Promise<void> {
   const end = await chainEnd(db);
   await sql`

@@ -1,43 +1,43 @@
-/** How much was done when, for a time line over the trail. */
+/** Counts audit entries over time, for a timeline. */
 import { sql, type RawBuilder } from 'kysely';
 import type { ReadModels } from '../projection.ts';
 import { auditConditions, spansOf, type AuditFilter } from './queries.ts';
 
-/** Up to so many entries are counted; of more, about so many are looked at, at even distances. */
+/** Maximum number of counted entries. A larger range is sampled at even intervals with about this many entries. */
 const countedAtMost = 20_000;
 
 export interface DensityQuery {
   readonly filter: Pick<AuditFilter, 'groupIds' | 'actor'>;
   readonly from: Date;
-  /** Not included. */
+  /** Exclusive. */
   readonly to: Date;
-  /** Whole milliseconds, so that whoever counts again finds the same. */
+  /** In whole milliseconds, so that repeated counts agree. */
   readonly bucketMs: number;
 }
 
 export interface DensityBucket {
-  /** Which one, from 0. */
+  /** Index of the bucket, from 0. */
   readonly bucket: number;
   readonly entries: number;
-  /** Of them, those that were refused or failed. */
+  /** Number of entries that were refused or failed. */
   readonly not_accepted: number;
 }
 
 export interface Density {
-  /** In order of time; empty ones are left out. */
+  /** Ordered by time; empty buckets are omitted. */
   readonly buckets: readonly DensityBucket[];
   /** Whether the numbers are estimates. */
   readonly estimated: boolean;
 }
 
-/** When the first entry was recorded; `undefined` where there is none. */
+/** When the first entry was recorded; `undefined` for an empty trail. */
 export async function beginningOfTrail(db: ReadModels): Promise<Date | undefined> {
   const { rows } = await sql<{ first_time: Date }>`
     SELECT first_time FROM audit_spans ORDER BY span LIMIT 1`.execute(db);
   return rows[0]?.first_time;
 }
 
-/** Counts entries by time. What it costs does not grow with the trail. */
+/** Counts entries by time. The cost does not depend on the length of the trail. */
 export async function auditDensity(db: ReadModels, query: DensityQuery): Promise<Density> {
   const { filter, from, to } = query;
   const within = { ...filter, from, to };
@@ -72,7 +72,7 @@ export async function auditDensity(db: ReadModels, query: DensityQuery): Promise
 
 interface Counted {
   readonly source: RawBuilder<unknown>;
-  /** For how many entries each stands. */
+  /** The number of entries that each sampled entry represents. */
   readonly weight: number;
 }
 

@@ -1,6 +1,5 @@
-/** What the audit trail says of an event, in SQL alone: an entry follows from the event as it is stored,
- *  whatever later programs make of its shape. Entries are permanent: one that came out differently would
- *  break every head that was ever saved. */
+/** Derives audit entries from stored events, in SQL only, so that the result does not depend on later upcasts.
+ *  Entries are permanent: a different result would break every saved checkpoint. */
 import { sql, type RawBuilder } from 'kysely';
 import { actorNameSql } from '../actors.ts';
 import { eventTypes } from '#domain/aggregates.ts';
@@ -8,25 +7,25 @@ import { eventTypes } from '#domain/aggregates.ts';
 /** `prev_hash` of the first entry. */
 export const noHash = '0'.repeat(64);
 
-/** Where a chain is to be continued. */
+/** The end of the chain, to continue it. */
 export interface ChainEnd {
   readonly audit_seq: number;
   readonly hash: string;
 }
 
-/** Where a chain begins. */
+/** The start of the chain. */
 export const chainStart: ChainEnd = { audit_seq: 0, hash: noHash };
 
-/** A type in words, such as `script_created`. */
+/** A type as lower-case words, such as `script_created`. */
 const wordsOf = (type: string) => type.replaceAll(/(?!^)([A-Z])/g, '_$1').toLowerCase();
 const words = (text: RawBuilder<unknown>) =>
   sql`lower(regexp_replace(${text}, '(?!^)([A-Z])', '_\\1', 'g'))`;
 
-/** Looked up, because a type in words takes longer to find than all else that an entry says. */
+/** A lookup table, because converting a type in SQL takes longer than deriving the rest of the entry. */
 const known = JSON.stringify(Object.fromEntries(eventTypes.map((type) => [type, wordsOf(type)])));
 const typeInWords = sql`coalesce(${sql.lit(known)}::jsonb ->> type, ${words(sql`type`)})`;
 
-/** Names of the settings that an event changed, in words. */
+/** Lower-case names of the settings that an event changed. */
 const changed = sql`(SELECT string_agg(${words(sql`name`)}, ', ' ORDER BY name) FROM jsonb_object_keys(
   (data || coalesce(data -> 'settings', '{}')) - '{scriptId,webhookId,chainId,userId,version,settings}'::text[]) AS fields (name))`;
 
@@ -45,8 +44,8 @@ const detail = sql`CASE
   WHEN type = 'SecretsRead' THEN (SELECT string_agg(read ->> 'name', ', ' ORDER BY place)
     FROM jsonb_array_elements(data -> 'secrets') WITH ORDINALITY AS reads (read, place)) END`;
 
-/** Members of canonical JSON (RFC 8785): Postgres escapes text as ECMAScript does. What cannot hold anything to
- *  escape is only quoted. */
+/** Members of canonical JSON (RFC 8785): Postgres escapes text like ECMAScript. Values that never need escaping
+ *  are only quoted. */
 const text = (column: string) => sql`coalesce(to_json(${sql.ref(column)})::text, 'null')`;
 const plain = (column: string) => sql`coalesce('"' || ${sql.ref(column)} || '"', 'null')`;
 const members = {
@@ -62,7 +61,7 @@ const members = {
   outcome: plain('outcome'),
 };
 
-/** In the order of the names, before and behind `prev_hash`. */
+/** Ordered by name, before and after `prev_hash`. */
 const head = sql`${sql.join(
   Object.entries(members).map(
     ([name, value], index) => sql`${sql.lit(`${index === 0 ? '{' : ','}"${name}":`)} || ${value}`,
@@ -71,9 +70,9 @@ const head = sql`${sql.join(
 )} || ',"prev_hash":"'`;
 const tail = sql`'","resource":' || ${text('resource')} || ',"time":"' || iso || '"}'`;
 
-/** The entries of events, chained on from `end`: parts of a `WITH`. `entry` has the columns of the table but for
- *  whose they are, and the event's data. Each has its link; a full join is never one by nested loops, also where
- *  the plan is kept from a time when there were few.
+/** The entries of events, chained from `end`, as parts of a `WITH`. `entry` has the columns of the table except
+ *  the group, and the event's data. Every entry has a link. A full join prevents a nested loop, also if Postgres
+ *  cached the plan when the table was small.
  *  @param source a relation with the columns of `events` */
 export function entriesOf(source: RawBuilder<unknown>, end: ChainEnd): RawBuilder<unknown> {
   const { audit_seq: before, hash } = end;

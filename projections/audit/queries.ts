@@ -3,29 +3,29 @@ import type { ReadModels } from '../projection.ts';
 import { spanSize, type AuditOutcome, type AuditTable } from './table.ts';
 
 export interface AuditFilter {
-  /** Groups whose entries are wanted; `null` for all entries, also those that belong to no group. */
+  /** Groups of the requested entries; `null` for all entries, including entries without a group. */
   readonly groupIds: readonly string[] | null;
   readonly actor?: string | undefined;
   readonly action?: string | undefined;
   readonly resource?: string | undefined;
   readonly outcome?: AuditOutcome | undefined;
-  /** Recorded at this time or later, and before `to`. */
+  /** Recorded at or after this time, and before `to`. */
   readonly from?: Date | undefined;
   readonly to?: Date | undefined;
-  /** Positions of their events, both included. */
+  /** Positions of the events, both included. */
   readonly fromPosition?: number | undefined;
   readonly toPosition?: number | undefined;
 }
 
 export interface AuditPage {
   readonly order: 'asc' | 'desc';
-  /** Number of the entry that the page begins behind. */
+  /** Number of the last entry of the previous page. */
   readonly after: number | undefined;
   readonly limit: number;
 }
 
-/** Entries in the order of their numbers. What the page costs does not grow with the trail: each filter has
- *  an index in that order, of each group a page is looked at, and times and positions bound the numbers. */
+/** Entries ordered by number. The cost of a page does not depend on the length of the trail: each filter has an
+ *  index in that order, each group contributes one page, and times and positions limit the numbers. */
 export async function listAudit(
   db: ReadModels,
   filter: AuditFilter,
@@ -60,14 +60,14 @@ function isBehind(order: AuditPage['order'], after: number): RawBuilder<unknown>
   return order === 'asc' ? sql`audit_seq > ${after}` : sql`audit_seq < ${after}`;
 }
 
-/** What an entry has to be, but for its group. */
+/** The conditions on an entry, except the group. */
 export function auditConditions(filter: AuditFilter): readonly RawBuilder<unknown>[] {
   const { actor, action, resource, outcome, from, to, fromPosition, toPosition } = filter;
   const each = [
     actor !== undefined && sql`actor = ${actor}`,
     action !== undefined && sql`action = ${action}`,
     resource !== undefined && sql`resource = ${resource}`,
-    // As text, so that the planner knows the index of what is not accepted.
+    // As text, so that the planner can use the partial index of entries that were not accepted.
     outcome !== undefined && sql`outcome = ${sql.lit(outcome)}`,
     from && sql`time >= ${from}`,
     to && sql`time < ${to}`,
@@ -77,7 +77,7 @@ export function auditConditions(filter: AuditFilter): readonly RawBuilder<unknow
   return each.length === 0 ? [sql`true`] : each;
 }
 
-/** The numbers between which times and positions can be, both included. */
+/** The range of numbers that times and positions permit, both included. */
 export async function spansOf(
   db: ReadModels,
   { from, to, fromPosition, toPosition }: Omit<AuditFilter, 'groupIds'>,
@@ -95,7 +95,7 @@ export async function spansOf(
   return { lowest: first * spanSize + 1, highest: (last + 1) * spanSize };
 }
 
-/** Entries of what followed directly from any of these streams, in the order of the trail; at most `limit`. */
+/** Entries that any of these streams caused directly, in the order of the trail; at most `limit`. */
 export async function causedBy(
   db: ReadModels,
   causes: readonly string[],

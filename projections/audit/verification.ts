@@ -1,11 +1,11 @@
-/** Compares the audit trail with what it follows from: every entry is made anew from its event, in the order
- *  of the store, and the chain with it. */
+/** Verifies the audit trail: recomputes every entry from its event, in the order of the store, and the hash chain
+ *  with it. */
 import type { Position } from '#domain/kernel/event.ts';
 import { sql } from 'kysely';
 import { between, type ReadModels } from '../projection.ts';
 import { entriesOf, type ChainEnd } from './entries.ts';
 
-/** How an entry can be broken. */
+/** The kinds of a broken entry. */
 export const breaks = [
   'entry_missing',
   'event_missing',
@@ -25,13 +25,13 @@ export interface BrokenEntry {
 }
 
 export interface VerifiedStep {
-  /** Where the chain made anew ends. */
+  /** The end of the recomputed chain. */
   readonly end: ChainEnd;
-  /** The first entry that is not as it would be made. */
+  /** The first entry that differs from the recomputed one. */
   readonly broken: BrokenEntry | undefined;
 }
 
-/** Compares the entries of the events after `from` up to `to`, which continue the chain at `end`. */
+/** Verifies the entries of the events after `from` up to `to`, which continue the chain at `end`. */
 export async function verifyEntries(
   db: ReadModels,
   [from, to]: readonly [Position, Position],
@@ -69,11 +69,11 @@ export async function verifyEntries(
   };
 }
 
-/** How far the trail and its heads go, seen at once. */
+/** The extent of the trail and of its checkpoints, read in one snapshot. */
 export interface TrailEnds {
-  /** Up to which event there are to be entries. */
+  /** The last event that must have an entry. */
   readonly place: Position;
-  /** Number of the last entry, and of the last that a head was signed for; 0 for none. */
+  /** Number of the last entry, and of the last signed checkpoint; 0 for none. */
   readonly last: number;
   readonly signed: number;
 }
@@ -96,7 +96,7 @@ export async function trailEnds(db: ReadModels): Promise<TrailEnds> {
   return { place: { transactionId: BigInt(transaction), globalPosition: position }, last, signed };
 }
 
-/** Hash of an entry; `undefined` where there is none. */
+/** Hash of an entry; `undefined` if it does not exist. */
 export async function entryHash(db: ReadModels, auditSeq: number): Promise<string | undefined> {
   const row = await db
     .selectFrom('audit')

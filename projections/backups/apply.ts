@@ -10,7 +10,7 @@ import { backupColumns, type BackupsTable } from './table.ts';
 
 type Row = Omit<BackupsTable, 'stream_version'>;
 
-/** Backups, and what is being done with them. */
+/** Backups and their current operations. */
 export const backupsProjection: Projection = rowProjection<BackupsTable, Recorded<BackupEvent>>({
   name: 'backups',
   version: 2,
@@ -77,7 +77,7 @@ function whole(row: Row | undefined, event: Recorded<BackupEvent>, content: Back
     created_at: row?.created_at ?? new Date(content.createdAt),
     created_by: row?.created_by ?? actorName(event.metadata.actor),
     finished_at: new Date(content.finishedAt),
-    // Another file may have come in the place of one that was deleted.
+    // Another file may have replaced a deleted one.
     verified_at: row === undefined || row.deleted ? null : row.verified_at,
     problem: null,
     checking: false,
@@ -113,7 +113,7 @@ function changeBy(event: Other): Partial<Row> {
   }
 }
 
-/** When backups are made by themselves. */
+/** The schedule of automatic backups. */
 export const backupScheduleProjection: Projection = {
   name: 'backup_schedule',
   version: 1,

@@ -3,7 +3,7 @@ import type { ReadModels } from '../projection.ts';
 import { statement } from '../statement.ts';
 import type { BackupScheduleTable, BackupsTable } from './table.ts';
 
-/** A backup, with the share that is done where it is being made or read. */
+/** A backup, with the progress of its creation or check. */
 export interface BackupRow extends BackupsTable {
   readonly share: number | null;
 }
@@ -14,12 +14,12 @@ const one = statement<BackupRow>(`SELECT ${columns} WHERE b.backup_id = $1 AND N
 const page = statement<BackupRow>(`SELECT ${columns}
   WHERE NOT b.deleted AND ($1::uuid IS NULL OR b.backup_id < $1) ORDER BY b.backup_id DESC LIMIT $2`);
 
-/** One backup; `undefined` where there is none. */
+/** One backup; `undefined` if it does not exist. */
 export async function findBackup(db: ReadModels, id: BackupId): Promise<BackupRow | undefined> {
   return (await one(db, id))[0];
 }
 
-/** Newest first, from behind `after`; at most `limit`. */
+/** Newest first, starting after `after`; at most `limit`. */
 export async function listBackups(
   db: ReadModels,
   after: BackupId | undefined,
@@ -28,12 +28,12 @@ export async function listBackups(
   return await page(db, after ?? null, limit);
 }
 
-/** All that were ever there, deleted ones too, in the order of their ids. */
+/** All backups ever, including deleted ones, ordered by id. */
 export async function allBackups(db: ReadModels): Promise<readonly BackupsTable[]> {
   return await db.selectFrom('backups').selectAll().orderBy('backup_id').execute();
 }
 
-/** When backups are made by themselves; `undefined` where that was never set. */
+/** The schedule of automatic backups; `undefined` if it was never set. */
 export async function backupSchedule(db: ReadModels): Promise<BackupScheduleTable | undefined> {
   return await db.selectFrom('backup_schedule').selectAll().executeTakeFirst();
 }
@@ -41,7 +41,7 @@ export async function backupSchedule(db: ReadModels): Promise<BackupScheduleTabl
 const newest = statement<{ created_at: Date }>(`SELECT created_at FROM backups
   WHERE status = 'complete' AND NOT deleted ORDER BY created_at DESC LIMIT 1`);
 
-/** When the newest backup that is complete was begun; `undefined` where there is none. */
+/** When the newest complete backup was started; `undefined` without one. */
 export async function newestBackup(db: ReadModels): Promise<Date | undefined> {
   return (await newest(db))[0]?.created_at;
 }

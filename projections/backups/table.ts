@@ -3,7 +3,7 @@ import type { Columns } from '../columns.ts';
 
 export type BackupStatus = 'running' | 'complete' | 'failed';
 
-/** Those that were deleted stay as rows, so that what is left of them is removed. */
+/** Rows of deleted backups remain, so that their remaining files are deleted. */
 export interface BackupsTable {
   readonly backup_id: string;
   readonly stream_version: number;
@@ -36,7 +36,7 @@ export const backupColumns: Columns<BackupsTable> = {
   deleted: 'boolean',
 };
 
-/** One row at most; without one no backup is made by itself. */
+/** At most one row. Without a row, there are no automatic backups. */
 export interface BackupScheduleTable {
   readonly singleton: true;
   readonly stream_version: number;

@@ -22,7 +22,7 @@ const on: Command = { type: 'ChangeChain', ...id, changes: { enabled: true, on: 
 const skip: Command = { type: 'SkipChain', ...id, sourceRunId: runId(), reason: 'not_found' };
 const remove: Command = { type: 'DeleteChain', ...id };
 
-test('given a chain, then its row is as it was made, switched off and on, and deleted', async () => {
+test('a chain has a row that is created, disabled, enabled and deleted', async () => {
   const row = async (...commands: readonly Command[]) => {
     const events = await recordAll([...beginning, target, createChain(), ...commands]);
     const { chains } = await rowsAfter(reads.db, [chainsProjection], [events]);
@@ -52,7 +52,7 @@ test('given a chain, then its row is as it was made, switched off and on, and de
   expect(await row(remove)).toMatchObject({ deleted: true });
 });
 
-describe('given chains of several scripts, one of them deleted', () => {
+describe('chains of several scripts, one of them deleted', () => {
   beforeAll(async () => {
     const chain = (number: number, from: number, to: number) =>
       createChain({
@@ -75,7 +75,7 @@ describe('given chains of several scripts, one of them deleted', () => {
     await applyAll([scriptsProjection, chainsProjection, chainAnswersProjection], reads.db, events);
   });
 
-  test('then those whose scripts are both of a group, or that of a script, are listed', async () => {
+  test('are listed by groups of both scripts, or by script', async () => {
     const listed = async (filter: Partial<Parameters<typeof listChains>[1]>, after?: number) => {
       const all = { groupIds: null, sourceScriptId: null, targetScriptId: null, ...filter };
       const from = after === undefined ? undefined : chainId(after);
@@ -88,7 +88,7 @@ describe('given chains of several scripts, one of them deleted', () => {
     expect(await listed({ targetScriptId: scriptId(2) })).toEqual([chainId(1)]);
   });
 
-  test('then those that begin with a script are known, and how they answered', async () => {
+  test('are found by source, with the runs that they handled', async () => {
     const found = await chainsAfter(reads.db, scriptId());
     expect(found.map((one) => one.targetScriptId)).toEqual([scriptId(2), scriptId(3)]);
     expect(await findChain(reads.db, chainId(3))).toBeUndefined();

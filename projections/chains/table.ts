@@ -11,7 +11,7 @@ export interface ChainsTable {
   readonly enabled: boolean;
   readonly when_busy: WhenBusy;
   readonly params_sha256: string | null;
-  /** When it was made, or switched on the last time. */
+  /** When the chain was created or last enabled. */
   readonly active_since: Date;
   readonly created_at: Date;
   readonly created_by: string;
@@ -37,7 +37,7 @@ export const chainColumns: Columns<ChainsTable> = {
   deleted: 'boolean',
 };
 
-/** How a chain answered to the end of a run: by a run, or with the reason why there is none. */
+/** How a chain handled the end of a run: with a run, or with the reason for none. */
 export interface ChainAnswersTable {
   readonly chain_id: string;
   readonly source_run_id: string;

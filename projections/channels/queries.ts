@@ -2,7 +2,7 @@ import type { ChannelId } from '#domain/kernel/ids.ts';
 import type { ReadModels } from '../projection.ts';
 import type { ChannelsTable } from './table.ts';
 
-/** One channel; `undefined` where there is none. */
+/** One channel; `undefined` if it does not exist. */
 export async function findChannel(
   db: ReadModels,
   channelId: ChannelId,
@@ -10,7 +10,7 @@ export async function findChannel(
   return await present(db).where('channel_id', '=', channelId).executeTakeFirst();
 }
 
-/** Newest first, from behind `after`; at most `limit`. */
+/** Newest first, starting after `after`; at most `limit`. */
 export async function listChannels(
   db: ReadModels,
   after: ChannelId | undefined,

@@ -1,4 +1,4 @@
-/** All of what a configuration holds, of every group: what is deleted itself is left out. */
+/** The complete configuration of all groups, without deleted resources. */
 import type { FileVersion } from '#domain/script/events.ts';
 import type { ChainsTable } from '#projections/chains/table.ts';
 import type { ChannelsTable } from '#projections/channels/table.ts';
@@ -10,7 +10,7 @@ import type { SchedulesTable } from '#projections/schedules/table.ts';
 import { statement } from '#projections/statement.ts';
 import type { WebhooksTable } from '#projections/webhooks/table.ts';
 
-/** Its script was deleted, and may come back. */
+/** The script was deleted and may be restored. */
 interface Owned {
   readonly hidden: boolean;
 }
@@ -41,12 +41,12 @@ export const configuredChannels = statement<ChannelsTable>(
 
 export const configuredRules = statement<RulesTable>(`SELECT * FROM notification_rules`);
 
-/** In tables as they were at a moment: marks the scripts that were purged since, whose files are gone. */
+/** In tables of an earlier time: marks the scripts that were purged since, because their files no longer exist. */
 export const hidePurgedScripts = statement(`
   UPDATE scripts SET deleted = true, purge = now.purge FROM public.scripts now
   WHERE now.script_id = scripts.script_id AND now.purge IS NOT NULL`);
 
-/** The files of every script as they are now, by script, in the order of their paths. */
+/** The current files of every script, ordered by script and path. */
 export async function newestFiles(
   db: ReadModels,
 ): Promise<ReadonlyMap<string, readonly FileVersion[]>> {
@@ -58,7 +58,7 @@ const files = statement<FileVersion & { readonly script_id: string }>(`
     SELECT DISTINCT ON (script_id, path) * FROM script_files ORDER BY script_id, path, version DESC
   ) latest WHERE sha256 IS NOT NULL ORDER BY script_id, path COLLATE "C"`);
 
-/** Names of the secrets of every script, in their order. */
+/** Names of the secrets of every script, sorted. */
 export async function secretNames(db: ReadModels): Promise<ReadonlyMap<string, readonly string[]>> {
   const found = byScript(await names(db));
   return new Map([...found].map(([scriptId, rows]) => [scriptId, rows.map(({ name }) => name)]));
@@ -68,7 +68,7 @@ const names = statement<{ readonly script_id: string; readonly name: string }>(
   `SELECT script_id, name FROM secrets WHERE sealed IS NOT NULL ORDER BY script_id, name COLLATE "C"`,
 );
 
-/** Those of the streams that there are. */
+/** The existing streams. */
 export async function knownStreams(
   db: ReadModels,
   streamIds: readonly string[],

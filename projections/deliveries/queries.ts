@@ -16,7 +16,7 @@ const columns = [
   'ended_at',
 ] as const;
 
-/** One delivery; `undefined` where there is none. */
+/** One delivery; `undefined` if it does not exist. */
 export async function findDelivery(
   db: ReadModels,
   deliveryId: DeliveryId,
@@ -33,7 +33,7 @@ export interface DeliveryFilter {
   readonly status?: DeliveriesTable['status'];
 }
 
-/** Newest first, from behind `after`; at most `limit`. */
+/** Newest first, starting after `after`; at most `limit`. */
 export async function listDeliveries(
   db: ReadModels,
   { channelId, status }: DeliveryFilter,

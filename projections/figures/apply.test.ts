@@ -23,8 +23,8 @@ const totals = {
   maxMemoryBytes: 3_000_000_000,
 };
 
-/** Three runs in group 1 have ended, of which one had not begun; in group 2 one has ended, one runs and
- *  one waits. All of it happens within a minute, a second apart. */
+/** Three runs of group 1 have ended, and one of them never started. In group 2, one run has ended, one runs and
+ *  one waits. All events are within a minute, one second apart. */
 const history: readonly Command[] = [
   ...beginning,
   createScript({
@@ -56,8 +56,8 @@ afterAll(() => reads.close());
 
 const day = (groups: readonly GroupId[] | null, now = soon) => figuresOfDay(reads.db, groups, now);
 
-describe('given runs that have ended', () => {
-  test('when the last day is asked for, then it has them all', async () => {
+describe('finished runs', () => {
+  test('are all counted on the last day', async () => {
     const figures = await day(null);
     expect(figures).toMatchObject({ success: 1, failed: 2, stopped: 1 });
     expect(figures).toMatchObject({ cpu_ms: 500, max_memory_bytes: 3_000_000_000 });
@@ -66,27 +66,27 @@ describe('given runs that have ended', () => {
     expect(quantile(figures.waits, 1)).toBeCloseTo(1000, -2);
   });
 
-  test('when groups are asked for, then others do not count', async () => {
+  test('are counted in the requested groups only', async () => {
     expect(await day([groupId(1)])).toMatchObject({ success: 1, failed: 1, stopped: 1 });
     expect(await day([groupId(2)])).toMatchObject({ success: 0, failed: 1, stopped: 0 });
     expect(await day([groupId(1), groupId(2)])).toEqual(await day(null));
     expect(await day([])).toMatchObject({ success: 0, failed: 0, stopped: 0 });
   });
 
-  test('when they ended a day ago, then they do not count any more', async () => {
+  test('are not counted a day later', async () => {
     const hours = (count: number) => new Date(soon.getTime() + count * 3_600_000);
     expect(await day(null, hours(23))).toEqual(await day(null));
     expect(await day(null, hours(25))).toMatchObject({ success: 0, failed: 0, stopped: 0 });
   });
 
-  test('when they did not begin, then they took and waited for nothing', async () => {
+  test('have no duration and no queue wait if they never started', async () => {
     const { durations, waits } = await day([groupId(1)]);
     const counts = [durations, waits].map((one) => Object.values(one).reduce((a, b) => a + b, 0));
     expect(counts).toEqual([2, 2]);
   });
 
   test.each([60, 300, 900, 3600, 21_600, 86_400] as const)(
-    'when they are asked for in buckets of %i seconds, then each counts once',
+    'are counted once each in buckets of %i seconds',
     async (length) => {
       const wanted = { from: at(-200_000), to: soon, length };
       const buckets = await figuresByTime(reads.db, null, wanted);
@@ -102,7 +102,7 @@ describe('given runs that have ended', () => {
   );
 });
 
-test('runs that have not ended are those that wait and those that run', async () => {
+test('unfinished runs are the waiting and the running ones', async () => {
   expect(await activeNow(reads.db, null)).toEqual({ queued: 1, running: 1 });
   expect(await activeNow(reads.db, [groupId(2)])).toEqual({ queued: 1, running: 1 });
   expect(await activeNow(reads.db, [groupId(1)])).toEqual({ queued: 0, running: 0 });

@@ -1,5 +1,5 @@
-/** Figures of runs by the time of their end. Counting is not to be repeated: what has been counted is
- *  known by its place in the order of the store. */
+/** Statistics of runs by the time of their end. Counting is not idempotent, so the position of the last counted
+ *  event is stored. */
 import type { Recorded } from '#domain/aggregates.ts';
 import { isAfter, startOfStore, type Position } from '#domain/kernel/event.ts';
 import type { RunEvent } from '#domain/run/events.ts';
@@ -18,7 +18,7 @@ import {
 
 type RunRecorded = Recorded<RunEvent>;
 
-/** Figures by group, and by stretches of time. Its single writer is the projector. */
+/** Statistics by group and interval. The projector is the only writer. */
 export const runFiguresProjection: Projection = {
   name: 'run_figures',
   version: 1,
@@ -53,7 +53,7 @@ async function count(db: ReadModels, events: readonly RunRecorded[]): Promise<vo
   await add(db, tally);
 }
 
-/** The run after an event that it does not end with. */
+/** The run after an event that does not end the run. */
 function after(run: FigureRunsTable | undefined, event: RunRecorded): FigureRunsTable | undefined {
   switch (event.type) {
     case 'RunQueued':
@@ -85,7 +85,7 @@ async function runsOf(
   return new Map(rows.map((row) => [row.run_id, row]));
 }
 
-/** Adds to the rows that are there. */
+/** Adds to the existing rows. */
 async function add(db: ReadModels, tally: Tally): Promise<void> {
   const keys = tally.rows;
   if (keys.length === 0) return;

@@ -1,34 +1,33 @@
-/** Stretches of time that figures are kept for: of each length from one to the next, so that few rows
- *  make up any time. Pure. */
+/** The intervals of statistics. Each length divides the next, so that few rows cover any range. Pure. */
 
-/** Lengths in seconds; each divides the next. They begin at whole multiples since 1970, in UTC. */
+/** Lengths in seconds; each divides the next. Intervals begin at whole multiples since 1970, in UTC. */
 export const levels = [60, 900, 3600, 86_400] as const;
 export type Level = (typeof levels)[number];
 
-/** Lengths that a series can be asked for. */
+/** The interval lengths that a series may have. */
 export const bucketLengths = [60, 300, 900, 3600, 21_600, 86_400] as const;
 export type BucketLength = (typeof bucketLengths)[number];
 
-/** The beginning of the stretch that a time is in. */
+/** The start of the interval that contains a time. */
 export function beginOf(time: Date, lengthSeconds: number): Date {
   const lengthMs = lengthSeconds * 1000;
   return new Date(Math.floor(time.getTime() / lengthMs) * lengthMs);
 }
 
-/** The longest level that stretches of this length are made of. */
+/** The longest level whose intervals make up this length. */
 export function levelFor(length: BucketLength): Level {
   return levels.findLast((level) => length % level === 0) ?? 60;
 }
 
-/** A part of a time, in stretches of one level. */
+/** A part of a range, in intervals of one level. */
 export interface Span {
   readonly level: Level;
   readonly from: Date;
   readonly to: Date;
 }
 
-/** The time from the minute of `from` up to now, in as few stretches as there are: short ones at its
- *  beginning, and none at its end, for what is to come is not there yet. */
+/** The range from the minute of `from` up to now, in as few intervals as possible. Short intervals are at the
+ *  beginning only: intervals in the future are empty. */
 export function spansSince(from: Date, now: Date): readonly Span[] {
   const spans: Span[] = [];
   let next = beginOf(from, levels[0]);

@@ -5,11 +5,11 @@ import { added, quantile, withValue, type Histogram } from './histogram.ts';
 const of = (values: readonly number[]) =>
   values.reduce<Histogram>((histogram, value) => withValue(histogram, value), {});
 
-test('nothing has no quantile', () => {
+test('an empty histogram has no quantiles', () => {
   expect(quantile({}, 0.5)).toBeNull();
 });
 
-test('what is read is within five per cent of the value itself', () => {
+test('quantiles are within five per cent of the exact value', () => {
   const values = fc.array(fc.integer({ min: 1, max: 2_600_000_000 }), { minLength: 1 });
   fc.assert(
     fc.property(values, fc.constantFrom(0, 0.5, 0.95, 1), (all, part) => {
@@ -21,11 +21,11 @@ test('what is read is within five per cent of the value itself', () => {
   );
 });
 
-test('what took no time at all is told as such', () => {
+test('zero is preserved', () => {
   expect(quantile(of([0, 0, 0.4]), 0.95)).toBe(0);
 });
 
-test('histograms that are added are that of all values', () => {
+test('added histograms equal the histogram of all values', () => {
   const values = fc.array(fc.nat(100_000));
   fc.assert(
     fc.property(values, values, (one, other) => {

@@ -1,13 +1,12 @@
-/** Counts of values in bins that are the same everywhere, so that those of many places and times can be
- *  added. A bin ends a tenth above where it begins, and a value is taken for the middle of its bin:
- *  whatever is read from one is off by less than 5 %. Pure. */
+/** Histograms with fixed bins, so that histograms of many groups and times can be added. Each bin is a tenth wider
+ *  than the previous one, and every value counts as the middle of its bin, so the error is less than 5 %. Pure. */
 
-/** Counts by the number of the bin; only bins that hold something. */
+/** Counts by bin number, without empty bins. */
 export type Histogram = Readonly<Record<string, number>>;
 
 const growth = 1.1;
 
-/** @param value zero or more; below one, and in milliseconds, nothing is told apart */
+/** @param value zero or more; values below 1 are not distinguished (use milliseconds) */
 export function withValue(histogram: Histogram, value: number): Histogram {
   return added(histogram, { [binOf(value)]: 1 });
 }
@@ -18,7 +17,7 @@ export function added(one: Histogram, other: Histogram): Histogram {
   return sum;
 }
 
-/** The value that this part of all values is at most, such as 0.5 for the median; null without any. */
+/** The quantile for `part`, such as 0.5 for the median; null for an empty histogram. */
 export function quantile(histogram: Histogram, part: number): number | null {
   const bins = Object.entries(histogram)
     .map(([bin, count]) => [Number(bin), count] as const)
@@ -32,7 +31,7 @@ export function quantile(histogram: Histogram, part: number): number | null {
   return null;
 }
 
-/** Bin 0 is for what is below one. */
+/** Bin 0 holds values below one. */
 function binOf(value: number): number {
   return value < 1 ? 0 : 1 + Math.floor(Math.log(value) / Math.log(growth) + 1e-9);
 }

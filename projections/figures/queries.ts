@@ -1,4 +1,4 @@
-/** Figures of the last day, and series over time. */
+/** Statistics of the last day, and series over time. */
 import type { GroupId } from '#domain/kernel/ids.ts';
 import { sql } from 'kysely';
 import type { ReadModels } from '../projection.ts';
@@ -6,19 +6,19 @@ import { beginOf, levelFor, spansSince, type BucketLength, type Span } from './b
 import { noFigures, together, type Figures } from './tally.ts';
 import { everywhere, type RunFiguresTable } from './table.ts';
 
-/** Groups to look in; `null` for all. */
+/** The groups to include; `null` for all. */
 type Groups = readonly GroupId[] | null;
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** Of runs that ended within the 24 hours before `now`, from the beginning of a minute on. */
+/** Statistics of runs that ended in the 24 hours before `now`, starting at a whole minute. */
 export async function figuresOfDay(db: ReadModels, groups: Groups, now: Date): Promise<Figures> {
   const spans = spansSince(new Date(now.getTime() - dayMs), now);
   return (await rowsOf(db, groups, spans)).reduce<Figures>(together, noFigures);
 }
 
-/** Figures from `from` up to before `to`, by buckets of this length, which begin at whole multiples of
- *  it; also those without any run. */
+/** Statistics from `from` (included) to `to` (excluded), in buckets of this length, which begin at whole multiples
+ *  of the length; includes empty buckets. */
 export async function figuresByTime(
   db: ReadModels,
   groups: Groups,
@@ -49,7 +49,7 @@ async function rowsOf(
   return (await sql<RunFiguresTable>`${sql.join(parts, sql` UNION ALL `)}`.execute(db)).rows;
 }
 
-/** Runs that wait or run at this moment. */
+/** The number of waiting and running runs. */
 export async function activeNow(
   db: ReadModels,
   groups: Groups,

@@ -2,9 +2,9 @@ import type { Columns } from '../columns.ts';
 import type { Level } from './buckets.ts';
 import type { Histogram } from './histogram.ts';
 
-/** What ended in a stretch of time, in one group or in all. */
+/** The runs that ended in one interval, in one group or in all groups. */
 export interface RunFiguresTable {
-  /** Its length. */
+  /** Length of the interval. */
   readonly level_seconds: Level;
   /** `everywhere` for all groups together. */
   readonly group_id: string;
@@ -12,17 +12,17 @@ export interface RunFiguresTable {
   readonly success: number;
   readonly failed: number;
   readonly stopped: number;
-  /** CPU time of all of them. */
+  /** Total CPU time. */
   readonly cpu_ms: number;
-  /** The most that one of them had. */
+  /** Maximum of a single run. */
   readonly max_memory_bytes: number;
-  /** How long they took, in milliseconds, of those that had begun. */
+  /** Durations of the runs that started, in milliseconds. */
   readonly durations: Histogram;
-  /** How long these had waited for it. */
+  /** Queue waits of the same runs. */
   readonly waits: Histogram;
 }
 
-/** Stands for all groups. */
+/** Represents all groups. */
 export const everywhere = '00000000-0000-0000-0000-000000000000';
 
 export const runFigureColumns: Columns<RunFiguresTable> = {
@@ -38,7 +38,7 @@ export const runFigureColumns: Columns<RunFiguresTable> = {
   waits: 'jsonb',
 };
 
-/** A run that has not ended, as far as the figures know. */
+/** An unfinished run, as far as statistics need it. */
 export interface FigureRunsTable {
   readonly run_id: string;
   readonly group_id: string;
@@ -53,7 +53,7 @@ export const figureRunColumns: Columns<FigureRunsTable> = {
   started_at: 'timestamptz',
 };
 
-/** The last event that is counted: one row. */
+/** The last counted event, in one row. */
 export interface FigurePlaceTable {
   readonly singleton: true;
   readonly transaction_id: string;

@@ -1,4 +1,4 @@
-/** What is to be added to the figures, by row. Pure. */
+/** Collects the increments of statistics by row. Pure. */
 import type { Recorded } from '#domain/aggregates.ts';
 import type { RunFinished } from '#domain/run/events.ts';
 import { statusOf } from '#domain/run/run.ts';
@@ -6,7 +6,7 @@ import { beginOf, levels } from './buckets.ts';
 import { added, withValue } from './histogram.ts';
 import { everywhere, type FigureRunsTable, type RunFiguresTable } from './table.ts';
 
-/** The figures of a stretch of time, without saying which. */
+/** The statistics of an interval, without its key. */
 export type Figures = Omit<RunFiguresTable, 'level_seconds' | 'group_id' | 'begins_at'>;
 
 export const noFigures: Figures = {
@@ -19,7 +19,7 @@ export const noFigures: Figures = {
   waits: {},
 };
 
-/** The figures of both together. */
+/** The sum of both statistics. */
 export function together(one: Figures, other: Figures): Figures {
   return {
     success: one.success + other.success,
@@ -35,7 +35,7 @@ export function together(one: Figures, other: Figures): Figures {
 export class Tally {
   readonly #rows = new Map<string, RunFiguresTable>();
 
-  /** In the order of their keys. */
+  /** Sorted by key. */
   get rows(): readonly RunFiguresTable[] {
     return [...this.#rows]
       .toSorted(([one], [other]) => (one < other ? -1 : 1))

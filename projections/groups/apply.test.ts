@@ -17,8 +17,8 @@ beforeAll(async () => {
 });
 afterAll(() => reads.close());
 
-describe('given several groups', () => {
-  test('then each has a row', async () => {
+describe('several groups', () => {
+  test('have one row each', async () => {
     expect(await listGroups(reads.db, [groupId(2)], undefined, 10)).toEqual([
       {
         group_id: groupId(2),
@@ -30,7 +30,7 @@ describe('given several groups', () => {
     ]);
   });
 
-  test('then they are listed in the order of their ids, page by page', async () => {
+  test('are listed by id, page by page', async () => {
     const page = async (after?: number) =>
       (await listGroups(reads.db, null, after === undefined ? undefined : groupId(after), 2)).map(
         (group) => group.group_id,
@@ -40,7 +40,7 @@ describe('given several groups', () => {
     expect(await page(3)).toEqual([]);
   });
 
-  test('then somebody in no group sees none', async () => {
+  test('are hidden from a user without groups', async () => {
     expect(await listGroups(reads.db, [], undefined, 10)).toEqual([]);
   });
 });

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { ReadModels } from '../projection.ts';
 import type { GroupsTable } from './table.ts';
 
-/** By id from behind `after`; at most `limit` rows. `groupIds` are those to look in, `null` for all. */
+/** Ordered by id, starting after `after`; at most `limit` rows. `groupIds` are the groups to include, `null` for all. */
 export async function listGroups(
   db: ReadModels,
   groupIds: readonly GroupId[] | null,

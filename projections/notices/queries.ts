@@ -3,9 +3,9 @@ import type { ReadModels } from '../projection.ts';
 import { statement } from '../statement.ts';
 import { noticeColumns, type NoticesTable } from './table.ts';
 
-/** A notice as one of its readers sees it. */
+/** A notice as its reader sees it. */
 export type ReadNotice = NoticesTable & {
-  /** `null` also where its script has moved to a group that the reader does not see. */
+  /** Also `null` if the script has moved to a group that the reader cannot see. */
   readonly script_name: string | null;
   readonly read: boolean;
 };
@@ -18,11 +18,11 @@ export interface Inbox {
 
 export interface InboxFilter {
   readonly unread: boolean;
-  /** `null`: all of them. */
+  /** `null`: all notices. */
   readonly scriptId: ScriptId | null;
 }
 
-// Of a purged script nothing is told any more.
+// Notices of purged scripts are hidden.
 const those = `FROM (SELECT n.*, s.name AS script_name, s.group_id AS script_group_id
   FROM notices n LEFT JOIN scripts s ON s.script_id = n.script_id
   WHERE n.script_id IS NULL OR (s.script_id IS NOT NULL AND s.purge IS NULL)) n`;
@@ -30,7 +30,7 @@ const isRead = `EXISTS (SELECT FROM notice_reads r
   WHERE r.user_id = $1 AND r.notice_id = n.notice_id)`;
 const isIn = `($2::uuid[] IS NULL OR n.group_id = ANY($2))`;
 
-/** Newest first, from behind `after`; at most `limit`. */
+/** Newest first, starting after `after`; at most `limit`. */
 export async function listNotices(
   db: ReadModels,
   { reader, groupIds }: Inbox,
@@ -50,7 +50,7 @@ const manyNotices = statement<ReadNotice>(`
     AND ($5::uuid IS NULL OR n.notice_id < $5)
   ORDER BY n.notice_id DESC LIMIT $6`);
 
-/** How many of an inbox its reader has not read, as far as `most`. */
+/** Number of unread notices of an inbox, counted up to `most`. */
 export async function countUnread(
   db: ReadModels,
   { reader, groupIds }: Inbox,
@@ -63,15 +63,15 @@ export async function countUnread(
 const unreadNotices = statement<{ readonly count: number }>(`
   SELECT count(*) FROM (SELECT ${those} WHERE ${isIn} AND NOT ${isRead} LIMIT $3) unread`);
 
-/** Whose a notice is; of the platform's own it is nobody's. */
+/** The groups of a notice; null for a notice about the platform. */
 export interface NoticeOwner {
   readonly id: string;
   readonly script_id: string | null;
-  /** `null`: it is for those who see all groups. */
+  /** `null`: visible to users who see all groups. */
   readonly group_id: string | null;
 }
 
-/** Whose notices these are, of those that are there. */
+/** The groups of the notices that exist. */
 export async function findNoticeOwners(
   db: ReadModels,
   noticeIds: readonly string[],

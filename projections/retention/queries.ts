@@ -2,12 +2,12 @@ import type { RemovableKind } from '#domain/system/retention.ts';
 import type { ReadModels } from '../projection.ts';
 import type { RetentionTable } from './table.ts';
 
-/** The setting, by whom and when it was made; `undefined` where there was never any. */
+/** The setting, its author and its time; `undefined` if it was never set. */
 export async function retentionSetting(db: ReadModels): Promise<RetentionTable | undefined> {
   return await db.selectFrom('retention').selectAll().executeTakeFirst();
 }
 
-/** Days that each kind is kept; `null` is for ever. */
+/** Retention of each kind in days; `null`: forever. */
 export async function daysKept(
   db: ReadModels,
 ): Promise<Readonly<Record<RemovableKind, number | null>>> {

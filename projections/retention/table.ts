@@ -1,4 +1,4 @@
-/** One row at most; without one everything is kept. */
+/** At most one row. Without a row, everything is kept. */
 export interface RetentionTable {
   readonly singleton: true;
   readonly stream_version: number;

@@ -7,7 +7,7 @@ import type { ReadModels } from '../projection.ts';
 import { statement } from '../statement.ts';
 import type { RulesTable } from './table.ts';
 
-/** One rule; `undefined` where there is none. */
+/** One rule; `undefined` if it does not exist. */
 export async function findRule(db: ReadModels, ruleId: RuleId): Promise<RulesTable | undefined> {
   return await db
     .selectFrom('notification_rules')
@@ -16,7 +16,7 @@ export async function findRule(db: ReadModels, ruleId: RuleId): Promise<RulesTab
     .executeTakeFirst();
 }
 
-/** Newest first, from behind `after`; at most `limit`. */
+/** Newest first, starting after `after`; at most `limit`. */
 export async function listRules(
   db: ReadModels,
   after: RuleId | undefined,
@@ -27,7 +27,7 @@ export async function listRules(
   return await query.limit(limit).execute();
 }
 
-/** Whom to tell of what happens to a script, of those that were set up before `before`. */
+/** The rules that apply to a script, created before `before`. */
 export async function listenersOf(
   db: ReadModels,
   scriptId: ScriptId,
@@ -43,7 +43,7 @@ export async function listenersOf(
   };
 }
 
-/** Whom to tell of what happens to the platform, of those that were set up before `before`. */
+/** The rules that apply to the platform, created before `before`. */
 export async function listenersOfPlatform(
   db: ReadModels,
   before: Date,

@@ -40,12 +40,12 @@ const waiting = {
   lease_until: null,
 };
 
-describe('given a run', () => {
-  test('when it waits, then it is in the queue, and nobody’s', async () => {
+describe('a run in the queue', () => {
+  test('has no owner while waiting', async () => {
     expect(await rowsOnce()).toEqual([waiting]);
   });
 
-  test('when it has to wait for its time, then it is held until it is released', async () => {
+  test('is held until its release if its start time is in the future', async () => {
     const notBefore = '2026-01-01T01:00:00.000Z';
     const later = new Date(notBefore);
     const held = {
@@ -60,12 +60,12 @@ describe('given a run', () => {
     expect(await rowsOnce(stop, queue, release)).toMatchObject([{ ...held, waiting: false }]);
   });
 
-  test('when its time has come already, then no clock decides about it', async () => {
+  test('is not affected by the clock if its start time has passed', async () => {
     const queue = runScript({ notBefore: at(4).toISOString(), whenBusy: 'queue' });
     expect(await rowsOnce(queue)).toMatchObject([{ delayed: false, not_before: null }]);
   });
 
-  test('when others are queued after it, then it comes before them, whatever their ids', async () => {
+  test('precedes runs that are queued later, regardless of ids', async () => {
     const ids = [runId(9), runId(3), runId(6)];
     const asked = ids.map((id) => runScript({ runId: id, whenBusy: 'queue' }));
     const events = await recordAll([...beginning, ...asked]);
@@ -77,21 +77,21 @@ describe('given a run', () => {
     ]);
   });
 
-  test('when it was started, then its place has the fence', async () => {
+  test('has a fence after its start', async () => {
     expect(await rowsOnce(start)).toEqual([{ ...waiting, stream_version: 2, fence: 2 }]);
   });
 
-  test('when it is asked to stop, then its place says so', async () => {
+  test('shows a stop request', async () => {
     expect(await rowsOnce(start, stop)).toMatchObject([{ fence: 2, stop_requested: true }]);
   });
 
-  test('when it has ended, then its place is gone, whether it ran or not', async () => {
+  test('is removed at its end, whether it started or not', async () => {
     expect(await rowsOnce(stop)).toEqual([]);
     expect(await rowsOnce(start, finishRun())).toEqual([]);
   });
 });
 
-test('given a lease, when the run goes on, then the lease stays its owner’s', async () => {
+test('a lease keeps its owner when the run starts', async () => {
   const events = await recordAll([...beginning, runScript(), start, stop]);
   await runQueueProjection.apply(reads.db, events.slice(3, 4));
   await sql`UPDATE run_queue SET owner = 'a', lease_until = '2026-02-01T00:00:00Z'`.execute(

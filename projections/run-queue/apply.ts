@@ -7,7 +7,7 @@ import { availableAt } from '../runs/apply.ts';
 import { runQueueFill } from './fill.ts';
 import { runQueueColumns, type RunQueueTable } from './table.ts';
 
-/** Runs that wait or run; a row goes when its run has ended. */
+/** Waiting and running runs. The row is deleted when the run ends. */
 export const runQueueProjection: Projection = {
   ...rowProjection<RunQueueTable, Recorded<RunEvent>>({
     name: 'run_queue',
@@ -25,7 +25,7 @@ export const runQueueProjection: Projection = {
           script_id: event.data.scriptId,
           priority: 0,
           available_at: availableAt(event),
-          // A time that had come when the run was queued delays nothing, whatever the clock says later.
+          // A time that had passed when the run was queued causes no delay, regardless of later clock changes.
           delayed: availableAt(event) > event.recordedAt,
           attempt: event.data.attempt,
           waiting: event.data.waiting ?? false,
@@ -51,7 +51,7 @@ export const runQueueProjection: Projection = {
 };
 
 function expiresAt(event: Extract<Recorded<RunEvent>, { type: 'RunQueued' }>): Date | null {
-  // Runs that were queued before this limit existed have its default.
+  // Runs that were queued before this limit existed use its default.
   const { queue_seconds: seconds } = { ...defaultLimits, ...event.data.limits };
   return seconds === null ? null : new Date(availableAt(event).getTime() + seconds * 1000);
 }

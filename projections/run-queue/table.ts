@@ -1,7 +1,7 @@
 import type { Columns } from '../columns.ts';
 
-/** What a run's events say of its place in the queue. Claims write `owner`, `lease_until` and
- *  `leased_at`. PostgreSQL numbers the runs in `queue_position`, and makes `not_before` of `delayed` and `available_at`. */
+/** A run's place in the queue. Claims write `owner`, `lease_until` and `leased_at`. PostgreSQL numbers the runs in
+ *  `queue_position`, and computes `not_before` from `delayed` and `available_at`. */
 export interface RunQueueTable {
   readonly run_id: string;
   readonly stream_version: number;
@@ -11,9 +11,9 @@ export interface RunQueueTable {
   /** Whether the run must not start before `available_at`. */
   readonly delayed: boolean;
   readonly attempt: number;
-  /** Nobody claims it before it is released. */
+  /** No runtime claims the run before its release. */
   readonly waiting: boolean;
-  /** When it has waited too long; `null` for never. */
+  /** When the run expires in the queue; `null` for never. */
   readonly expires_at: Date | null;
   readonly fence: number | null;
   readonly stop_requested: boolean;

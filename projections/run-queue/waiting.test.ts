@@ -1,4 +1,4 @@
-/** What waits for a slot costs little, however much of it there is. */
+/** The cost of waiting runs is small, however many there are. */
 import { defaultSettings } from '#domain/script/settings.ts';
 import { runId, scriptId } from '#domain/testing/ids.ts';
 import { createGroup, createScript, runScript } from '#domain/testing/samples.ts';
@@ -7,12 +7,12 @@ import { openTestPlatform, type TestPlatform } from '#infra/testing/platform.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ReadModels } from '../projection.ts';
 import { rowsSeen } from '../testing/rows-seen.ts';
-import { worldOf } from '../world.ts';
+import { decisionReads } from '../decision-reads.ts';
 import { releasableRuns } from './waiting.ts';
 
 const many = 3_000;
 const slots = 5;
-/** Full, with a free slot, and with nothing but what waits. */
+/** A full script, a script with a free slot, and one with waiting runs only. */
 const scripts = [1, 2, 3] as const;
 const active = { 1: slots, 2: slots - 1, 3: 0 };
 
@@ -45,11 +45,11 @@ beforeAll(async () => {
 });
 afterAll(() => platform.close());
 
-/** How many rows of queue and runs are looked at. */
+/** The number of rows of queue and runs that are read. */
 const lookedAt = (look: (db: ReadModels) => Promise<unknown>) =>
   rowsSeen(platform.reads, ['run_queue', 'runs'], look);
 
-test('those that may start are the first of each script that has a free slot', async () => {
+test('finds the first waiting runs of each script with a free slot', async () => {
   const found = await releasableRuns(platform.reads, 100);
   const counted = Map.groupBy(found, (run) => run.script_id);
   expect(counted.get(scriptId(1))).toBeUndefined();
@@ -58,12 +58,12 @@ test('those that may start are the first of each script that has a free slot', a
 });
 
 test.each(['before the planner has heard of them', 'afterwards'])(
-  'a round and an admission look at few of them, %s',
+  'a release and an admission read few rows, %s',
   async (when) => {
     if (when === 'afterwards') {
       await withClient(platform.adminUrl, (client) => client.query('VACUUM ANALYZE'));
     }
     expect(await lookedAt((db) => releasableRuns(db, 100))).toBeLessThan(100);
-    expect(await lookedAt((db) => worldOf(db).script(scriptId(3)))).toBeLessThan(100);
+    expect(await lookedAt((db) => decisionReads(db).script(scriptId(3)))).toBeLessThan(100);
   },
 );

@@ -4,11 +4,10 @@ import { heldTriggers } from '#domain/run/run.ts';
 import type { ReadModels } from '../projection.ts';
 import { statement } from '../statement.ts';
 
-/** The condition, in SQL, that nothing but a slot is missing for a run in `run_queue q`: its trigger is not held, and no
- *  earlier run of its schedule is there where it is to follow that. Runs of a schedule have ids in the order of their due
- *  times.
- *
- *  The run is looked up by itself: a join would be made with all waiting runs, where few are wanted. */
+/** The SQL condition that only a slot is missing for a run in `run_queue q`: its trigger is not paused, and no
+ *  earlier run of its schedule is active if it must follow that run. Ids of a schedule's runs are in the order of
+ *  their due times.
+ *  The condition looks up the run separately: a join would read all waiting runs, although few are needed. */
 const mayHaveSlot = `(
   SELECT NOT (r.trigger_type = ANY ('{${heldTriggers.join(',')}}')
       AND EXISTS (SELECT FROM trigger_state WHERE paused))
@@ -18,10 +17,9 @@ const mayHaveSlot = `(
         AND p.trigger ->> 'scheduleId' = r.trigger ->> 'scheduleId'))
   FROM runs r WHERE r.run_id = q.run_id)`;
 
-/** The first runs of a script that wait for a slot and may have one, as a subquery in SQL: in the order of the queue, the
- *  delayed ones once their time has come. No clock decides about the others.
- *
- *  The two kinds are read apart: runs whose time is to come would be passed one by one otherwise. */
+/** The first waiting runs of a script that only need a slot, as an SQL subquery in queue order. Delayed runs are
+ *  included once their time has come. The clock does not affect the others.
+ *  The two kinds are read separately. Otherwise the query would step over every run that is delayed. */
 export function firstWaiting(scriptId: string, limit: string): string {
   const those = (condition: string) => `(SELECT q.run_id, q.queue_position FROM run_queue q
       WHERE q.script_id = ${scriptId} AND q.waiting AND ${condition} AND ${mayHaveSlot}
@@ -36,7 +34,7 @@ export interface WaitingRun {
   readonly script_id: ScriptId;
 }
 
-// Script by script, the next of them by an index: of many that wait few are looked at.
+// Script by script, using an index: reads few of many waiting runs.
 const next = statement<WaitingRun>(`
   WITH RECURSIVE script_ids AS (
     (SELECT script_id FROM run_queue WHERE waiting ORDER BY script_id LIMIT 1)
@@ -53,8 +51,7 @@ const next = statement<WaitingRun>(`
   CROSS JOIN LATERAL ${firstWaiting('s.script_id', 'slots.free')} next
   ORDER BY next.queue_position LIMIT $1`);
 
-/** Those that a slot of their script is free for, in the order in which they are to have it; at most
- *  `limit`. */
+/** The waiting runs that have a free slot of their script, in release order; at most `limit`. */
 export async function releasableRuns(
   db: ReadModels,
   limit: number,

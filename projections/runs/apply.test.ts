@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => reads.close());
 
-/** The run's row after these commands; the first makes the fourth event. */
+/** The run's row after these commands; the first command records the fourth event. */
 async function rowOnce(...commands: readonly Command[]) {
   const events = await recordAll([...beginning, ...commands]);
   const { runs } = await rowsAfter(reads.db, [runsProjection], [events]);
@@ -79,12 +79,12 @@ const running = {
   layers: ['rlimits'],
 };
 
-describe('given a run', () => {
-  test('when it waits, then its row says what for', async () => {
+describe('the row of a run', () => {
+  test('shows why it waits', async () => {
     expect(await rowOnce(run)).toEqual(queued);
   });
 
-  test('when it waits for a slot, then its row says so until it is released', async () => {
+  test('shows that it waits for a slot, until its release', async () => {
     const notBefore = '2026-01-01T01:00:00.000Z';
     const later = runScript({ whenBusy: 'queue', notBefore });
     const release: Command = { type: 'ReleaseRun', runId: runId(), scriptId: scriptId() };
@@ -94,11 +94,11 @@ describe('given a run', () => {
     expect(await rowOnce(later, stop)).toMatchObject({ waiting: false, status: 'stopped' });
   });
 
-  test('when it was started, then its row says where', async () => {
+  test('shows the runtime after its start', async () => {
     expect(await rowOnce(run, start)).toEqual(running);
   });
 
-  test('when it is asked to stop, then it runs on until it has stopped', async () => {
+  test('shows running after a stop request, until the run has stopped', async () => {
     const stopping = { ...running, stream_version: 3, stop_requested: true };
     expect(await rowOnce(run, start, stop)).toEqual(stopping);
     const stopped = finishRun({ outcome: 'stopped', exitCode: null, signal: 'SIGTERM' });
@@ -111,7 +111,7 @@ describe('given a run', () => {
     });
   });
 
-  test('when it has succeeded, then its row says what it took', async () => {
+  test('shows the totals after success', async () => {
     const totals = {
       durationMs: 1500,
       cpuSeconds: 0.25,
@@ -138,7 +138,7 @@ describe('given a run', () => {
     });
   });
 
-  test('when it has failed, then its row says why', async () => {
+  test('shows the reason after a failure', async () => {
     const failed = finishRun({ outcome: 'exit_code', exitCode: 3 });
     expect(await rowOnce(run, start, failed)).toMatchObject({
       status: 'failed',
@@ -153,7 +153,7 @@ describe('given a run', () => {
     });
   });
 
-  test('when it never started, then its row says so', async () => {
+  test('shows that the run never started', async () => {
     expect(await rowOnce(run, stop)).toEqual({
       ...queued,
       stream_version: 2,

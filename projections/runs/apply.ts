@@ -9,7 +9,7 @@ import { runColumns, type RunsTable } from './table.ts';
 
 type RunRecorded = Recorded<RunEvent>;
 
-/** Every run, one row each. */
+/** One row per run. */
 export const runsProjection: Projection = {
   ...rowProjection<RunsTable, RunRecorded>({
     name: 'runs',
@@ -46,7 +46,7 @@ function step(row: RunsTable | undefined, event: RunRecorded): RunsTable | undef
   }
 }
 
-/** The row of a run as it is queued. */
+/** The row of a newly queued run. */
 export function queuedRun(event: Extract<RunRecorded, { type: 'RunQueued' }>): RunsTable {
   const { data } = event;
   return {
@@ -88,7 +88,7 @@ export function queuedRun(event: Extract<RunRecorded, { type: 'RunQueued' }>): R
   };
 }
 
-/** When the run may start at the earliest. */
+/** The earliest start of the run. */
 export function availableAt({
   data,
   recordedAt,

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import type { ReadModels } from '../projection.ts';
 
-/** How many runs caused each other one after the other, up to this one: by asking for it, or by the end
- *  that a chain answers to. A further attempt stands where the first stood.
- *  @param most that is counted to */
+/** The number of runs that caused one another up to this one, by requests of scripts or by chains. A retry has the
+ *  depth of the first attempt.
+ *  @param most upper limit of the count */
 export async function causeDepth(db: ReadModels, runId: string, most: number): Promise<number> {
   const { rows } = await sql<{ depth: number }>`
     WITH RECURSIVE causes (trigger, depth) AS (

@@ -1,4 +1,4 @@
-/** The scripts that entries of the audit trail belong to. */
+/** The scripts that audit entries belong to. */
 import type { ReadModels } from '../projection.ts';
 import { statement } from '../statement.ts';
 

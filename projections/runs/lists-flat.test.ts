@@ -1,4 +1,4 @@
-/** A page looks at few rows, however many there are and however rare what is asked for. */
+/** A page reads few rows, regardless of the total and the selectivity of the filter. */
 import type { GroupId, RunId, ScriptId } from '#domain/kernel/ids.ts';
 import { inOrderOfTime } from '#domain/kernel/ids.ts';
 import { groupId, runId, scriptId } from '#domain/testing/ids.ts';
@@ -26,8 +26,8 @@ let database: Database;
 let drop: () => Promise<void>;
 let db: ReadModels;
 
-/** Copies of one run, a second apart: the first hundred failed by hand, all others succeeded on time. Of
- *  two scripts in two groups, by turns. */
+/** Copies of one run, one second apart. The first hundred were started manually and failed, all others were
+ *  scheduled and succeeded. They alternate between two scripts in two groups. */
 const copies = `INSERT INTO runs
   SELECT (jsonb_populate_record(run, jsonb_build_object(
     'run_id', (lpad(to_hex($1::bigint + n * 1000), 12, '0') || '70008' || lpad(to_hex(n), 15, '0'))::uuid,
@@ -39,7 +39,7 @@ const copies = `INSERT INTO runs
     'finished_at', now()))).*
   FROM runs run, generate_series(1, ${runs}) n`;
 
-/** More scripts of a name than ranges are merged, which have never run: the second script's, and others. */
+/** More scripts with one name than ranges are merged. They have no runs, except the second script. */
 const crowds = `INSERT INTO scripts
   SELECT (jsonb_populate_record(script, jsonb_build_object(
     'script_id', gen_random_uuid(), 'keep_alive', true, 'name', CASE n % 2 WHEN 0 THEN 'Another' ELSE 'Quiet' END))).*
@@ -69,12 +69,12 @@ afterAll(async () => {
   await drop();
 });
 
-/** How many rows of the runs a page looks at. */
+/** The number of rows of the runs that a page reads. */
 async function lookedAt(filter: RunListFilter, after?: RunId): Promise<number> {
   return await seenBy((transaction) => listRuns(transaction, filter, after, pageSize));
 }
 
-/** How many rows of the runs are looked at. */
+/** The number of rows of the runs that are read. */
 const seenBy = (look: (db: ReadModels) => Promise<unknown>) => rowsSeen(db, ['runs'], look);
 
 const all = { groupIds: null };
@@ -85,22 +85,25 @@ test.each<[string, RunListFilter]>([
   ['all', all],
   ['groups', own],
   ['a script', { ...all, scriptId: scriptId(2) }],
-  ['what failed', { ...all, statuses: ['failed'] }],
-  ['what failed in groups', { ...own, statuses: ['failed'] }],
-  ['what failed of a script', { ...all, scriptId: scriptId(2), statuses: ['failed'] }],
-  ['what failed lately, which is nothing', { ...own, statuses: ['failed'], from: late }],
+  ['failed runs', { ...all, statuses: ['failed'] }],
+  ['failed runs in groups', { ...own, statuses: ['failed'] }],
+  ['failed runs of a script', { ...all, scriptId: scriptId(2), statuses: ['failed'] }],
+  ['recent failed runs, of which there are none', { ...own, statuses: ['failed'], from: late }],
   ['a rare trigger', { ...own, triggerTypes: ['manual'] }],
-  ['a trigger that there is none of', { ...all, triggerTypes: ['rerun'] }],
-  ['what never ended so', { ...own, triggerTypes: ['schedule'], statuses: ['failed'] }],
-  ['what did not succeed', { ...own, statuses: ['queued', 'running', 'failed', 'stopped'] }],
+  ['an unused trigger', { ...all, triggerTypes: ['rerun'] }],
+  [
+    'an unused combination of trigger and status',
+    { ...own, triggerTypes: ['schedule'], statuses: ['failed'] },
+  ],
+  ['runs without success', { ...own, statuses: ['queued', 'running', 'failed', 'stopped'] }],
   ['another group', { ...all, notGroupId: groupId(2), statuses: ['failed'] }],
-  ['a time', { ...own, from: at(10), to: at(20) }],
-  ['what waits', { ...own, statuses: ['queued'] }],
+  ['a time range', { ...own, from: at(10), to: at(20) }],
+  ['waiting runs', { ...own, statuses: ['queued'] }],
   ['a name', { ...all, text: 'other', statuses: ['failed'] }],
   ['a script of another group', { groupIds: [groupId(1)], scriptId: scriptId(2) as ScriptId }],
-])('a page of %s looks at few runs', async (_, filter) => {
+])('a page of %s reads few runs', async (_, filter) => {
   const middle = inOrderOfTime(runId(1), late) as RunId;
-  // Each row as an entry of an index and as itself, and some of each range; far from all.
+  // Each row as an index entry and as a table row, and a few rows of each range; far from all.
   const most = 5 * pageSize;
   expect(await lookedAt(filter)).toBeLessThanOrEqual(most);
   expect(await lookedAt(filter, middle)).toBeLessThanOrEqual(most);
@@ -108,28 +111,28 @@ test.each<[string, RunListFilter]>([
 
 test.each<[string, RunListFilter]>([
   ['another script', { ...own, notScriptId: scriptId(1) }],
-  ['another script, where there is none', { groupIds: [groupId(1)], notScriptId: scriptId(1) }],
-  ['a name that many have', { ...own, text: 'other' }],
-  ['a name that many have who never ran', { ...own, text: 'quiet' }],
-])('a page of %s looks at some pages of runs', async (_, filter) => {
+  ['another script, of which there are none', { groupIds: [groupId(1)], notScriptId: scriptId(1) }],
+  ['a common name', { ...own, text: 'other' }],
+  ['a common name of scripts without runs', { ...own, text: 'quiet' }],
+])('a page of %s reads a few pages of runs', async (_, filter) => {
   expect(await lookedAt(filter)).toBeLessThanOrEqual(10 * pageSize);
 });
 
 const ids = [scriptId(1), scriptId(2), scriptId(3)];
 
-/** Of two scripts that have run, and hundreds that never have. */
+/** Two scripts with runs, and hundreds without. */
 test.each<[string, number, (reads: ReadModels) => Promise<unknown>]>([
-  ['which scripts fail', 1, (reads) => failingScripts(reads, own.groupIds as GroupId[], 6)],
-  ['how long runs usually take', 100, (reads) => usualDurations(reads, ids)],
-  ['what scripts did lately', 10, (reads) => readActivity(reads, ids)],
-  ['when bots ran last', 7, (reads) => idleScripts(reads, 7)],
+  ['failing scripts', 1, (reads) => failingScripts(reads, own.groupIds as GroupId[], 6)],
+  ['typical durations', 100, (reads) => usualDurations(reads, ids)],
+  ['recent activity', 10, (reads) => readActivity(reads, ids)],
+  ['always-on scripts without a run', 7, (reads) => idleScripts(reads, 7)],
   ['a list of scripts', 1, (reads) => listScripts(reads, all, undefined, 1_000)],
   [
-    'which scripts succeeded last',
+    'scripts by their last success',
     2,
     (reads) => listScripts(reads, { ...all, lastStatuses: ['success'] }, undefined, 1_000),
   ],
-])('%s is seen from the latest runs of each script', async (_, runsOfEach, look) => {
-  // As an entry of an index and as itself.
+])('%s: reads only the latest runs of each script', async (_, runsOfEach, look) => {
+  // As an index entry and as a table row.
   expect(await seenBy(look)).toBeLessThanOrEqual(2 * 2 * runsOfEach + 1);
 });

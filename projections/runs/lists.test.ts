@@ -16,12 +16,12 @@ import type { RunsTable } from './table.ts';
 const scripts = Array.from({ length: 9 }, (_, index) => index + 2);
 const runs = Array.from({ length: 90 }, (_, index) => index + 1);
 const nameOf = (script: number) => (script === 2 ? 'Odd 50%_\\' : `Busy ${script}`);
-/** A run's id is of the second of its number. */
+/** The time of a run's id is the second of its number. */
 const idOf = (number: number) => inOrderOfTime(runId(number), at(number)) as RunId;
 const triggerOf = (number: number) =>
   (['manual', 'queue', 'mcp'] as const)[number % 7 > 3 ? 2 : number % 7];
 
-/** The end of a run; the last ones wait or run still. */
+/** The end of a run; the last runs are still waiting or running. */
 function endOf(number: number): readonly Command[] {
   const start = { type: 'StartRun', runId: idOf(number), runtimeId: 'a', layers: [] } as const;
   if (number > 84) return [];
@@ -30,7 +30,7 @@ function endOf(number: number): readonly Command[] {
   return [start, finishRun({ runId: idOf(number), outcome: outcome ?? 'success' })];
 }
 
-/** Scripts 2 to 10, the even ones in group 1 and the others in group 2, and runs of each. */
+/** Scripts 2 to 10 with runs: the even ones in group 1, the others in group 2. */
 const history: readonly Command[] = [
   ...beginning,
   ...scripts.map((script) =>
@@ -62,10 +62,10 @@ afterAll(() => reads.close());
 
 const all: RunListFilter = { groupIds: null };
 
-/** When a run was asked for, by its id. */
+/** When a run was requested, according to its id. */
 const timeOf = ({ run_id: id }: RunsTable) => Number.parseInt(id.replace('-', '').slice(0, 12), 16);
 
-/** What the list is to be, by looking at every run. */
+/** The expected list, computed from every run. */
 function expected(filter: RunListFilter): readonly RunsTable[] {
   const { groupIds, scriptId: script, statuses, triggerTypes: triggers, from, to, text } = filter;
   return rows.filter(
@@ -82,7 +82,7 @@ function expected(filter: RunListFilter): readonly RunsTable[] {
   );
 }
 
-/** All pages of a list, one after the other. */
+/** All pages of a list. */
 async function listed(filter: RunListFilter, limit = 10): Promise<readonly ListedRun[]> {
   const found: ListedRun[] = [];
   for (let after: RunId | undefined; ;) {
@@ -94,7 +94,7 @@ async function listed(filter: RunListFilter, limit = 10): Promise<readonly Liste
 }
 
 describe('the list of runs', () => {
-  test('begins with the newest and goes on behind the last of a page', async () => {
+  test('starts with the newest run and continues after the last run of a page', async () => {
     expect(rows).toMatchObject(await listed(all, 7));
     expect(await listRuns(reads.db, all, idOf(1), 10)).toEqual([]);
   });
@@ -104,29 +104,33 @@ describe('the list of runs', () => {
     ['no group', { groupIds: [] }, 0],
     ['a script', { ...all, scriptId: scriptId(3) }, 10],
     ['a script in another group', { groupIds: [groupId(1)], scriptId: scriptId(3) }, 0],
-    ['what waits', { ...all, statuses: ['queued'] }, 6],
-    ['what runs', { ...all, statuses: ['running'] }, 6],
-    ['what failed', { ...all, statuses: ['failed'] }, 31],
-    ['what nobody started so', { ...all, triggerTypes: ['schedule'] }, 0],
-    ['another group than this', { ...all, notGroupId: groupId(1) }, 40],
-    ['no group but this', { groupIds: [groupId(2)], notGroupId: groupId(2) }, 0],
+    ['waiting runs', { ...all, statuses: ['queued'] }, 6],
+    ['running runs', { ...all, statuses: ['running'] }, 6],
+    ['failed runs', { ...all, statuses: ['failed'] }, 31],
+    ['an unused trigger', { ...all, triggerTypes: ['schedule'] }, 0],
+    ['an excluded group', { ...all, notGroupId: groupId(1) }, 40],
+    ['a group that is also excluded', { groupIds: [groupId(2)], notGroupId: groupId(2) }, 0],
     ['other scripts', { ...all, notScriptId: scriptId(3) }, 80],
-    ['nothing that could be', { ...all, statuses: [] }, 0],
-    ['what did not fail', { ...all, statuses: ['queued', 'running', 'success', 'stopped'] }, 59],
-    ['a minute', { ...all, from: at(10), to: at(70) }, 60],
+    ['no status', { ...all, statuses: [] }, 0],
+    [
+      'runs that did not fail',
+      { ...all, statuses: ['queued', 'running', 'success', 'stopped'] },
+      59,
+    ],
+    ['one minute', { ...all, from: at(10), to: at(70) }, 60],
     ['all time', { ...all, from: new Date(-1) }, 90],
     ['no time', { ...all, to: new Date(-1) }, 0],
-    ['names, whatever their case', { ...all, text: 'BUSY' }, 80],
-    ['names with signs', { ...all, text: '50%_\\' }, 10],
-    ['names that there are none of', { ...all, text: '50%x' }, 0],
-    ['many places at once', { ...all, text: 'busy', statuses: ['failed'] }, 27],
-  ])('can be that of %s', async (_, filter, count) => {
+    ['names, ignoring case', { ...all, text: 'BUSY' }, 80],
+    ['names with special characters', { ...all, text: '50%_\\' }, 10],
+    ['names without a match', { ...all, text: '50%x' }, 0],
+    ['many scripts with a status', { ...all, text: 'busy', statuses: ['failed'] }, 27],
+  ])('filters by %s', async (_, filter, count) => {
     const found = await listed(filter);
     expect(expected(filter)).toMatchObject(found);
     expect(found).toHaveLength(count);
   });
 
-  test('is the same for whatever is asked for together, page by page', async () => {
+  test('is the same for any combination of filters, page by page', async () => {
     const maybe = <Value>(...values: readonly Value[]) => fc.constantFrom(undefined, ...values);
     const filters = fc.record({
       groupIds: fc.constantFrom(null, [], [groupId(1)], [groupId(2), groupId(1)]),

@@ -1,9 +1,7 @@
-/** Lists of runs, newest first. However long the history and however rare what is asked for, a page costs
- *  about as much as its rows.
- *
- *  A page is merged from branches. A branch is a range of one index in which runs stand in the order of
- *  the list: those of a script or a group, or those of them that ended in one way and had one trigger.
- *  What has not ended is in the queue, which is short. */
+/** Lists of runs, newest first. The cost of a page is proportional to its rows, regardless of the length of the
+ *  history and the selectivity of the filter.
+ *  A page is merged from branches. A branch is a range of one index in list order: the runs of a script or a
+ *  group, optionally with one outcome and one trigger. Unfinished runs are in the queue, which is short. */
 import { inOrderOfTime, type GroupId, type RunId, type ScriptId } from '#domain/kernel/ids.ts';
 import { runStatuses, triggerTypes, type RunStatus, type TriggerType } from '#domain/run/run.ts';
 import { sql, type RawBuilder } from 'kysely';
@@ -12,26 +10,26 @@ import { searchScripts } from '../scripts/search.ts';
 import { runColumns, type RunsTable } from './table.ts';
 
 export interface RunListFilter {
-  /** Groups to look in; `null` for all. */
+  /** The groups to include; `null` for all. */
   readonly groupIds: readonly GroupId[] | null;
-  /** Not in this group. */
+  /** Excludes this group. */
   readonly notGroupId?: GroupId;
-  /** A script that is, or was at last, in one of these groups. */
+  /** The script is, or was when it was deleted, in one of these groups. */
   readonly scriptId?: ScriptId;
-  /** Of any script but this one. */
+  /** Excludes this script. */
   readonly notScriptId?: ScriptId;
-  /** In one of these. */
+  /** Status is one of these. */
   readonly statuses?: readonly RunStatus[];
-  /** By one of these. */
+  /** Trigger is one of these. */
   readonly triggerTypes?: readonly TriggerType[];
-  /** Asked for at this time or later, and before `to`: the time of their ids. */
+  /** Queued at or after this time, and before `to`, according to the run id. */
   readonly from?: Date;
   readonly to?: Date;
-  /** Part of the name that the script has now, any case. */
+  /** Part of the script's current name, ignoring case. */
   readonly text?: string;
 }
 
-/** What only its execution needs of a run: a list would spend half of its time on it. */
+/** Columns that only execution needs. Reading them would double the time of a list. */
 const unlisted = [
   'limits',
   'environment',
@@ -54,7 +52,7 @@ const listed = sql.join(
     .map((name) => sql.ref(name)),
 );
 
-/** Newest first, from behind `after`; at most `limit` rows. */
+/** Newest first, starting after `after`; at most `limit` rows. */
 export async function listRuns(
   db: ReadModels,
   filter: RunListFilter,
@@ -72,7 +70,7 @@ export async function listRuns(
     : await pageOfChosen(db, own, notScriptId, after, limit);
 }
 
-/** Groups that there are, or that there are runs of, by one look at an index for each. */
+/** Groups that exist or that have runs, with one index lookup each. */
 async function groupsOfRuns(db: ReadModels): Promise<readonly GroupId[]> {
   const { rows } = await sql<{ group_id: GroupId }>`
     WITH RECURSIVE present AS (
@@ -87,10 +85,10 @@ async function groupsOfRuns(db: ReadModels): Promise<readonly GroupId[]> {
   return rows.map((row) => row.group_id);
 }
 
-/** How many pages of all runs are looked through for those of many scripts. */
+/** Maximum number of pages of all runs that are scanned for runs of many scripts. */
 const pagesLookedThrough = 2;
 
-/** Runs of scripts that are chosen one by one. Where groups are asked for, these are in one of them now. */
+/** Runs of individually selected scripts. With a group filter, the scripts are currently in one of the groups. */
 async function pageOfChosen(
   db: ReadModels,
   filter: RunListFilter,
@@ -113,7 +111,7 @@ async function pageOfChosen(
   const meant = new Set(named ?? (filter.groupIds === null ? there : await chosen(there)));
   const found = near.filter((run) => meant.has(run.script_id)).slice(0, limit);
   if (found.length === limit || near.length < most) return found;
-  // There may be millions of runs of others before the next of these.
+  // Millions of other runs may precede the next matching one.
   return await pageOfScripts(named ?? (await chosen()));
 }
 
@@ -125,7 +123,7 @@ async function pageOf(
   limit: number,
 ): Promise<readonly ListedRun[]> {
   if (places?.ids.length === 0) return [];
-  // As text: what is planned without knowing the limit is planned for all rows.
+  // As text: a statement with an unknown limit is planned for all rows.
   const page: Page = { filter, places, range: rangeOf(filter, after), most: sql.lit(limit) };
   const where = isEverything(page) ? page.range : keysOf(page);
   if (where === undefined) return [];
@@ -134,9 +132,9 @@ async function pageOf(
   return rows;
 }
 
-/** Keys first: of an index that has all that is asked for the planner expects no surprise, whereas one
- *  that has a part of it may hold millions of other runs.
- *  @returns `undefined` where no run can be meant */
+/** Selects keys first. With an index that covers the query, the planner estimates correctly. With an index that
+ *  covers a part of it, the query may read millions of other runs.
+ *  @returns `undefined` if no run can match */
 function keysOf(page: Page): RawBuilder<boolean> | undefined {
   const keys = [...endedKeys(page), ...activeKeys(page)];
   return keys.length === 0
@@ -146,7 +144,7 @@ function keysOf(page: Page): RawBuilder<boolean> | undefined {
         found ORDER BY run_id DESC LIMIT ${page.most}))`;
 }
 
-/** Where to look; `undefined` for everywhere. */
+/** The ranges to read; `undefined` for all runs. */
 type Places =
   | { readonly column: 'group_id' | 'script_id'; readonly ids: readonly string[] }
   | undefined;
@@ -192,7 +190,7 @@ function isEverything({ places, filter: { statuses, triggerTypes: triggers } }: 
   return places === undefined && statuses === undefined && triggers === undefined;
 }
 
-/** The ranges of the indexes of the history that the page is in. */
+/** The ranges of the history's indexes that contain the page. */
 function branchesOf({ filter, places }: Page): Branch[] {
   const { statuses, triggerTypes: wanted } = filter;
   const isByKind = statuses !== undefined || wanted !== undefined;
@@ -206,10 +204,10 @@ function branchesOf({ filter, places }: Page): Branch[] {
   );
 }
 
-// More than that, and planning them costs more than the reading.
+// With more branches, planning costs more than reading.
 const maxMerged = 64;
 
-/** Keys of runs from the indexes of the history. */
+/** Keys of runs from the history's indexes. */
 function endedKeys(page: Page): RawBuilder<unknown>[] {
   const branches = branchesOf(page);
   if (branches.length > maxMerged) return [nearestKeys(page, branches)];
@@ -219,7 +217,7 @@ function endedKeys(page: Page): RawBuilder<unknown>[] {
   );
 }
 
-/** The same of very many branches: the rows of a page are in those whose newest are the newest. */
+/** The same for many branches: the rows of a page are in the branches with the newest first rows. */
 function nearestKeys(page: Page, branches: readonly Branch[]): RawBuilder<unknown> {
   const { ending, trigger } = branches[0] ?? {};
   const where = conditions(page, {
@@ -272,8 +270,8 @@ function conditions(page: Page, { place, ending, trigger }: BranchSql): RawBuild
   );
 }
 
-/** A script may have been in other groups before, and is in one of these now: otherwise all of its runs
- *  would be looked at in vain. */
+/** A script that may have been in other groups before is in one of these groups now. Otherwise the query would
+ *  read all of its runs without a match. */
 function ownGroups({ places, filter: { groupIds, scriptId } }: Page): RawBuilder<unknown>[] {
   if (places?.column !== 'script_id' || groupIds === null) return [];
   const own = sql`group_id = ANY(${groupIds}::uuid[])`;
@@ -281,12 +279,12 @@ function ownGroups({ places, filter: { groupIds, scriptId } }: Page): RawBuilder
   return [own, sql`EXISTS (SELECT FROM scripts WHERE script_id = ${scriptId}::uuid AND ${own})`];
 }
 
-/** Keys of runs that have not ended, where these are to be looked up apart. */
+/** Keys of unfinished runs, if they need a separate lookup. */
 function activeKeys(page: Page): RawBuilder<unknown>[] {
   const { places, filter, range, most } = page;
   const { statuses, triggerTypes: triggers } = filter;
   const active = activeStatuses.filter((status) => statuses?.includes(status) ?? true);
-  // Without either they are in the same ranges as the others.
+  // Without either filter, unfinished runs are in the same ranges as the others.
   if (active.length === 0 || (statuses === undefined && triggers === undefined)) return [];
   const where = [
     range,

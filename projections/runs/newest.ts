@@ -1,19 +1,18 @@
-/** The latest runs of a script, in SQL: for queries that have a script in each of their rows. */
+/** The latest runs of a script, in SQL, for queries with one script per row. */
 export interface NewestRuns {
-  /** What is asked of them, of the table `r`. */
+  /** The selected columns of the table `r`. */
   readonly columns: string;
-  /** The script's id: a column of the query around this. */
+  /** The script's id: a column of the outer query. */
   readonly of: string;
-  /** Only those. */
+  /** An additional condition. */
   readonly where?: string;
   readonly limit: number;
 }
 
-/** A query that looks at one range of an index, however many runs there are, of this script or of others.
- *
- *  Only one index has its order. By the order of the keys alone all runs might be gone through for a script
- *  that has none: where few scripts have all of them, the planner expects to come across one soon. An
- *  equality would make both orders the same. */
+/** Reads one range of an index, regardless of how many runs this script or others have.
+ *  Only one index has this order. Ordered by key alone, Postgres might scan all runs for a script without any: if
+ *  few scripts have most of the runs, the planner expects to find a match soon. An equality condition would make
+ *  both orders equivalent. */
 export function newestRuns({ columns, of, where, limit }: NewestRuns): string {
   return `SELECT ${columns} FROM runs r
     WHERE r.script_id = ANY(ARRAY[${of}]) ${where === undefined ? '' : `AND ${where}`}

@@ -18,7 +18,7 @@ const start = (number: number): Command => ({
 const run = (number: number, script: number): Command =>
   runScript({ runId: runId(number), scriptId: scriptId(script) });
 
-/** Runs 1 to 4 of script 2, in group 1, and run 5 of script 3, in group 2; queued at places 6 to 10. */
+/** Runs 1 to 4 of script 2, in group 1, and run 5 of script 3, in group 2; queued at positions 6 to 10. */
 const history: readonly Command[] = [
   ...beginning,
   createScript({
@@ -46,7 +46,7 @@ afterAll(() => reads.close());
 
 const numbered = (...numbers: readonly number[]) => numbers.map((number) => runId(number));
 
-test('runs are found by their ids', async () => {
+test('finds runs by id', async () => {
   expect(await findRun(reads.db, runId(3))).toMatchObject({ run_id: runId(3), status: 'running' });
   expect(await findRun(reads.db, runId(9))).toBeUndefined();
   const found = await findRuns(reads.db, numbered(5, 9, 1));
@@ -54,7 +54,7 @@ test('runs are found by their ids', async () => {
   expect(await findRuns(reads.db, [])).toEqual([]);
 });
 
-test('the active runs of a script are those that wait or run, oldest first', async () => {
+test('lists the waiting and running runs of a script, oldest first', async () => {
   const active = await activeRuns(reads.db, scriptId(2));
   expect(active.map((one) => [one.run_id, one.status])).toEqual([
     [runId(3), 'running'],

@@ -4,12 +4,12 @@ import { sql } from 'kysely';
 import type { ReadModels } from '../projection.ts';
 import type { RunsTable } from './table.ts';
 
-/** One run; `undefined` where there is none. */
+/** One run; `undefined` if it does not exist. */
 export async function findRun(db: ReadModels, runId: RunId): Promise<RunsTable | undefined> {
   return await db.selectFrom('runs').selectAll().where('run_id', '=', runId).executeTakeFirst();
 }
 
-/** Several runs, in the order of their ids. */
+/** Several runs, ordered by id. */
 export async function findRuns(
   db: ReadModels,
   runIds: readonly string[],
@@ -36,7 +36,7 @@ export async function activeRuns(
     .execute();
 }
 
-/** What a run executed, for another run to execute the same. */
+/** The start parameters of a run, for a run that repeats it. */
 export function planOf(run: RunsTable): RunPlan {
   const { environment, python, start_mode: startMode, listen_ports: listenPorts, resolution } = run;
   return {
@@ -51,7 +51,7 @@ export function planOf(run: RunsTable): RunPlan {
   };
 }
 
-/** How the runs of a script before this one have succeeded or failed, the last first; at most `limit`. */
+/** The previous outcomes of a script's runs before this run, newest first; at most `limit`. */
 export async function endingsBefore(
   db: ReadModels,
   scriptId: ScriptId,

@@ -11,9 +11,9 @@ export interface RunsTable {
   readonly group_id: string;
   readonly script_version: number;
   readonly status: RunStatus;
-  /** The status once it has ended, and nothing before: lists are indexed by it. */
+  /** The final status; null until the run has ended. Lists are indexed by it. */
   readonly ended_as: RunStatus | null;
-  /** It has to be released before it may start, no sooner than `available_at`. */
+  /** The run must be released before it starts, and not before `available_at`. */
   readonly waiting: boolean;
   readonly available_at: Date;
   readonly stop_requested: boolean;

@@ -1,18 +1,18 @@
-/** How long the runs of a script usually take. */
+/** Typical durations of a script's runs. */
 import type { ReadModels } from '../projection.ts';
 import { statement } from '../statement.ts';
 import { newestRuns } from './newest.ts';
 
-/** Of so many of the latest is asked, however many there are. */
+/** The number of latest runs to read. */
 const latest = 100;
 
-/** Of those of the latest runs that succeeded, in milliseconds of their process. */
+/** Durations of the latest successful runs, in milliseconds. */
 export interface UsualDuration {
-  /** How many these are. */
+  /** The number of runs. */
   readonly runs: number;
-  /** Half of them took no longer. */
+  /** Median. */
   readonly p50_ms: number;
-  /** 95 of 100 took no longer. */
+  /** 95th percentile. */
   readonly p95_ms: number;
 }
 
@@ -29,7 +29,7 @@ const read = statement<UsualDuration & { readonly script_id: string }>(`
   WHERE status = 'success' AND duration_ms IS NOT NULL
   GROUP BY asked.script_id`);
 
-/** Of each of the scripts one of whose latest runs succeeded. */
+/** Durations for each script with a successful run among the latest ones. */
 export async function usualDurations(
   db: ReadModels,
   scriptIds: readonly string[],

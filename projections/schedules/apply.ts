@@ -11,7 +11,7 @@ import {
   type SchedulesTable,
 } from './table.ts';
 
-/** Schedules with what they wait for next, and what became of each due time. */
+/** Schedules with their next due times, and the outcome of each due time. */
 export const schedulesProjection: Projection = {
   name: 'schedules',
   version: 1,
@@ -25,7 +25,7 @@ export const schedulesProjection: Projection = {
   tables: ['schedules', 'schedule_occurrences'],
   apply: async (db, events) => {
     const own = events.filter(isOfSchedule);
-    // Most runs were asked for otherwise.
+    // Most runs have another trigger.
     if (own.length > 0) await applyOwn(db, own);
   },
   writes: (events) => (events.some(isOfSchedule) ? undefined : []),

@@ -1,4 +1,4 @@
-/** Schedules that wait for a due time, for those who look ahead. */
+/** Upcoming due times, for forecasts. */
 import type { GroupId } from '#domain/kernel/ids.ts';
 import type { ReadModels } from '../projection.ts';
 import { statement } from '../statement.ts';
@@ -17,8 +17,8 @@ const read = statement<ComingSchedule>(`
     AND ($1::uuid[] IS NULL OR s.group_id = ANY($1))
   ORDER BY next_fire_at, schedule_id LIMIT $3`);
 
-/** Those that are due before a time, the nearest first; at most `limit`.
- *  @param groupIds groups to look in; `null` for all */
+/** Schedules that are due before a time, earliest first; at most `limit`.
+ *  @param groupIds groups to include; `null` for all */
 export async function comingSchedules(
   db: ReadModels,
   groupIds: readonly GroupId[] | null,

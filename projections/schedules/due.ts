@@ -1,16 +1,16 @@
-/** What the scheduler asks about schedules. */
+/** Queries of the scheduler. */
 import { sql } from 'kysely';
 import type { ReadModels } from '../projection.ts';
 import type { SchedulesTable } from './table.ts';
 
-/** A schedule with a due time that nobody has dealt with. */
+/** A schedule with an unsettled due time. */
 export type DueSchedule = Pick<
   SchedulesTable,
   'schedule_id' | 'script_id' | 'definition' | 'created_at'
 > & { readonly next_fire_at: Date };
 
-/** Those that are due, the longest waiting first; at most `limit`. There are none while triggers are
- *  paused, and those of deleted scripts wait until the script comes back. */
+/** Due schedules, earliest first; at most `limit`. Empty while triggers are paused. Schedules of deleted scripts
+ *  wait until the script is restored. */
 export async function dueSchedules(
   db: ReadModels,
   now: Date,
@@ -30,7 +30,7 @@ export async function dueSchedules(
     .execute();
 }
 
-/** The first due time after `now`; `undefined` when none ever is. */
+/** The first due time after `now`; `undefined` without any. */
 export async function nextDueAt(db: ReadModels, now: Date): Promise<Date | undefined> {
   const row = await db
     .selectFrom('schedules')
@@ -42,7 +42,7 @@ export async function nextDueAt(db: ReadModels, now: Date): Promise<Date | undef
   return row?.next_fire_at ?? undefined;
 }
 
-/** Runs of a schedule that are queued or running and were due before a time. */
+/** Queued and running runs of a schedule that were due before a time. */
 export async function activeRunsOf(
   db: ReadModels,
   scheduleId: string,

@@ -1,4 +1,4 @@
-/** What an event makes of a schedule's row, and which due times end by it. */
+/** Folds events into a schedule's row and settles due times. */
 import type { Recorded } from '#domain/aggregates.ts';
 import { dueAfter } from '#domain/schedule/due-times.ts';
 import type { ScheduleEvent } from '#domain/schedule/events.ts';
@@ -6,7 +6,7 @@ import type { RunQueued } from '#domain/run/events.ts';
 import { actorName } from '../actors.ts';
 import type { ScheduleOccurrencesTable, SchedulesTable } from './table.ts';
 
-/** A run that a schedule asked for. */
+/** A run that a schedule started. */
 export type ScheduledRun = Recorded<RunQueued> & {
   readonly data: { readonly trigger: { readonly type: 'schedule' } };
 };
@@ -18,15 +18,15 @@ export interface Folded {
   readonly occurrences: readonly ScheduleOccurrencesTable[];
 }
 
-/** A change ends at most so many due times that were still to be dealt with. */
+/** Maximum number of unsettled due times that a change settles. */
 const maxOvertaken = 10_000;
 
-/** The id of the schedule that an event is about. */
+/** The id of the schedule of an event. */
 export function scheduleOf(event: ScheduleRecorded): string {
   return event.type === 'RunQueued' ? event.data.trigger.scheduleId : event.data.scheduleId;
 }
 
-/** @returns `undefined` where the row has seen the event already */
+/** Applies an event to a row. @returns `undefined` if the row includes the event already */
 export function folded(
   row: SchedulesTable | undefined,
   event: ScheduleRecorded,
@@ -115,14 +115,14 @@ function settled(row: SchedulesTable, due: Date): SchedulesTable {
   return awaited({ ...row, settled_until: later(row.settled_until, due) });
 }
 
-/** The row with what it waits for next. */
+/** The row with its next due time. */
 function awaited(row: SchedulesTable): SchedulesTable {
   const { definition, created_at, counted_from, settled_until, deleted } = row;
   const next = dueAfter(definition, created_at, later(settled_until, counted_from));
   return { ...row, next_fire_at: deleted ? null : (next ?? null) };
 }
 
-/** Due times that came before the change and that nobody had dealt with. */
+/** Unsettled due times from before the change. */
 function overtaken(
   { schedule_id, definition, created_at, next_fire_at }: SchedulesTable,
   { recordedAt }: ScheduleRecorded,

@@ -6,7 +6,7 @@ import type { OwnedByScript } from '../scripts/queries.ts';
 import { statement } from '../statement.ts';
 import type { ScheduleOccurrencesTable, SchedulesTable } from './table.ts';
 
-/** A schedule, and what is shown of its script. */
+/** A schedule with the displayed data of its script. */
 export type ScheduleView = SchedulesTable & {
   readonly group_id: string;
   readonly script_name: string;
@@ -15,12 +15,12 @@ export type ScheduleView = SchedulesTable & {
 };
 
 export interface ScheduleFilter {
-  /** The groups to look in, `null` for all. */
+  /** The groups to include, `null` for all. */
   readonly groupIds: readonly GroupId[] | null;
   readonly scriptId?: string;
 }
 
-/** Newest first, from behind `after`; at most `limit`. Those of deleted scripts are left out. */
+/** Newest first, starting after `after`; at most `limit`. Schedules of deleted scripts are omitted. */
 export async function listSchedules(
   db: ReadModels,
   { groupIds, scriptId }: ScheduleFilter,
@@ -38,7 +38,7 @@ export async function listSchedules(
   return await query.execute();
 }
 
-/** One of them, be it deleted or not. */
+/** One schedule, deleted or not. */
 export async function findSchedule(
   db: ReadModels,
   scheduleId: ScheduleId,
@@ -54,7 +54,7 @@ function views(db: ReadModels) {
     .select(['group_id', 'scripts.name as script_name', 'scripts.deleted as script_deleted']);
 }
 
-/** Whose schedules these are, be they deleted or not. */
+/** The scripts and groups of these schedules, deleted or not. */
 export async function findScheduleOwners(
   db: ReadModels,
   scheduleIds: readonly string[],
@@ -66,7 +66,7 @@ const ownersOf = statement<OwnedByScript>(`
   SELECT w.schedule_id AS id, w.script_id, s.group_id
   FROM schedules w JOIN scripts s USING (script_id) WHERE w.schedule_id = ANY($1::uuid[])`);
 
-/** What became of due times, the last first, from before `before`; at most `limit`. */
+/** The outcomes of due times, latest first, before `before`; at most `limit`. */
 export async function listOccurrences(
   db: ReadModels,
   scheduleId: ScheduleId,
@@ -98,7 +98,7 @@ const factsOf = statement<FactsRow>(`
         AND r.trigger ->> 'scheduleId' = s.schedule_id::text) AS active
   FROM schedules s WHERE schedule_id = ANY($1::uuid[])`);
 
-/** Schedules as those see them who serve their due times. */
+/** The data of schedules that their due times depend on. */
 export async function scheduleFacts(
   db: ReadModels,
   scheduleIds: readonly string[],

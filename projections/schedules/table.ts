@@ -1,7 +1,7 @@
 import type { OccurrenceOutcome, ScheduleDefinition } from '#domain/schedule/schedule.ts';
 import type { Columns } from '../columns.ts';
 
-/** Deleted ones stay, for what is asked about their past. */
+/** Deleted schedules remain, for their history. */
 export interface SchedulesTable {
   readonly schedule_id: string;
   readonly stream_version: number;
@@ -38,12 +38,12 @@ export const scheduleColumns: Columns<SchedulesTable> = {
   updated_by: 'text',
 };
 
-/** What became of a due time. */
+/** The outcome of a due time. */
 export interface ScheduleOccurrencesTable {
   readonly schedule_id: string;
   readonly due_at: Date;
   readonly outcome: OccurrenceOutcome;
-  /** Why it made no run, as a code. */
+  /** Why no run was started, as a code. */
   readonly reason: string | null;
   readonly run_id: string | null;
 }

@@ -15,7 +15,7 @@ afterAll(() => reads.close());
 
 const id = { scriptId: scriptId() };
 
-/** The rows after a script was created, which is the third event, and these commands. */
+/** The rows after the creation of a script, which is the third event, and after these commands. */
 async function rowsOnce(...commands: readonly Command[]) {
   const events = await recordAll([...beginning, ...commands]);
   const rows = await rowsAfter(reads.db, [scriptsProjection, scriptFilesProjection], [events]);
@@ -28,8 +28,8 @@ function saved(path: string, letter: string, version: number, place: number) {
   return { script_id: scriptId(), ...row };
 }
 
-describe('given a script', () => {
-  test('then it has a row, and one for each of its files', async () => {
+describe('the rows of a script', () => {
+  test('include one for the script and one for each file', async () => {
     const { scripts, files } = await rowsOnce();
     expect(scripts).toEqual([
       {
@@ -64,7 +64,7 @@ describe('given a script', () => {
     expect(files).toEqual([saved('main.py', 'a', 1, 3)]);
   });
 
-  test('when it is changed, then what was not named stays', async () => {
+  test('keep settings that a change does not name', async () => {
     const limits = { ...defaultLimits, cpu_seconds: null };
     const { script } = await rowsOnce(
       { type: 'ChangeScript', ...id, name: 'New', settings: { limits, tags: ['a', 'b "c"'] } },
@@ -88,7 +88,7 @@ describe('given a script', () => {
     });
   });
 
-  test('when files are saved, then every version of every file is kept', async () => {
+  test('include every version of every saved file', async () => {
     const { script, files } = await rowsOnce(
       { type: 'SaveFile', ...id, ...file('main.py', 'b') },
       { type: 'SaveFile', ...id, ...file('lib/é.py', 'c') },
@@ -104,7 +104,7 @@ describe('given a script', () => {
     );
   });
 
-  test('when files are moved and deleted, then those of each earlier version stay', async () => {
+  test('keep the files of earlier versions after moves and deletions', async () => {
     const { script, files } = await rowsOnce(
       { type: 'SaveFile', ...id, ...file('a.py', 'b') },
       { type: 'MoveFile', ...id, path: 'a.py', to: 'b.py' },
@@ -128,7 +128,7 @@ describe('given a script', () => {
     );
   });
 
-  test('when it is deleted and restored, then it is there again', async () => {
+  test('show the script again after it was deleted and restored', async () => {
     const { script } = await rowsOnce(
       { type: 'DeleteScript', ...id },
       { type: 'RestoreScript', ...id },
@@ -136,7 +136,7 @@ describe('given a script', () => {
     expect(script).toMatchObject({ deleted: false, version: 1, stream_version: 3 });
   });
 
-  test('when it is disabled and enabled, then that shows, and its version stays', async () => {
+  test('show whether the script is enabled, without a new version', async () => {
     const disabled = await rowsOnce({ type: 'DisableScript', ...id });
     expect(disabled.script).toMatchObject({ enabled: false, version: 1, stream_version: 2 });
     const enabled = await rowsOnce(
@@ -146,15 +146,15 @@ describe('given a script', () => {
     expect(enabled.script).toMatchObject({ enabled: true, version: 1, stream_version: 3 });
   });
 
-  test('when it is deleted, then its row and its files stay, marked', async () => {
+  test('remain with a mark after its deletion', async () => {
     const { script, files } = await rowsOnce({ type: 'DeleteScript', ...id });
     expect(script).toMatchObject({ deleted: true, name: 'Report' });
     expect(files).toHaveLength(1);
   });
 });
 
-describe('given several scripts', () => {
-  test('when one is changed, then the others are not', async () => {
+describe('several scripts', () => {
+  test('are not affected by a change of another one', async () => {
     const { scripts } = await rowsOnce(
       createScript({ scriptId: scriptId(2), name: 'Other' }),
       { type: 'ChangeScript', ...id, name: 'New' },

@@ -9,7 +9,7 @@ import { scriptColumns, type ScriptsTable } from './table.ts';
 
 type ScriptRecorded = Recorded<ScriptEvent>;
 
-/** Scripts as lists and admissions see them; deleted ones stay, marked. */
+/** Scripts for lists and admission; deleted scripts remain, with a mark. */
 export const scriptsProjection: Projection = rowProjection<ScriptsTable, ScriptRecorded>({
   name: 'scripts',
   version: 1,
@@ -109,7 +109,7 @@ export function settingColumns(settings: ScriptSettings) {
   };
 }
 
-/** The settings that a row shows. */
+/** The settings in a row. */
 export function settingsOf(row: ScriptsTable): ScriptSettings {
   return {
     maxConcurrentRuns: row.max_concurrent_runs,
@@ -128,7 +128,7 @@ export function settingsOf(row: ScriptsTable): ScriptSettings {
   };
 }
 
-/** Every version of every file; a file that went has a version without content. */
+/** Every version of every file. A deleted file has a version without content. */
 export const scriptFilesProjection: Projection = {
   name: 'script_files',
   version: 1,
@@ -140,7 +140,7 @@ export const scriptFilesProjection: Projection = {
 interface SavedFile extends Omit<FileVersion, 'sha256'> {
   readonly scriptId: string;
   readonly version: number;
-  /** `null` where the file is gone from this version on. */
+  /** `null` if the file was deleted in this version. */
   readonly sha256: string | null;
   readonly savedAt: Date;
 }

@@ -8,7 +8,7 @@ import { statement } from '../statement.ts';
 export interface FailingScript {
   readonly script_id: string;
   readonly script_name: string;
-  /** The run that failed. */
+  /** The failed run. */
   readonly run_id: string;
   readonly finished_at: Date;
   readonly failure_reason: Failure | null;
@@ -28,8 +28,8 @@ const read = statement<FailingScript & { readonly total: number }>(`
     AND ($1::uuid[] IS NULL OR s.group_id = ANY($1))
   ORDER BY finished_at DESC, script_id LIMIT $2`);
 
-/** Those that are enabled, the latest failure first, at most `limit`; and how many there are in all.
- *  @param groupIds groups to look in; `null` for all */
+/** Enabled scripts, latest failure first, at most `limit`, with the total count.
+ *  @param groupIds groups to include; `null` for all */
 export async function failingScripts(
   db: ReadModels,
   groupIds: readonly GroupId[] | null,

@@ -1,4 +1,4 @@
-/** The files of scripts, of which each version is kept. */
+/** The files of scripts; every version is kept. */
 import type { ScriptId } from '#domain/kernel/ids.ts';
 import { sql, type RawBuilder } from 'kysely';
 import type { ReadModels } from '../projection.ts';
@@ -11,25 +11,25 @@ export interface ScriptFileView {
 }
 
 const lastVersion = 2147483647;
-/** From so many versions on each path is looked for by itself: that costs about twenty rows. */
+/** From this number of versions on, each path is looked up separately, which costs about twenty rows. */
 const manyVersions = 200;
 
 interface WantedFiles {
   /** The script's id. */
   readonly of: RawBuilder<unknown>;
-  /** How many versions it has. */
+  /** The number of its versions. */
   readonly versions: RawBuilder<unknown>;
-  /** The version that is asked for. */
+  /** The requested version. */
   readonly until: RawBuilder<unknown>;
-  /** The paths are behind this. */
+  /** Only paths after this one. */
   readonly after: RawBuilder<unknown>;
 }
 
-/** A query for the last version of each file, also of those that went. It costs in proportion to the files: for a
- *  script that was often changed the versions in between are skipped. */
+/** A query for the last version of each file, including deleted files. The cost is proportional to the number of
+ *  files: intermediate versions of a frequently changed script are skipped. */
 export function lastVersions({ of, versions, until, after }: WantedFiles): RawBuilder<unknown> {
   const columns = sql`path, sha256, size_bytes, saved_at`;
-  // Of an index, so that nothing is sorted.
+  // From an index, so that nothing is sorted.
   const lastFirst = sql`ORDER BY path DESC, version DESC`;
   const nextPath = (place: RawBuilder<unknown>) => sql`(SELECT path FROM script_files
     WHERE script_id = ${of} AND path > ${place} ORDER BY path LIMIT 1)`;
@@ -53,8 +53,8 @@ export function lastVersions({ of, versions, until, after }: WantedFiles): RawBu
     ) each WHERE ${versions} >= ${sql.lit(manyVersions)}`;
 }
 
-/** The files of the script as of `version` (its present one by default), by path from behind
- *  `after`; at most `limit` rows. */
+/** The files of the script as of `version` (default: the current one), by path, starting after `after`; at most `limit`
+ *  rows. */
 export async function listFiles(
   db: ReadModels,
   scriptId: ScriptId,
@@ -72,7 +72,7 @@ export async function listFiles(
   return rows;
 }
 
-/** One file of the script as of `version`; `undefined` where there was none. */
+/** One file of the script as of `version`; `undefined` if it did not exist. */
 export async function findFile(
   db: ReadModels,
   scriptId: ScriptId,
@@ -96,7 +96,7 @@ function withContent<Row extends { readonly sha256: string | null }>(row: Row | 
   return row === undefined || sha256 === undefined ? undefined : { ...row, sha256 };
 }
 
-/** The newest version of a file with this content, and the script's version that it came with. */
+/** The newest version of a file with this content, and the version of the script that added it. */
 export async function findSavedFile(
   db: ReadModels,
   scriptId: ScriptId,

@@ -1,4 +1,4 @@
-/** Scripts of which one run is to be kept alive, and have none. */
+/** Always-on scripts without an active run. */
 import { sql } from 'kysely';
 import type { ReadModels } from '../projection.ts';
 import { newestRuns } from '../runs/newest.ts';
@@ -7,7 +7,7 @@ export interface IdleScript {
   readonly script_id: string;
   readonly version: number;
   readonly updated_at: Date;
-  /** Its last runs, newest first. */
+  /** Its latest runs, newest first. */
   readonly last_runs: readonly EndedRun[];
 }
 
@@ -16,11 +16,11 @@ export interface EndedRun {
   readonly script_version: number;
   /** RFC 3339. */
   readonly finished_at: string;
-  /** `null` where it never started. */
+  /** `null` if the run never started. */
   readonly duration_ms: number | null;
 }
 
-/** @param runs how many of the last runs of each are shown */
+/** @param runs the number of latest runs of each script */
 export async function idleScripts(db: ReadModels, runs: number): Promise<readonly IdleScript[]> {
   const last = newestRuns({
     columns: 'run_id, script_version, finished_at, duration_ms',

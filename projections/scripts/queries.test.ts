@@ -45,11 +45,11 @@ async function listed(filter: ScriptListFilter, after?: number, limit = 10) {
 const numbered = (...numbers: readonly number[]) => numbers.map((number) => scriptId(number));
 
 describe('the list of scripts', () => {
-  test('begins with the newest and leaves deleted ones out', async () => {
+  test('starts with the newest script and omits deleted ones', async () => {
     expect(await listed(all)).toEqual(numbered(4, 3, 2, 1));
   });
 
-  test('goes on behind the last of a page', async () => {
+  test('continues after the last script of a page', async () => {
     expect(await listed(all, undefined, 2)).toEqual(numbered(4, 3));
     expect(await listed(all, 3, 2)).toEqual(numbered(2, 1));
     expect(await listed(all, 1, 2)).toEqual([]);
@@ -63,7 +63,7 @@ describe('the list of scripts', () => {
       [4, 3, 2, 1],
     ],
     [[], []],
-  ])('shows of the groups %j the scripts %j', async (groupIds, expected) => {
+  ])('for the groups %j has the scripts %j', async (groupIds, expected) => {
     expect(await listed({ groupIds })).toEqual(numbered(...expected));
   });
 
@@ -73,16 +73,16 @@ describe('the list of scripts', () => {
     ['%', [4]],
     ['_', []],
     ['100% "', [4]],
-  ])('finds %j in the names of %j', async (text, expected) => {
+  ])('for the text %j has the scripts %j', async (text, expected) => {
     expect(await listed({ ...all, text })).toEqual(numbered(...expected));
   });
 
-  test('can be of the enabled or the disabled alone', async () => {
+  test('filters by enabled or disabled', async () => {
     expect(await listed({ ...all, enabled: true })).toEqual(numbered(4, 2, 1));
     expect(await listed({ ...all, enabled: false })).toEqual(numbered(3));
   });
 
-  test('fits all conditions at once', async () => {
+  test('combines all filters', async () => {
     const filter = { groupIds: [groupId(2)], text: 'report', enabled: true };
     expect(await listed(filter, 5, 1)).toEqual(numbered(4));
     expect(await listed(filter, 4, 1)).toEqual([]);
@@ -90,7 +90,7 @@ describe('the list of scripts', () => {
 });
 
 describe('one script', () => {
-  test('is found with its group and the bytes of its present files', async () => {
+  test('is found with its group and the size of its current files', async () => {
     expect(await findScript(reads.db, scriptId())).toMatchObject({
       script_id: scriptId(),
       group: 'Reports',
@@ -104,7 +104,7 @@ describe('one script', () => {
     });
   });
 
-  test('is not found where it is deleted or never was', async () => {
+  test('is not found if it was deleted or never existed', async () => {
     for (const number of [5, 9]) {
       expect(await findScript(reads.db, scriptId(number))).toBeUndefined();
       expect(await findScriptGroup(reads.db, scriptId(number))).toBeUndefined();
@@ -112,7 +112,7 @@ describe('one script', () => {
     expect(await findScriptGroup(reads.db, scriptId(2))).toEqual({ group_id: groupId(2) });
   });
 
-  test('shows the last of its runs that has ended', async () => {
+  test('shows the last finished run', async () => {
     const run = (number: number) => runScript({ runId: runId(number) });
     const start = { type: 'StartRun', runtimeId: 'a', layers: [] } as const;
     const commands = [

@@ -8,7 +8,7 @@ import { lastVersions } from './files.ts';
 import { nameContains } from './search.ts';
 import type { ScriptsTable } from './table.ts';
 
-/** The last run of a script that has ended. */
+/** The last finished run of a script. */
 export interface LastRun {
   readonly run_id: string;
   readonly status: string;
@@ -22,15 +22,15 @@ export interface ScriptView extends ScriptsTable {
 }
 
 export interface ScriptListFilter {
-  /** Groups to look in; `null` for all. */
+  /** The groups to include; `null` for all. */
   readonly groupIds: readonly GroupId[] | null;
-  /** Not in this group. */
+  /** Excludes this group. */
   readonly notGroupId?: GroupId;
-  /** Part of the name, any case. */
+  /** Part of the name, ignoring case. */
   readonly text?: string;
   readonly enabled?: boolean;
   readonly tag?: string;
-  /** How the last run that has ended did so: looked up script by script. */
+  /** The outcome of the last finished run: looked up per script. */
   readonly lastStatuses?: readonly RunStatus[];
 }
 
@@ -64,14 +64,14 @@ function scriptViews(db: ReadModels) {
     .where('scripts.deleted', '=', false);
 }
 
-/** Of the last run of a script that has ended. */
+/** Columns of the last finished run of a script. */
 function lastRun<Value>(column: string): RawBuilder<Value> {
   const where = 'r.finished_at IS NOT NULL';
   const query = newestRuns({ columns: column, of: 'scripts.script_id', where, limit: 1 });
   return sql`(${sql.raw(query)})`;
 }
 
-/** One script that is not deleted; `undefined` where there is none. */
+/** One script that is not deleted; `undefined` if it does not exist. */
 export async function findScript(
   db: ReadModels,
   scriptId: ScriptId,
@@ -80,7 +80,7 @@ export async function findScript(
   return view === undefined ? undefined : withDates(view);
 }
 
-/** Those of the scripts that are not deleted. */
+/** The scripts that are not deleted. */
 export async function findScripts(
   db: ReadModels,
   scriptIds: readonly ScriptId[],
@@ -91,7 +91,7 @@ export async function findScripts(
   return views.map(withDates);
 }
 
-/** How far the purge of a script has come; `null` where it is not purged, `undefined` without a script. */
+/** The progress of a script's purge; `null` without a purge, `undefined` without a script. */
 export async function findPurge(
   db: ReadModels,
   scriptId: ScriptId,
@@ -104,7 +104,7 @@ export async function findPurge(
   return row?.purge;
 }
 
-/** Whether a script is there, and in which group; deleted ones count where `deleted` says so. */
+/** Whether a script exists, and its group. Includes deleted scripts if `deleted` is set. */
 export async function findScriptGroup(
   db: ReadModels,
   scriptId: ScriptId,
@@ -118,14 +118,14 @@ export async function findScriptGroup(
     .executeTakeFirst();
 }
 
-/** What belongs to a script. */
+/** The resources of a script. */
 export interface OwnedByScript {
   readonly id: string;
   readonly script_id: string;
   readonly group_id: string;
 }
 
-/** The groups of scripts, also of deleted ones. */
+/** The groups of scripts, including deleted ones. */
 export async function findScriptGroups(
   db: ReadModels,
   scriptIds: readonly ScriptId[],
@@ -138,10 +138,10 @@ export async function findScriptGroups(
   return new Map(rows.map((row) => [row.script_id, row.group_id]));
 }
 
-/** What a request for a run asks of a script. */
+/** The data of a script that a run request needs. */
 export type RunnableScript = Pick<ScriptsTable, 'script_id' | 'group_id' | 'parameters_schema'>;
 
-/** Those of the scripts that are there. */
+/** The scripts that exist. */
 export async function findRunnableScripts(
   db: ReadModels,
   scriptIds: readonly ScriptId[],
@@ -150,12 +150,12 @@ export async function findRunnableScripts(
   return new Map(rows.map((row) => [row.script_id, row]));
 }
 
-// Whose length Postgres cannot see, so that it keeps its plan.
+// Postgres cannot see the length of the array, so it keeps its plan.
 const runnable = statement<RunnableScript>(`
   SELECT script_id, group_id, parameters_schema FROM scripts
   WHERE script_id = ANY ((SELECT $1::uuid[])::uuid[]) AND NOT deleted`);
 
-/** In this order, from behind `after`; at most `limit` rows. */
+/** In this order, starting after `after`; at most `limit` rows. */
 export async function listScripts(
   db: ReadModels,
   filter: ScriptListFilter,
@@ -191,7 +191,7 @@ function conditionsOf(filter: ScriptListFilter): RawBuilder<boolean>[] {
     ...(lastStatuses === undefined
       ? []
       : [sql<boolean>`${lastRun('r.status')} = ANY(${lastStatuses}::text[])`]),
-    // Apart, so that the index of names is used, and not the one in the order of the list.
+    // A separate query, so that Postgres uses the index of names and not the index of the list order.
     ...(text === undefined
       ? []
       : [
@@ -201,7 +201,7 @@ function conditionsOf(filter: ScriptListFilter): RawBuilder<boolean>[] {
   ];
 }
 
-// JSON carries times as text.
+// JSON encodes times as text.
 function withDates(view: ScriptView): ScriptView {
   const { last_run: last } = view;
   return last === null

@@ -1,19 +1,19 @@
-/** Which scripts are meant, where something else is listed by its script. */
+/** Selects scripts, for lists of other resources that filter by script. */
 import type { GroupId, ScriptId } from '#domain/kernel/ids.ts';
 import { sql, type RawBuilder } from 'kysely';
 import type { ReadModels } from '../projection.ts';
 
 export interface ScriptSearch {
-  /** Groups to look in; `null` for all. */
+  /** The groups to include; `null` for all. */
   readonly groupIds: readonly GroupId[] | null;
   readonly scriptId?: ScriptId;
-  /** No others than these. */
+  /** Only these scripts. */
   readonly among?: readonly string[];
-  /** Part of the name, any case. */
+  /** Part of the name, ignoring case. */
   readonly text?: string;
 }
 
-/** Ids of the scripts, deleted ones too. */
+/** Ids of the scripts, including deleted ones. */
 export async function searchScripts(
   db: ReadModels,
   { groupIds, scriptId, among, text }: ScriptSearch,
@@ -26,13 +26,13 @@ export async function searchScripts(
   return (await query.execute()).map((row) => row.script_id);
 }
 
-/** The condition that a script's name holds this text, in any case; there is an index for it. */
+/** The condition that a script's name contains this text, ignoring case; uses an index. */
 export function nameContains(text: string): RawBuilder<boolean> {
   const literally = text.replaceAll(/[\\%_]/g, String.raw`\$&`);
   return sql<boolean>`lower(scripts.name) LIKE '%' || lower(${literally}) || '%'`;
 }
 
-/** How many scripts there are, and how many of them are enabled. */
+/** The number of scripts, and of enabled scripts. */
 export async function countScripts(
   db: ReadModels,
   groupIds: readonly GroupId[] | null,

@@ -28,7 +28,7 @@ export interface ScriptsTable {
   readonly listen_ports: readonly number[];
   readonly parameters_schema: ParametersSchema | null;
   readonly resolution: string | null;
-  /** Whether what a deleted script has beside its history is being removed, or gone. */
+  /** Whether the purge of a deleted script is in progress or complete. */
   readonly purge: 'started' | 'finished' | null;
   readonly version: number;
   readonly created_at: Date;
@@ -66,8 +66,8 @@ export const scriptColumns: Columns<ScriptsTable> = {
   updated_by: 'text',
 };
 
-/** One version of one file; `version` is the script's when it was saved. Without a hash, the file is
- *  gone from that version on. */
+/** One version of one file; `version` is the script's version when the file was saved. Without a hash, the file
+ *  was deleted in that version. */
 export interface ScriptFilesTable {
   readonly script_id: string;
   readonly path: string;

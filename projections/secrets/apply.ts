@@ -15,7 +15,7 @@ export const secretsProjection: Projection = {
   handles: ['SecretSet', 'SecretDeleted'],
   tables: ['secrets'],
   apply: async (db, events) => {
-    // Few are written, and one statement cannot write a row twice.
+    // One statement cannot write a row twice, and secrets change rarely.
     for (const event of events as readonly SecretRecorded[]) await applyOne(db, event);
   },
 };
@@ -49,7 +49,7 @@ async function applyOne(db: ReadModels, event: SecretRecorded): Promise<void> {
   }
 }
 
-/** Which run was last given which secret, and when. */
+/** The last run that received each secret, and when. */
 export const secretUsesProjection: Projection = {
   name: 'secret_uses',
   version: 2,

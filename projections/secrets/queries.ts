@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { ReadModels } from '../projection.ts';
 import type { SecretsTable, SecretUsesTable } from './table.ts';
 
-/** A secret as people see it. */
+/** A secret as users see it. */
 export type SecretView = Pick<
   SecretsTable,
   'name' | 'version' | 'as_environment' | 'updated_at' | 'updated_by'
@@ -12,7 +12,7 @@ export type SecretView = Pick<
   readonly last_used_by: SecretUsesTable['last_used_by'] | null;
 };
 
-/** Those of a script, by name from behind `after`; at most `limit`. */
+/** The secrets of a script, by name, starting after `after`; at most `limit`. */
 export async function listSecrets(
   db: ReadModels,
   scriptId: ScriptId,
@@ -24,7 +24,7 @@ export async function listSecrets(
   return await query.execute();
 }
 
-/** One of them; `undefined` where there is none. */
+/** One secret; `undefined` if it does not exist. */
 export async function findSecret(
   db: ReadModels,
   scriptId: ScriptId,
@@ -47,7 +47,7 @@ function views(db: ReadModels, scriptId: ScriptId) {
     .where('sealed', 'is not', null);
 }
 
-/** The version of a secret's last value, be it deleted or not; 0 where there never was one. */
+/** The version of a secret's last value, deleted or not; 0 if the secret never existed. */
 export async function lastSecretVersion(
   db: ReadModels,
   scriptId: ScriptId,
@@ -62,12 +62,12 @@ export async function lastSecretVersion(
   return row?.version ?? 0;
 }
 
-/** A secret as the runtime opens it. */
+/** A secret as the runtime decrypts it. */
 export interface SealedSecret extends Pick<SecretsTable, 'name' | 'version' | 'as_environment'> {
   readonly sealed: NonNullable<SecretsTable['sealed']>;
 }
 
-/** Those of a script, or the one of that name. */
+/** The secrets of a script, or the secret of that name. */
 export async function sealedSecrets(
   db: ReadModels,
   scriptId: ScriptId,
@@ -83,7 +83,7 @@ export async function sealedSecrets(
   return await query.orderBy('name').execute();
 }
 
-/** Versions of secrets that a run is to be given because the run that it repeats was given them, by name. */
+/** The secret versions of the original run, which a repeated run receives, by name. */
 export async function pinnedVersions(
   db: ReadModels,
   runId: RunId,
@@ -97,7 +97,7 @@ export async function pinnedVersions(
   return new Map(rows.map((row) => [row.name, row.version]));
 }
 
-/** A value as it was set, be there others since or not. */
+/** A value of a given version, even if it was replaced. */
 export async function sealedVersion(
   db: ReadModels,
   scriptId: ScriptId,

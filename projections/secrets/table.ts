@@ -1,6 +1,6 @@
 import type { Sealed } from '#domain/secret/events.ts';
 
-/** Deleted secrets stay, without ciphertext: a version never comes twice. */
+/** Deleted secrets remain without ciphertext, so that no version is reused. */
 export interface SecretsTable {
   readonly script_id: string;
   readonly name: string;
@@ -16,11 +16,11 @@ export interface SecretUsesTable {
   readonly script_id: string;
   readonly name: string;
   readonly last_used_at: Date;
-  /** The run that was given it. */
+  /** The run that received the secret. */
   readonly last_used_by: string;
 }
 
-/** No projection writes it: keys are no part of the history. */
+/** Keys are not part of the history, so no projection writes them. */
 export interface DataKeysTable {
   readonly key_id: string;
   readonly script_id: string;

@@ -40,18 +40,18 @@ const opened = {
   closed_at: null,
 };
 
-describe('given a session', () => {
-  test('when it is open, then its row says from where', async () => {
+describe('the row of a session', () => {
+  test('shows where it was opened', async () => {
     expect(await rowOnce(open())).toEqual(opened);
   });
 
-  test('when it has ended, then its row says so', async () => {
+  test('shows its end', async () => {
     const closed = { ...opened, closed_at: at(2), stream_version: 2 };
     expect(await rowOnce(open(), close)).toEqual(closed);
   });
 });
 
-describe('given somebody with four sessions, one of them ended, one opened too late', () => {
+describe('a user with four sessions, one closed and one opened too late,', () => {
   const ids = [1, 2, 3, 4].map((number) => sessionId(number));
   const changed = async (...commands: readonly Command[]) => {
     const before = [createUser(), open(1), open(2), open(3), open(4, 9), close];
@@ -73,7 +73,7 @@ describe('given somebody with four sessions, one of them ended, one opened too l
     ...(keptSessionId && { keptSessionId }),
   });
 
-  test('then the open ones are found, with their owner', async () => {
+  test('has the open sessions', async () => {
     expect(await changed()).toEqual([sessionId(2), sessionId(3)]);
     expect(await findOpenSession(reads.db, sessionId(2))).toEqual({
       session_id: sessionId(2),
@@ -88,12 +88,12 @@ describe('given somebody with four sessions, one of them ended, one opened too l
     expect(await findOpenSession(reads.db, sessionId(9))).toBeUndefined();
   });
 
-  test('when their owner is disabled, then none counts, also when they are enabled again', async () => {
+  test('has no valid session after being disabled, even when enabled again', async () => {
     expect(await changed(set(true))).toEqual([]);
     expect(await changed(set(true), set(false))).toEqual([]);
   });
 
-  test('when the password changes, then none counts but the one that changed it', async () => {
+  test('keeps only the session that changed the password', async () => {
     expect(await changed(password())).toEqual([]);
     expect(await changed(password(sessionId(2)))).toEqual([sessionId(2)]);
     expect(await changed(password(sessionId(2)), open(5, 2))).toEqual([sessionId(2)]);

@@ -4,7 +4,7 @@ import type { Projection } from '../projection.ts';
 import { rowProjection } from '../rows.ts';
 import { sessionColumns, type SessionsTable } from './table.ts';
 
-/** Sign-ins: whether a token still counts is asked of these rows. */
+/** Sessions. Requests check against these rows whether a session is valid. */
 export const sessionsProjection: Projection = rowProjection<SessionsTable, Recorded<SessionEvent>>({
   name: 'sessions',
   version: 1,

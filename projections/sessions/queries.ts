@@ -3,7 +3,7 @@ import type { SessionId, UserId } from '#domain/kernel/ids.ts';
 import type { ReadModels } from '../projection.ts';
 import { statement } from '../statement.ts';
 
-/** A sign-in that still counts, with its owner as of now. */
+/** A valid session, with the current data of its user. */
 export interface OpenSession {
   readonly session_id: string;
   readonly user_id: string;
@@ -14,8 +14,8 @@ export interface OpenSession {
   readonly can_audit: boolean;
 }
 
-/** The session, unless it was closed or its account has ended it: by another password, or by having been
- *  disabled, whatever it is now. */
+/** The session, unless it was closed or its account ended it by a password change or by being disabled. Enabling
+ *  the account again does not restore the session. */
 export async function findOpenSession(
   db: ReadModels,
   sessionId: SessionId,
@@ -24,7 +24,7 @@ export async function findOpenSession(
   return session;
 }
 
-/** Those of the sessions that still count. */
+/** The sessions that are valid. */
 export async function findOpenSessions(
   db: ReadModels,
   sessionIds: readonly SessionId[],
@@ -32,35 +32,35 @@ export async function findOpenSessions(
   return await openSessions(db, sessionIds);
 }
 
-/** Of a session `s` and its user `u`. */
-const stillCounts = `s.closed_at IS NULL AND NOT u.disabled
+/** The condition that session `s` of user `u` is valid. */
+const isValid = `s.closed_at IS NULL AND NOT u.disabled
   AND (s.account_version = u.access_version OR s.session_id = u.kept_session_id)`;
 
 const openSessions = statement<OpenSession>(`
   SELECT s.session_id, u.user_id, u.email, u.name, u.role, u.group_ids, u.can_audit
   FROM sessions s JOIN users u USING (user_id)
-  WHERE s.session_id = ANY($1::uuid[]) AND ${stillCounts}`);
+  WHERE s.session_id = ANY($1::uuid[]) AND ${isValid}`);
 
 const maxListedSessions = 200;
 
 const sessionsOfUser = statement<SignedInSession>(`
   SELECT s.session_id, s.opened_at, t.traded_at AS refreshed_at, s.ip, s.user_agent
   FROM sessions s JOIN users u USING (user_id) JOIN session_tokens t USING (session_id)
-  WHERE s.user_id = $1 AND ${stillCounts} AND t.traded_at > $2
+  WHERE s.user_id = $1 AND ${isValid} AND t.traded_at > $2
   ORDER BY s.opened_at DESC LIMIT ${maxListedSessions}`);
 
-/** A session of a user, as the user sees it. */
+/** A session as its user sees it. */
 export interface SignedInSession {
   readonly session_id: string;
   readonly opened_at: Date;
   readonly refreshed_at: Date;
-  /** Address that it was opened from. */
+  /** IP address that opened the session. */
   readonly ip: string | null;
   readonly user_agent: string | null;
 }
 
-/** Open sessions of a user, the newest 200, newest first.
- *  @param refreshedAfter a session that was not refreshed since has expired */
+/** Open sessions of a user, newest first; at most 200.
+ *  @param refreshedAfter sessions without a refresh since this time have expired */
 export async function listOpenSessions(
   db: ReadModels,
   userId: UserId,

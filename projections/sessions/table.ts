@@ -4,10 +4,10 @@ export interface SessionsTable {
   readonly session_id: string;
   readonly stream_version: number;
   readonly user_id: string;
-  /** Null: of an old program; it counts no longer. */
+  /** Null: opened by an old program; no longer valid. */
   readonly account_version: number | null;
   readonly opened_at: Date;
-  /** Where it was opened from, and by what. */
+  /** The IP address and user agent that opened the session. */
   readonly ip: string | null;
   readonly user_agent: string | null;
   readonly closed_at: Date | null;

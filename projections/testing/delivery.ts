@@ -1,4 +1,4 @@
-/** Deliveries of events to projections, to look at the rows that they leave. */
+/** Delivers events to projections and returns the resulting rows. */
 import type { Recorded } from '#domain/aggregates.ts';
 import { openDatabase, queryBuilder } from '#infra/postgres/database.ts';
 import { createTestDatabase } from '#infra/testing/database.ts';
@@ -28,7 +28,7 @@ export async function openTestReads(): Promise<TestReads> {
   };
 }
 
-/** Every row of every table of the projections, in the order of their text. */
+/** Every row of every table of the projections, sorted by text. */
 export type Rows = Readonly<Record<string, readonly unknown[]>>;
 
 export async function rowsOf(db: ReadModels, projections: readonly Projection[]): Promise<Rows> {
@@ -42,7 +42,7 @@ export async function rowsOf(db: ReadModels, projections: readonly Projection[])
   return rows;
 }
 
-/** Replaces positions in the queue by their ranks: the numbers come from a sequence. */
+/** Replaces queue positions with their ranks, because the numbers come from a sequence. */
 function withRanks(rows: readonly { readonly queue_position?: number }[]): readonly object[] {
   const positions = rows.flatMap((row) => row.queue_position ?? []).toSorted((a, b) => a - b);
   return rows.map((row) =>
@@ -54,7 +54,7 @@ function withRanks(rows: readonly { readonly queue_position?: number }[]): reado
 
 class Undone extends Error {}
 
-/** Delivers batches into empty tables and takes everything back. @returns the rows in between */
+/** Delivers batches to empty tables and rolls everything back. @returns the rows before the rollback */
 export async function rowsAfter(
   db: ReadModels,
   projections: readonly Projection[],

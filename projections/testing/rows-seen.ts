@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { ReadModels } from '../projection.ts';
 
-/** How many rows of these tables a look goes through, as entries of indexes and as themselves. */
+/** The number of rows of these tables that a query reads, as index entries and as table rows. */
 export async function rowsSeen(
   db: ReadModels,
   tables: readonly string[],
@@ -14,7 +14,7 @@ export async function rowsSeen(
   });
 }
 
-/** Those that this session has looked at, as far as it has not reported them yet. */
+/** The rows that this session has read and not yet reported to the statistics. */
 async function seenSoFar(db: ReadModels, tables: readonly string[]): Promise<number> {
   const { rows } = await sql<{ seen: number }>`
     SELECT coalesce(sum(seq_tup_read + idx_tup_fetch), 0)::int AS seen FROM pg_stat_xact_user_tables

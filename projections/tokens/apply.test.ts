@@ -29,7 +29,7 @@ const issued = {
   last_used_at: null,
 };
 
-test('given a token, then it has a row; when it is revoked, then the row says when', async () => {
+test('a token has a row that shows when it was revoked', async () => {
   const revoke = { type: 'RevokeToken', tokenId: tokenId() } as const;
   const row = async (...commands: Parameters<typeof recordAll>[0]) => {
     const { api_tokens: rows } = await rowsAfter(
@@ -44,7 +44,7 @@ test('given a token, then it has a row; when it is revoked, then the row says wh
   expect(await row(issueToken({ expiresAt }), revoke)).toEqual([revoked]);
 });
 
-describe('given somebody with tokens, one of them revoked', () => {
+describe('a user with tokens, one of them revoked,', () => {
   const hash = (letter: string) => letter.repeat(64);
   const before = new Date('2026-12-21T02:30:59.999Z');
   beforeAll(async () => {
@@ -62,12 +62,12 @@ describe('given somebody with tokens, one of them revoked', () => {
       .map((one) => one.token_id)
       .toSorted();
 
-  test('then those count that were neither revoked nor have expired', async () => {
+  test('has the tokens that were neither revoked nor have expired', async () => {
     expect(await live(before)).toEqual([tokenId(1), tokenId(2)]);
     expect(await live(new Date(expiresAt))).toEqual([tokenId(2)]);
   });
 
-  test('then a revoked one is neither listed nor found', async () => {
+  test('neither lists nor finds a revoked token', async () => {
     const listed = await listTokens(reads.db, userId(), undefined, 9);
     expect(listed.map((one) => one.token_id)).toEqual([tokenId(2), tokenId(1)]);
     const further = await listTokens(reads.db, userId(), tokenId(2), 9);
@@ -77,7 +77,7 @@ describe('given somebody with tokens, one of them revoked', () => {
     expect(await findToken(reads.db, tokenId(2))).toMatchObject({ name: 'deploy' });
   });
 
-  test('when their owner is disabled, then none counts', async () => {
+  test('has no valid token while disabled', async () => {
     await sql`UPDATE users SET disabled = true`.execute(reads.db);
     expect(await live(before)).toEqual([]);
   });

@@ -4,7 +4,7 @@ import type { Projection } from '../projection.ts';
 import { rowProjection } from '../rows.ts';
 import { tokenColumns, type TokensTable } from './table.ts';
 
-/** API tokens: whether one still counts is asked of these rows. */
+/** API tokens. Requests check against these rows whether a token is valid. */
 export const tokensProjection: Projection = rowProjection<TokensTable, Recorded<TokenEvent>>({
   name: 'tokens',
   version: 1,

@@ -4,13 +4,13 @@ import { statement } from '../statement.ts';
 import type { UsersTable } from '../users/table.ts';
 import type { TokensTable } from './table.ts';
 
-/** A token that counts, with its owner as of now. */
+/** A valid token, with the current data of its owner. */
 export type LiveToken = Pick<TokensTable, 'token_id' | 'token_hash' | 'scopes' | 'expires_at'> &
   Pick<UsersTable, 'user_id' | 'email' | 'name' | 'role' | 'group_ids' | 'can_audit'> & {
     readonly token_name: string;
   };
 
-/** Those of the tokens, by hash, that were not revoked, have not expired and whose owner is not disabled. */
+/** The valid tokens, by hash: not revoked, not expired, and with an enabled owner. */
 export async function findLiveTokens(
   db: ReadModels,
   hashes: readonly string[],
@@ -29,7 +29,7 @@ const liveTokens = statement<LiveToken>(`
 /** A token as its owner sees it. */
 export type TokenView = TokensTable & { readonly last_used_at: Date | null };
 
-/** One token that was not revoked; `undefined` where there is none. */
+/** One token that was not revoked; `undefined` if it does not exist. */
 export async function findToken(db: ReadModels, tokenId: TokenId): Promise<TokenView | undefined> {
   const [token] = await oneToken(db, tokenId);
   return token;
@@ -39,7 +39,7 @@ const oneToken = statement<TokenView>(
   'SELECT * FROM api_tokens WHERE token_id = $1 AND revoked_at IS NULL',
 );
 
-/** Somebody's tokens that were not revoked, newest first, from behind `after`; at most `limit` rows. */
+/** A user's tokens that were not revoked, newest first, starting after `after`; at most `limit` rows. */
 export async function listTokens(
   db: ReadModels,
   owner: UserId,

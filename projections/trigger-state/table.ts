@@ -1,4 +1,4 @@
-/** One row at most; without one nothing was ever paused. */
+/** At most one row. Without a row, triggers were never paused. */
 export interface TriggerStateTable {
   readonly singleton: true;
   readonly stream_version: number;

@@ -27,7 +27,7 @@ const ada = {
   created_at: at(1),
 };
 
-test('given an account, then it has a row', async () => {
+test('an account has a row', async () => {
   const events = await recordAll([
     createUser({ groupIds: [groupId(1), groupId(2)], canAudit: true }),
   ]);
@@ -35,7 +35,7 @@ test('given an account, then it has a row', async () => {
   expect(users).toEqual([ada]);
 });
 
-test('given an account that changed, then its row shows what it is now', async () => {
+test('the row of a changed account shows its current state', async () => {
   const changes = { role: 'viewer', groupIds: [groupId(2)], disabled: true } as const;
   const events = await recordAll([
     createUser(),
@@ -54,7 +54,7 @@ test('given an account that changed, then its row shows what it is now', async (
   ]);
 });
 
-describe('given several accounts', () => {
+describe('several accounts', () => {
   beforeAll(async () => {
     const numbers = [1, 2, 3];
     const events = await recordAll(
@@ -63,14 +63,14 @@ describe('given several accounts', () => {
     await usersProjection.apply(reads.db, events);
   });
 
-  test('then each is found by its id and its address alone', async () => {
+  test('are found by id and by e-mail address', async () => {
     expect(await findUser(reads.db, userId(2))).toMatchObject({ email: '2@example.com' });
     expect(await findUser(reads.db, userId(9))).toBeUndefined();
     expect(await findUserByEmail(reads.db, '3@example.com')).toMatchObject({ user_id: userId(3) });
     expect(await findUserByEmail(reads.db, 'example.com')).toBeUndefined();
   });
 
-  test('then they are listed newest first, page by page', async () => {
+  test('are listed newest first, page by page', async () => {
     const page = async (after?: number) =>
       (await listUsers(reads.db, after === undefined ? undefined : userId(after), 2)).map(
         (user) => user.user_id,

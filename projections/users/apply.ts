@@ -4,7 +4,7 @@ import type { Projection } from '../projection.ts';
 import { rowProjection } from '../rows.ts';
 import { userColumns, type UsersTable } from './table.ts';
 
-/** People's accounts. */
+/** User accounts. */
 export const usersProjection: Projection = rowProjection<UsersTable, Recorded<UserEvent>>({
   name: 'users',
   version: 1,

@@ -6,7 +6,7 @@ import type { UsersTable } from './table.ts';
 /** An account as administrators see it. */
 export type UserView = UsersTable & { readonly last_login_at: Date | null };
 
-/** One account; `undefined` where there is none. */
+/** One account; `undefined` if it does not exist. */
 export async function findUser(db: ReadModels, userId: UserId): Promise<UserView | undefined> {
   return await accounts(db).where('user_id', '=', userId).executeTakeFirst();
 }
@@ -19,7 +19,7 @@ export async function findUserByEmail(
   return await db.selectFrom('users').selectAll().where('email', '=', email).executeTakeFirst();
 }
 
-/** Newest first, from behind `after`; at most `limit` rows. */
+/** Newest first, starting after `after`; at most `limit` rows. */
 export async function listUsers(
   db: ReadModels,
   after: UserId | undefined,
@@ -30,7 +30,7 @@ export async function listUsers(
   return await query.execute();
 }
 
-/** Everybody who belongs to a group. */
+/** All members of a group. */
 export async function membersOf(db: ReadModels, groupId: GroupId): Promise<readonly UserId[]> {
   const rows = await db
     .selectFrom('users')

@@ -11,9 +11,9 @@ export interface UsersTable {
   readonly can_audit: boolean;
   readonly disabled: boolean;
   readonly credential_id: string;
-  /** Of the account's events, the last that ended its sessions: those opened after it count. */
+  /** Version of the account's last event that ended its sessions. Only later sessions are valid. */
   readonly access_version: number;
-  /** The session that was spared then. */
+  /** The session that stayed valid. */
   readonly kept_session_id: string | null;
   readonly created_at: Date;
 }

@@ -39,7 +39,7 @@ const created = {
   deleted: false,
 };
 
-test('given a webhook, then its row is as it was made, changed, rotated and deleted', async () => {
+test('a webhook has a row that is created, changed, rotated and deleted', async () => {
   const row = async (...commands: readonly Command[]) => {
     const events = await recordAll([...beginning, createWebhook(), ...commands]);
     const { webhooks } = await rowsAfter(reads.db, [webhooksProjection], [events]);
@@ -66,7 +66,7 @@ test('given a webhook, then its row is as it was made, changed, rotated and dele
   });
 });
 
-describe('given webhooks of several scripts, one of them deleted with its script', () => {
+describe('webhooks of several scripts, one of them deleted with its script,', () => {
   const hash = (letter: string) => letter.repeat(64);
   beforeAll(async () => {
     const events = await recordAll([
@@ -83,7 +83,7 @@ describe('given webhooks of several scripts, one of them deleted with its script
     await applyAll([scriptsProjection, webhooksProjection], reads.db, events);
   });
 
-  test('then those of a group or a script are listed, newest first', async () => {
+  test('are listed by group or script, newest first', async () => {
     const listed = async (filter: Partial<Parameters<typeof listWebhooks>[1]>, after?: number) => {
       const all = { groupIds: null, scriptId: null, ...filter };
       const from = after === undefined ? undefined : webhookId(after);
@@ -95,7 +95,7 @@ describe('given webhooks of several scripts, one of them deleted with its script
     expect(await listed({ scriptId: scriptId() })).toEqual([webhookId(1)]);
   });
 
-  test('then what is gone is neither found nor called', async () => {
+  test('are neither found nor called after their deletion', async () => {
     const found = async (number: number) => await findWebhook(reads.db, webhookId(number));
     const called = async (letter: string) => await findCalledWebhook(reads.db, hash(letter));
     expect(await found(1)).toMatchObject({ group_id: groupId(), last_called_at: null });

@@ -4,7 +4,7 @@ import type { OwnedByScript } from '../scripts/queries.ts';
 import { statement } from '../statement.ts';
 import type { WebhooksTable } from './table.ts';
 
-/** A webhook as it is shown, of a script that is there. */
+/** A webhook for display; its script exists. */
 export type WebhookView = WebhooksTable & {
   readonly group_id: string;
   readonly last_called_at: Date | null;
@@ -15,7 +15,7 @@ const view = `SELECT w.*, s.group_id, c.called_at AS last_called_at
     LEFT JOIN webhook_calls c ON c.webhook_id = w.webhook_id
   WHERE NOT w.deleted`;
 
-/** One webhook; `undefined` where there is none. */
+/** One webhook; `undefined` if it does not exist. */
 export async function findWebhook(
   db: ReadModels,
   webhookId: WebhookId,
@@ -32,7 +32,7 @@ export interface WebhookListFilter {
   readonly scriptId: ScriptId | null;
 }
 
-/** Newest first, from behind `after`; at most `limit` rows. */
+/** Newest first, starting after `after`; at most `limit` rows. */
 export async function listWebhooks(
   db: ReadModels,
   { groupIds, scriptId }: WebhookListFilter,
@@ -47,7 +47,7 @@ const manyWebhooks = statement<WebhookView>(`${view}
   AND ($3::uuid IS NULL OR w.webhook_id < $3)
   ORDER BY w.webhook_id DESC LIMIT $4`);
 
-/** Whose webhooks these are, be they deleted or not. */
+/** The scripts and groups of these webhooks, deleted or not. */
 export async function findWebhookOwners(
   db: ReadModels,
   webhookIds: readonly string[],
@@ -59,7 +59,7 @@ const ownersOf = statement<OwnedByScript>(`
   SELECT w.webhook_id AS id, w.script_id, s.group_id
   FROM webhooks w JOIN scripts s USING (script_id) WHERE w.webhook_id = ANY($1::uuid[])`);
 
-/** What a call needs to know. */
+/** The data of a webhook that a request needs. */
 export type CalledWebhook = Pick<
   WebhooksTable,
   | 'webhook_id'
@@ -70,11 +70,11 @@ export type CalledWebhook = Pick<
   | 'rate_limit_per_minute'
   | 'signing'
 > & {
-  /** Whether what starts by itself is held. */
+  /** Whether automatic starts are paused. */
   readonly paused: boolean;
 };
 
-/** The webhook that a token, by its hash, calls. */
+/** The webhook with the token of this hash. */
 export async function findCalledWebhook(
   db: ReadModels,
   tokenHash: string,
@@ -83,7 +83,7 @@ export async function findCalledWebhook(
   return webhook;
 }
 
-/** The same of the one that is named. */
+/** The webhook with this id, for a request. */
 export async function findWebhookToCall(
   db: ReadModels,
   webhookId: WebhookId,

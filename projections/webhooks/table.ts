@@ -11,9 +11,9 @@ export interface WebhooksTable {
   readonly when_busy: WhenBusy;
   readonly rate_limit_per_minute: number;
   readonly token_hash: string;
-  /** What calls have to be signed with; `null` where they need not be. */
+  /** How requests must be signed; `null` without a signature. */
   readonly signing: WebhookSigning | null;
-  /** Of the last secret that there was; 0 for none. */
+  /** Number of the last secret; 0 without any. */
   readonly signing_version: number;
   readonly created_at: Date;
   readonly deleted: boolean;

@@ -8,7 +8,7 @@ import { PostgresEventStore } from '#infra/postgres/event-store/event-store.ts';
 import { systemClock } from '#infra/system/clock.ts';
 import { systemIds } from '#infra/system/ids.ts';
 import { inlineProjections } from '#projections/registry.ts';
-import { worldOf } from '#projections/world.ts';
+import { decisionReads } from '#projections/decision-reads.ts';
 import pg from 'pg';
 import { compare, perSecond } from './compare.ts';
 import { context } from './context.ts';
@@ -128,7 +128,7 @@ function pipelineOn(database: BenchDatabase): CommandPipeline {
     clock: systemClock,
     ids: systemIds,
     projections: inlineProjections,
-    worldOf,
+    decisionReads,
     announce: () => undefined,
   });
 }

@@ -5,7 +5,7 @@ import { purgeStoredAnswers } from '#infra/postgres/access/idempotency-answers.t
 import { purgeFailures } from '#infra/postgres/access/login-failures.ts';
 import { purgeSessionTokens } from '#infra/postgres/access/session-tokens.ts';
 import { purgeTickets } from '#infra/postgres/access/ws-tickets.ts';
-import { gathered } from '#projections/gathered.ts';
+import { batched } from '#projections/batched.ts';
 import { findRunnableScripts } from '#projections/scripts/queries.ts';
 import { findOpenSessions } from '#projections/sessions/queries.ts';
 import { findLiveTokens } from '#projections/tokens/queries.ts';
@@ -111,18 +111,18 @@ function servicesOf(parts: Parts): Services {
   return {
     ...parts,
     tokens: createAccessTokens(parts.tokenKey, parts.clock),
-    findSession: gathered(async (ids: readonly SessionId[]) => {
+    findSession: batched(async (ids: readonly SessionId[]) => {
       const sessions = await findOpenSessions(parts.readModels, ids);
       return new Map(sessions.map((session) => [session.session_id, session]));
     }, nextTurn),
-    findToken: gathered(async (hashes: readonly string[]) => {
+    findToken: batched(async (hashes: readonly string[]) => {
       const tokens = await findLiveTokens(parts.readModels, hashes, parts.clock.now());
       return new Map(tokens.map((token) => [token.token_hash, token]));
     }, nextTurn),
     tokenUses: new TokenUses(parts),
     sdkWheel: packedOnce(parts.sdkDir),
     webhookMisses: new WebhookMisses(parts),
-    findRunnable: gathered(
+    findRunnable: batched(
       (ids: readonly ScriptId[]) => findRunnableScripts(parts.readModels, ids),
       nextTurn,
     ),

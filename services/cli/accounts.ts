@@ -10,7 +10,7 @@ import { systemIds } from '#infra/system/ids.ts';
 import { inlineProjections } from '#projections/registry.ts';
 import type { Tables } from '#projections/tables.ts';
 import { findUserByEmail } from '#projections/users/queries.ts';
-import { worldOf } from '#projections/world.ts';
+import { decisionReads } from '#projections/decision-reads.ts';
 import { passwordProblem } from '#services/shared/password-rules.ts';
 import { bcryptPasswords, passwordCost } from '#services/shared/passwords.ts';
 import type pg from 'pg';
@@ -61,7 +61,7 @@ function carrierOn(pool: pg.Pool) {
     clock: systemClock,
     ids: systemIds,
     projections: inlineProjections,
-    worldOf,
+    decisionReads,
     // Whoever waits for news looks for itself within seconds.
     announce: () => undefined,
   });

@@ -7,7 +7,7 @@ import { restoreRequester } from '#infra/postgres/operations/restore-checks.ts';
 import { systemClock } from '#infra/system/clock.ts';
 import { systemIds } from '#infra/system/ids.ts';
 import { inlineProjections } from '#projections/registry.ts';
-import { worldOf } from '#projections/world.ts';
+import { decisionReads } from '#projections/decision-reads.ts';
 import { readConfig } from '#services/shared/config.ts';
 import {
   forgetRestore,
@@ -79,7 +79,7 @@ async function recordFailure(
     clock: systemClock,
     ids: systemIds,
     projections: inlineProjections,
-    worldOf,
+    decisionReads,
     announce: () => undefined,
   });
   const id = known(parseBackupId, backupId);

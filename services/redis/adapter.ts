@@ -5,7 +5,7 @@ import type { Commands } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import { PostgresRunLogs } from '#infra/postgres/logs/run-logs.ts';
 import { PostgresRunQueue } from '#infra/postgres/queue/run-queue.ts';
-import { gathered } from '#projections/gathered.ts';
+import { batched } from '#projections/batched.ts';
 import type { ReadModels } from '#projections/projection.ts';
 import { findLiveTokens } from '#projections/tokens/queries.ts';
 import type { Logger } from '#services/shared/logger.ts';
@@ -63,7 +63,7 @@ export function createAdapter(parts: AdapterParts): Adapter {
   const tokenUses = new TokenUses({ database: pool, clock, logger });
   const recorder = new RefusalRecorder(parts);
   const refusals = new Refusals(recorder, ids);
-  const findToken = gathered(async (hashes: readonly string[]) => {
+  const findToken = batched(async (hashes: readonly string[]) => {
     const tokens = await findLiveTokens(reads, hashes, clock.now());
     return new Map(tokens.map((token) => [token.token_hash, token]));
   });

@@ -22,7 +22,7 @@ import { systemIds } from '#infra/system/ids.ts';
 import type { ReadModels } from '#projections/projection.ts';
 import { asyncProjections, inlineProjections } from '#projections/registry.ts';
 import type { Tables } from '#projections/tables.ts';
-import { worldOf } from '#projections/world.ts';
+import { decisionReads } from '#projections/decision-reads.ts';
 import { awaitDatabase } from '#infra/postgres/await-database.ts';
 import { DatabaseClock } from './database-clock.ts';
 import { isDatabaseAway } from '#infra/postgres/database-away.ts';
@@ -116,7 +116,7 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
     clock,
     ids: systemIds,
     projections: inlineProjections,
-    worldOf,
+    decisionReads,
     announce: (events, told) => {
       const publish = () => bus.publish(...announcements(events));
       if (told === undefined) publish();

@@ -21,7 +21,7 @@ function cause(type: string): RelatedException {
   return { type, message: 'before', frames: [frame(2)], relation: 'cause' };
 }
 
-describe('an error that is recorded', () => {
+describe('a recorded error', () => {
   test('is unchanged within the limits', () => {
     const small = error({ causes: [cause('OSError')] });
     expect(boundedError(small)).toEqual(small);
@@ -41,7 +41,7 @@ describe('an error that is recorded', () => {
     expect(kept).toHaveLength(10);
   });
 
-  test('has a message of limited size that is well-formed text', () => {
+  test('has a well-formed message of limited size', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', minLength: 1 }), (some) => {
         const message = some.repeat(5000);

@@ -1,19 +1,19 @@
-/** What went wrong in a run, as data (contract part 2, "Failures"). */
+/** The error of a run, as data (contract part 2, "Failures"). */
 import type { Failure } from '../run.ts';
 
-/** One place in the code, as a traceback names it. */
+/** One frame of a traceback. */
 export interface Frame {
-  /** Of the script's own code: relative to the script's root. */
+  /** For the script's own code: relative to the script's root. */
   readonly file: string;
   readonly line: number;
   readonly function: string;
-  /** The source line without indentation; empty where the traceback has none. */
+  /** The source line without indentation; empty if the traceback omits it. */
   readonly code: string;
-  /** Whether the code is the script's own, and not of a package or of Python. */
+  /** Whether the frame is in the script's own code, not in a package or in Python. */
   readonly own: boolean;
 }
 
-/** An exception: what was raised, and where. */
+/** An exception with its frames. */
 export interface Exception {
   /** The qualified name of the exception's type, without `builtins.`. */
   readonly type: string;
@@ -23,44 +23,45 @@ export interface Exception {
 }
 
 export const relations = ['cause', 'context', 'member'] as const;
-/** How an exception belongs to the one before: it was raised from it, while it was handled, or as a group of it. */
+/** How an exception relates to the previous one: `raise … from`, raised while handling it, or a member of a group. */
 export type Relation = (typeof relations)[number];
 
 export interface RelatedException extends Exception {
   readonly relation: Relation;
 }
 
-/** An exception with all that led to it: nearest first, and behind each what led to that one. */
+/** An exception with its causes. The nearest cause is first, followed by the causes of that cause. */
 export interface RaisedError extends Exception {
   readonly causes: readonly RelatedException[];
 }
 
 export const errorSources = ['hook', 'log', 'platform'] as const;
-/** Who reported the error: the script's interpreter, the traceback in the log, or the platform. */
+/** The source of the error: the interpreter, the traceback in the log, or the platform. */
 export type ErrorSource = (typeof errorSources)[number];
 
-/** What the history keeps of an error for good. The error itself has text of the script, which can be purged. */
+/** The part of an error that events keep permanently. The error itself contains text of the script, which can be
+ *  purged. */
 export interface ErrorFact {
   readonly type: string;
   readonly source: ErrorSource;
-  /** SHA-256 of the error's fingerprint, lower-case hex: errors with one cause share it. */
+  /** SHA-256 of the error's fingerprint, lower-case hex. Errors with the same cause share it. */
   readonly fingerprint: string;
   /** SHA-256 of the error as JSON, lower-case hex. */
   readonly sha256: string;
 }
 
-/** The error of a run that failed. Limits and failures of the platform have a `Failure` as their type. */
+/** The error of a failed run. For limits and platform failures, the type is a `Failure`. */
 export interface RunError extends RaisedError {
   readonly source: ErrorSource;
 }
 
 export const maxMessageBytes = 4 * 1024;
-/** Half of them are the first of a longer list, half the last. */
+/** Half of the kept frames are the first of a longer list, half are the last. */
 export const maxFrames = 50;
 const maxCauses = 10;
 const maxNameLength = 300;
 
-/** The error within the limits of what is recorded: long messages, lists and names are cut. */
+/** Truncates long messages, lists and names to the recorded limits. */
 export function boundedError<One extends RaisedError>(error: One): One {
   const causes = error.causes
     .slice(0, maxCauses)
@@ -88,16 +89,16 @@ function cut(text: string): string {
   return storable(text.slice(0, maxNameLength));
 }
 
-/** JSON in Postgres holds no NUL and no half characters. */
+/** JSON in Postgres cannot contain NUL or lone surrogates. */
 function storable(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\uFFFD');
 }
 
 const encoder = new TextEncoder();
 
-/** The beginning of a text that has at most so many bytes in UTF-8. */
+/** Truncates text to a number of bytes in UTF-8. */
 function cutToBytes(text: string, limit: number): string {
-  // No character has more than three bytes for each of its code units.
+  // A UTF-16 code unit has at most three bytes in UTF-8.
   if (text.length * 3 <= limit) return text;
   const bytes = encoder.encode(text);
   if (bytes.length <= limit) return text;
@@ -115,7 +116,7 @@ const sentences: Readonly<Record<Failure, string>> = {
   expired: 'The run did not start in time.',
 };
 
-/** The error of a run whose end no exception explains. */
+/** The error of a run that failed without an exception. */
 export function platformError(failure: Failure, message = sentences[failure]): RunError {
   return boundedError({ type: failure, message, frames: [], causes: [], source: 'platform' });
 }

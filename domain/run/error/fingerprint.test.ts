@@ -44,7 +44,7 @@ describe('two errors differ', () => {
     expect(fingerprintOf(error(change))).not.toBe(fingerprintOf(error()));
   });
 
-  test('without frames, when the words of the message differ', () => {
+  test('without frames, if the text of the message differs', () => {
     const frames: Frame[] = [];
     const [one, another] = ['the port is taken', 'the disk is full'];
     expect(fingerprintOf(error({ frames, message: one }))).not.toBe(

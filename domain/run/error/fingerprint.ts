@@ -1,9 +1,9 @@
-/** Which errors are the same one. */
+/** Groups errors by cause. */
 import type { Exception, Frame, RaisedError } from './error.ts';
 
-/** A text that two errors share when they have the same cause. It has what stays when lines move and values
- *  change: the types, the places in the script's own code, and the code there. Where no own code is named, the
- *  other places count, and where there is none, the message without its values. */
+/** Errors with the same cause have the same text. The text contains what does not depend on line numbers and
+ *  values: the types, the frames in the script's own code, and the source lines of these frames. Without own
+ *  frames, all frames count. Without frames, the message counts, with its values removed. */
 export function fingerprintOf(error: RaisedError): string {
   return JSON.stringify([error, ...error.causes].map(partsOf));
 }
@@ -19,7 +19,7 @@ function placeOf({ file, function: name, code }: Frame): string {
   return `${file} ${name} ${code.trim().replace(/\s+/g, ' ')}`;
 }
 
-/** A recursion is the same one however deep it went. */
+/** The depth of a recursion does not matter. */
 function withoutRepeats(places: readonly string[]): readonly string[] {
   return places.filter((one, index) => one !== places[index - 1]);
 }

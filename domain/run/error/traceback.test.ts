@@ -11,7 +11,7 @@ const plain = `Traceback (most recent call last):
 ValueError: could not convert string to float: 'n/a'`;
 
 describe('a traceback', () => {
-  test('gives type, message and frames', () => {
+  test('provides type, message and frames', () => {
     expect(parseTraceback(plain, places)).toEqual({
       type: 'ValueError',
       message: "could not convert string to float: 'n/a'",
@@ -29,7 +29,7 @@ describe('a traceback', () => {
     ['/workspaces/s1/.venv/lib/python3.12/site-packages/rich/a.py', 'rich/a.py', false],
     ['/usr/lib/python3.12/json/decoder.py', '/usr/lib/python3.12/json/decoder.py', false],
     ['<frozen importlib._bootstrap>', '<frozen importlib._bootstrap>', false],
-  ])('tells own code from other code: %s', (path, file, isOwn) => {
+  ])('distinguishes own code from other code: %s', (path, file, isOwn) => {
     const text = plain.replace('/workspaces/s1/lib/load.py', path);
     expect(parseTraceback(text, places)?.frames[0]).toMatchObject({ file, own: isOwn });
   });
@@ -45,18 +45,18 @@ describe('a traceback', () => {
     expect(error?.message.split('\n').slice(1)).toEqual(['second line', '', 'third']);
   });
 
-  test('ends where the interpreter reports something else', () => {
+  test('ends where the interpreter reports another event', () => {
     const error = parseTraceback(`${plain}\nException ignored in: <function f>`, places);
     expect(error?.message).toBe("could not convert string to float: 'n/a'");
   });
 
-  test('is none in other text', () => {
+  test('is not found in other text', () => {
     expect(parseTraceback('usage: main.py [-h]\nmain.py: error: no input', places)).toBeUndefined();
     expect(parseTraceback('', places)).toBeUndefined();
     expect(parseTraceback('Traceback (most recent call last):', places)).toBeUndefined();
   });
 
-  test('of groups without end is read to a limited depth', () => {
+  test('of endless groups is parsed to a limited depth', () => {
     const levels = Array.from({ length: 2000 }, (_, depth) => {
       const indent = '  '.repeat(Math.min(depth, 20));
       return `${indent}+ Exception Group Traceback (most recent call last):\n${indent}| E: m\n${indent}+-+---------------- 1 ----------------`;
@@ -64,7 +64,7 @@ describe('a traceback', () => {
     expect(parseTraceback(levels.join('\n'), places)).toBeDefined();
   });
 
-  test('is read whatever the text is', () => {
+  test('never throws for any text', () => {
     const line = fc.oneof(
       fc.constantFrom(...plain.split('\n'), '  | E: x', '  +-+---- 1 ----', '', '    ^^^'),
       fc.constant('During handling of the above exception, another exception occurred:'),

@@ -1,4 +1,4 @@
-/** Reads what Python writes to stderr about an uncaught exception. Pure. */
+/** Parses the tracebacks that Python writes to stderr. Pure. */
 import type { Frame, RaisedError, Relation, RelatedException } from './error.ts';
 
 const heading = 'Traceback (most recent call last):';
@@ -9,24 +9,24 @@ const chained: ReadonlyMap<string, Relation> = new Map([
 ]);
 const place = /^ {2}File "(?<file>.+)", line (?<line>\d+)(?:, in (?<function>.+))?$/;
 const named = /^(?<type>[A-Za-z_][\w.<>]*)(?:: (?<message>.*))?$/s;
-/** What else the interpreter writes after a traceback. */
+/** Other text that the interpreter writes after a traceback. */
 const unrelated = /^(?:Exception ignored |Error in atexit|Fatal Python error)/;
 /** Begins a member of an exception group, or ends the last one. */
 const border = /^\s*\+[-+]+(?: (?:\d+|\.\.\.) -+)?$/;
-/** A group within a group within a group is left out. */
+/** Exception groups below this depth are omitted. */
 const maxGroups = 3;
 /** Markers below a line of code. */
 const markers = /^[\s~^]+$/;
 
-/** Where the frames of a script's own code are. */
+/** Locates the frames of a script's own code. */
 export interface CodePlaces {
-  /** The folder of the script's files as its interpreter names it, without a slash at the end. */
+  /** The folder of the script's files as the interpreter names it, without a trailing slash. */
   readonly root: string;
 }
 
 /** Finds the last exception in the text.
- *  @param text the end of what a run wrote to stderr
- *  @returns `undefined` where there is no traceback */
+ *  @param text the end of a run's stderr
+ *  @returns `undefined` without a traceback */
 export function parseTraceback(text: string, places: CodePlaces): RaisedError | undefined {
   return parse(text, places, maxGroups);
 }
@@ -44,7 +44,7 @@ function parse(text: string, places: CodePlaces, groups: number): RaisedError | 
   return error;
 }
 
-/** An exception with all that led to it, as causes of another. */
+/** An exception with all its causes, as causes of another exception. */
 function related(
   { causes, ...error }: RaisedError,
   relation: Relation,
@@ -53,12 +53,12 @@ function related(
 }
 
 interface Block {
-  /** How the exception of the block before belongs to this one. */
+  /** How the exception of the previous block relates to this one. */
   readonly relation: Relation | undefined;
   readonly lines: string[];
 }
 
-/** One block for each exception, from its heading to the heading of the next. */
+/** One block per exception, from its heading to the next heading. */
 function splitBlocks(lines: readonly string[]): readonly Block[] {
   const blocks: Block[] = [];
   let relation: Relation | undefined;
@@ -74,13 +74,13 @@ function splitBlocks(lines: readonly string[]): readonly Block[] {
   return blocks;
 }
 
-/** Whether the line begins a report without a heading: of a main file that cannot be compiled. */
+/** Whether the line begins a report without a heading, for a main file that does not compile. */
 function isAlone(line: string, blocks: readonly Block[]): boolean {
   const at = place.exec(line)?.groups;
   return at !== undefined && at['function'] === undefined && !isWithin(blocks.at(-1));
 }
 
-/** Whether the frames of a block go on: no exception has been named yet. */
+/** Whether more frames can follow: the block has not named its exception yet. */
 function isWithin(block: Block | undefined): boolean {
   return block !== undefined && !block.lines.slice(1).some((line) => /^\S/.test(line));
 }
@@ -131,7 +131,7 @@ function frameOf(
   };
 }
 
-/** The members of a group are below it, each behind a border. Groups within groups are members like others. */
+/** The members of a group follow it, each behind a border. Nested groups are members too. */
 function parseGroup(
   lines: readonly string[],
   places: CodePlaces,

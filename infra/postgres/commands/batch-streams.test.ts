@@ -1,5 +1,5 @@
 import type { PlatformEvent } from '#domain/aggregates.ts';
-import type { World } from '#domain/kernel/aggregate.ts';
+import type { DecisionReads } from '#domain/kernel/aggregate.ts';
 import { runId, scriptId } from '#domain/testing/ids.ts';
 import { runFinished, runQueued, scriptFacts } from '#domain/testing/samples.ts';
 import { systemIds } from '#infra/system/ids.ts';
@@ -17,7 +17,7 @@ async function seenAfter(...events: readonly PlatformEvent[]) {
   const streams = new BatchStreams(new Map(), new Map());
   streams.add(`run-${runId()}`, events, somebody(), systemIds);
   let questions = 0;
-  const world: World = {
+  const reads: DecisionReads = {
     script: () => {
       questions += 1;
       return Promise.resolve(scriptFacts({ activeRuns: 1, waitingRuns: 1 }));
@@ -34,7 +34,7 @@ async function seenAfter(...events: readonly PlatformEvent[]) {
     otherAdministrator: () => Promise.resolve(true),
     groupInUse: () => Promise.resolve(false),
   };
-  const seen = streams.seenFrom(askedAhead(world, [`script-${scriptId()}`]));
+  const seen = streams.seenFrom(askedAhead(reads, [`script-${scriptId()}`]));
   await seen.script(scriptId());
   const facts = await seen.script(scriptId());
   return { active: facts?.activeRuns, waiting: facts?.waitingRuns, questions };

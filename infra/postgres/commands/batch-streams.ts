@@ -2,7 +2,7 @@
 import type { Handling, PlatformEvent, Recorded } from '#domain/aggregates.ts';
 import { lastOf, noHistory, versionOf, type History, type Snapshot } from '#domain/snapshots.ts';
 import { schemaVersionOf } from '#domain/upcasts.ts';
-import type { World } from '#domain/kernel/aggregate.ts';
+import type { DecisionReads } from '#domain/kernel/aggregate.ts';
 import { startOfStore, type NewEvent, type StreamId } from '#domain/kernel/event.ts';
 import { known, parseEventId } from '#domain/kernel/ids.ts';
 import type { CommandContext, Outcome } from '#domain/ports/commands.ts';
@@ -148,13 +148,13 @@ export class BatchStreams {
     };
   }
 
-  /** The world with what the batch has done so far. A run that it has ended still counts: a slot is
+  /** The reads with what the batch has done so far. A run that it has ended still counts: a slot is
    *  free for the next batch. */
-  seenFrom(world: World): World {
+  seenFrom(reads: DecisionReads): DecisionReads {
     return {
-      ...world,
+      ...reads,
       script: async (scriptId) => {
-        const facts = await world.script(scriptId);
+        const facts = await reads.script(scriptId);
         const { active, waiting } = this.#runsOf(scriptId);
         return (
           facts && {
@@ -184,10 +184,10 @@ export class BatchStreams {
   }
 }
 
-/** The world, asked about the guards at once; each answer is given again to whoever asks later. */
-export function askedAhead(world: World, guards: readonly StreamId[]): World {
-  const script = remembered(world.script);
-  const schedule = remembered(world.schedule);
+/** The reads, asked about the guards at once; each answer is given again to whoever asks later. */
+export function askedAhead(reads: DecisionReads, guards: readonly StreamId[]): DecisionReads {
+  const script = remembered(reads.script);
+  const schedule = remembered(reads.schedule);
   for (const guard of guards) {
     // Whoever needs the answer hears of a failure; nobody else has to.
     if (guard.startsWith(scriptStream)) script(guard.slice(scriptStream.length)).catch(ignore);
@@ -195,7 +195,7 @@ export function askedAhead(world: World, guards: readonly StreamId[]): World {
       schedule(guard.slice(scheduleStream.length)).catch(ignore);
     }
   }
-  return { ...world, script, schedule };
+  return { ...reads, script, schedule };
 }
 
 /** For commands that are decided before anything is asked: whoever wants to know a fact is not one of them. */
@@ -206,7 +206,7 @@ export class NotAsked extends Error {
 }
 
 /** Answers nothing. */
-export const unaskedWorld = new Proxy({} as World, {
+export const unexpectedReads = new Proxy({} as DecisionReads, {
   get: () => () => Promise.reject(new NotAsked()),
 });
 

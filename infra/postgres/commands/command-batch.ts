@@ -4,7 +4,7 @@
  *  transaction no id yet. Readers order events by that id: were it given while a stream is still to be
  *  locked, another writer could pass through that stream with a later id and earlier events. */
 import { handlingOf, type Command, type Handling, type Recorded } from '#domain/aggregates.ts';
-import type { World } from '#domain/kernel/aggregate.ts';
+import type { DecisionReads } from '#domain/kernel/aggregate.ts';
 import type { Refusal } from '#domain/kernel/decision.ts';
 import { isStorable } from '#domain/kernel/json.ts';
 import type { Clock } from '#domain/ports/clock.ts';
@@ -23,7 +23,13 @@ import { queryBuilderOn } from '../database.ts';
 import { appendEvents } from '../event-store/event-store.ts';
 import { putPayloads } from '../event-store/payloads.ts';
 import { readHistories, storeSnapshots } from '../event-store/stream-histories.ts';
-import { askedAhead, BatchStreams, NotAsked, unaskedWorld, type Place } from './batch-streams.ts';
+import {
+  askedAhead,
+  BatchStreams,
+  NotAsked,
+  unexpectedReads,
+  type Place,
+} from './batch-streams.ts';
 import { findAnswers, storeAnswers } from './command-answers.ts';
 import type { KnownStreams } from './known-streams.ts';
 
@@ -36,7 +42,7 @@ export interface BatchParts {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly projections: readonly Projection[];
-  readonly worldOf: (db: ReadModels) => World;
+  readonly decisionReads: (db: ReadModels) => DecisionReads;
 }
 
 /** Ends the transaction, and may be sent along with its last statements: one that has failed is rolled back by
@@ -63,11 +69,11 @@ export class Batch {
   readonly #guarding = new Set<string>();
 
   /** Whether the command still finds a place; it is taken where it does. */
-  take({ streamId, guards, takesTurns }: Handling): boolean {
+  take({ streamId, guards, exclusiveGuards }: Handling): boolean {
     const fits = !this.#guarding.has(streamId) && !guards.some((guard) => this.#written.has(guard));
     if (!fits) return false;
     this.#written.add(streamId);
-    for (const guard of takesTurns) this.#written.add(guard);
+    for (const guard of exclusiveGuards) this.#written.add(guard);
     for (const guard of guards) this.#guarding.add(guard);
     return true;
   }
@@ -114,7 +120,7 @@ export async function carryOut(
       throw error;
     }
   }
-  const asked = askedAhead(parts.worldOf(db), guards);
+  const asked = askedAhead(parts.decisionReads(db), guards);
   const [, answers, read] = await together([
     locked,
     findAnswers(
@@ -134,7 +140,7 @@ type Deciding = Pick<Recording, 'requests' | 'handlings' | 'parts'>;
 async function decideAll(
   { requests, handlings, parts }: Deciding,
   streams: BatchStreams,
-  world: World,
+  reads: DecisionReads,
   answers: (context: CommandContext) => Outcome | undefined,
 ): Promise<readonly Verdict[]> {
   const verdicts: Verdict[] = [];
@@ -145,7 +151,7 @@ async function decideAll(
       verdicts.push({ kind: 'settled', outcome: answer ?? unstorable });
       continue;
     }
-    const decision = await handling.decide(streams.historyOf(handling.streamId), world);
+    const decision = await handling.decide(streams.historyOf(handling.streamId), reads);
     verdicts.push(
       decision.kind === 'refused'
         ? { kind: 'settled', outcome: decision }
@@ -165,7 +171,7 @@ async function decidedAhead(
   streams: BatchStreams,
 ): Promise<Pick<Recording, 'streams' | 'verdicts'> | undefined> {
   try {
-    const verdicts = await decideAll(batch, streams, unaskedWorld, () => undefined);
+    const verdicts = await decideAll(batch, streams, unexpectedReads, () => undefined);
     const isRecorded = (one: Verdict) => one.kind === 'accepted' && one.place.count > 0;
     return verdicts.every(isRecorded) ? { streams, verdicts } : undefined;
   } catch (error) {
@@ -254,7 +260,7 @@ export async function refusalOf(
   if (!isStorable(command)) return unstorable.refusal;
   const handling = handlingOf(command);
   const histories = await readHistories(client, [handling]);
-  const world = parts.worldOf(readModelsOn(client));
-  const decision = await handling.decide(histories.get(handling.streamId) ?? noHistory, world);
+  const reads = parts.decisionReads(readModelsOn(client));
+  const decision = await handling.decide(histories.get(handling.streamId) ?? noHistory, reads);
   return decision.kind === 'refused' ? decision.refusal : undefined;
 }

@@ -1,7 +1,7 @@
 /** Frames of stored log chunks, made once for all who follow a run. */
 import type { LogChunk, RunLogs } from '#domain/ports/run-logs.ts';
 import { forwards } from '#infra/postgres/logs/run-log-items.ts';
-import { gathered } from '#projections/gathered.ts';
+import { batched } from '#projections/batched.ts';
 
 const chunksAtOnce = 4;
 /** What is kept for those who come a little later. */
@@ -27,7 +27,7 @@ export class LogFrames {
 
   constructor(runLogs: Pick<RunLogs, 'readChunks'>) {
     // Followers that hear of the same chunk ask for it at the same moment.
-    this.#read = gathered(async (places) => {
+    this.#read = batched(async (places) => {
       const answers = places.map(async (place) => {
         const [runId = '', fromSeq] = place.split(' ');
         const chunks = await runLogs.readChunks(runId, Number(fromSeq), chunksAtOnce);

@@ -1,6 +1,6 @@
 /** Due times: those that would come, and what became of those that were. */
 import { parseScriptId } from '#domain/kernel/ids.ts';
-import { overlapAt, overlapOfGoing } from '#domain/schedule/crowding.ts';
+import { overlapAt, forecastOverlap } from '#domain/schedule/overlap-forecast.ts';
 import { dueAfter } from '#domain/schedule/due-times.ts';
 import { clockNote, localText } from '#domain/schedule/local-time.ts';
 import type { ScheduleDefinition } from '#domain/schedule/schedule.ts';
@@ -67,7 +67,7 @@ const preview = operation({
     const startedAt = active.findLast((run) => run.started_at !== null)?.started_at;
     const overlapOf = (due: Date, before: Date | undefined) =>
       startedAt && (before ?? begin) <= now && now < due
-        ? overlapOfGoing(startedAt, now, due, usual)
+        ? forecastOverlap(startedAt, now, due, usual)
         : overlapAt(before, due, usual);
     return json(200, {
       items: items.map((item, index) => ({

@@ -19,7 +19,7 @@ import { systemIds } from '#infra/system/ids.ts';
 import { createTestDatabase } from '#infra/testing/database.ts';
 import { inlineProjections } from '#projections/registry.ts';
 import type { Tables } from '#projections/tables.ts';
-import { worldOf } from '#projections/world.ts';
+import { decisionReads } from '#projections/decision-reads.ts';
 import { readConfig, settingStates } from '#services/shared/config.ts';
 import {
   httpServerOptions,
@@ -100,7 +100,7 @@ export async function startTestBackend(changes: Partial<Parts> = {}): Promise<Te
       clock: changes.clock ?? systemClock,
       ids: systemIds,
       projections: inlineProjections,
-      worldOf,
+      decisionReads,
       announce: (events) => {
         bus.publish(...announcements(events));
         runEnds.recorded(events);

@@ -1,8 +1,8 @@
-/** Makes one question of those that are asked together. An answer is never older than its question: it
- *  is asked for afterwards.
- *  @param load answers many at once; what is not in the answer does not exist
- *  @param turn how long questions are gathered. Default: until the code that asks them lets go */
-export function gathered<Key extends string, Value>(
+/** Batches concurrent lookups into one query. The query runs after the lookups were requested, so a result is
+ *  never older than its request.
+ *  @param load looks up many keys in one query; a key that is missing from the result does not exist
+ *  @param turn how long to collect lookups. Default: until the current task ends */
+export function batched<Key extends string, Value>(
   load: (keys: readonly Key[]) => Promise<ReadonlyMap<string, Value>>,
   turn: () => Promise<void> = () => Promise.resolve(),
 ): (key: Key) => Promise<Value | undefined> {

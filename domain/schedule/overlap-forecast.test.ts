@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { overlapAt, overlapOfGoing } from './crowding.ts';
+import { overlapAt, forecastOverlap } from './overlap-forecast.ts';
 
 const due = new Date('2026-11-21T02:10:00Z');
 const minutesBefore = (minutes: number) => new Date(due.getTime() - minutes * 60_000);
@@ -11,7 +11,7 @@ test.each([
   [19, 'possible'],
   [20, undefined],
   [60, undefined],
-])('a run that began %i minutes before overlaps: %s', (minutes, forecast) => {
+])('a run that started %i minutes before: %s', (minutes, forecast) => {
   expect(overlapAt(minutesBefore(minutes), due, usual)).toBe(forecast);
 });
 
@@ -20,16 +20,16 @@ test.each([
   [12, 6, 'possible'],
   [25, 10, undefined],
   [60, 30, 'possible'],
-])('a run that began %i minutes before, and goes on %i minutes before, overlaps: %s', (...args) => {
+])('a run that started %i minutes before and is active %i minutes before: %s', (...args) => {
   const [began, now, forecast] = args;
-  expect(overlapOfGoing(minutesBefore(began), minutesBefore(now), due, usual)).toBe(forecast);
+  expect(forecastOverlap(minutesBefore(began), minutesBefore(now), due, usual)).toBe(forecast);
 });
 
-test('a run of which nothing is known may overlap', () => {
-  expect(overlapOfGoing(minutesBefore(9), minutesBefore(8), due, undefined)).toBe('possible');
+test('a run without statistics may overlap', () => {
+  expect(forecastOverlap(minutesBefore(9), minutesBefore(8), due, undefined)).toBe('possible');
 });
 
-test('nothing is said where nothing is known', () => {
+test('nothing is forecast without statistics', () => {
   expect(overlapAt(undefined, due, usual)).toBeUndefined();
   expect(overlapAt(minutesBefore(1), due, undefined)).toBeUndefined();
 });

@@ -1,19 +1,19 @@
-/** Which due times meet a run that may still be under way. */
+/** Forecasts which due times overlap a run that may still be active. */
 
-/** How long runs of the script usually take, in milliseconds. */
-export interface Usual {
+/** Typical durations of the script's runs, in milliseconds. */
+export interface DurationStats {
   readonly p50_ms: number;
   readonly p95_ms: number;
 }
 
 export type OverlapForecast = 'likely' | 'possible';
 
-/** Whether a run that began at `before` is still under way at `due`: likely where half of all take longer, possible
- *  where more than 5 of 100 do. */
+/** Whether a run that started at `before` still runs at `due`: likely if the median duration exceeds the
+ *  gap, possible if p95 does. */
 export function overlapAt(
   before: Date | undefined,
   due: Date,
-  usual: Usual | undefined,
+  usual: DurationStats | undefined,
 ): OverlapForecast | undefined {
   if (before === undefined || usual === undefined) return undefined;
   const gapMs = due.getTime() - before.getTime();
@@ -21,13 +21,13 @@ export function overlapAt(
   return usual.p95_ms > gapMs ? 'possible' : undefined;
 }
 
-/** The same of a run that goes on at `now`. When it ends cannot be told where no run is known to have ended, nor where
- *  it has taken longer than nearly all. */
-export function overlapOfGoing(
+/** The same forecast for a run that is active at `now`. The end is unknown without duration statistics, or once
+ *  the run has exceeded p95. */
+export function forecastOverlap(
   startedAt: Date,
   now: Date,
   due: Date,
-  usual: Usual | undefined,
+  usual: DurationStats | undefined,
 ): OverlapForecast | undefined {
   const elapsedMs = now.getTime() - startedAt.getTime();
   if (usual === undefined || elapsedMs > usual.p95_ms) return 'possible';

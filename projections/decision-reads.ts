@@ -1,18 +1,18 @@
-/** What deciders may ask, answered from the read models inside the append's transaction. */
-import type { ScriptFacts, World } from '#domain/kernel/aggregate.ts';
+/** Implements the queries of decisions with the read models, inside the append's transaction. */
+import type { ScriptFacts, DecisionReads } from '#domain/kernel/aggregate.ts';
 import { chainFacts, chainLinks } from './chains/queries.ts';
 import { sql } from 'kysely';
-import { gathered } from './gathered.ts';
+import { batched } from './batched.ts';
 import type { ReadModels } from './projection.ts';
 import { firstWaiting } from './run-queue/waiting.ts';
 import { scheduleFacts } from './schedules/queries.ts';
 import { statement } from './statement.ts';
 
-/** The world as `db` sees it. */
-export function worldOf(db: ReadModels): World {
+/** The queries of decisions on `db`. */
+export function decisionReads(db: ReadModels): DecisionReads {
   return {
-    script: gathered((scriptIds) => scriptFacts(db, scriptIds)),
-    schedule: gathered((scheduleIds) => scheduleFacts(db, scheduleIds)),
+    script: batched((scriptIds) => scriptFacts(db, scriptIds)),
+    schedule: batched((scheduleIds) => scheduleFacts(db, scheduleIds)),
     chainLinks: () => chainLinks(db),
     chain: (chainId, sourceRunId) => chainFacts(db, chainId, sourceRunId),
     channelExists: async (channelId) =>

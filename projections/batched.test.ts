@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { gathered } from './gathered.ts';
+import { batched } from './batched.ts';
 
 function given() {
   const asked: string[][] = [];
-  const find = gathered<string, string>((keys) => {
+  const find = batched<string, string>((keys) => {
     asked.push([...keys]);
     return Promise.resolve(
       new Map(keys.filter((key) => key !== 'z').map((key) => [key, key + key])),
@@ -12,7 +12,7 @@ function given() {
   return { asked, find };
 }
 
-test('questions of one turn are asked together, each once', async () => {
+test('batches lookups of one task, without duplicates', async () => {
   const { asked, find } = given();
   expect(await Promise.all([find('a'), find('b'), find('a'), find('z')])).toEqual([
     'aa',
@@ -23,17 +23,17 @@ test('questions of one turn are asked together, each once', async () => {
   expect(asked).toEqual([['a', 'b', 'z']]);
 });
 
-test('what was answered before is asked again', async () => {
+test('repeats a lookup that has completed', async () => {
   const { asked, find } = given();
   await find('a');
   await find('a');
   expect(asked).toEqual([['a'], ['a']]);
 });
 
-test('a question that comes while another is being answered does not share its answer', async () => {
+test('does not share a result with a lookup that arrives during the query', async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   let now = 'old';
-  const find = gathered<string, string>(async () => {
+  const find = batched<string, string>(async () => {
     const answer = new Map([['a', now]]);
     if (now === 'old') await promise;
     return answer;
@@ -46,9 +46,9 @@ test('a question that comes while another is being answered does not share its a
   expect(await first).toBe('old');
 });
 
-test('a failure is told to all who asked, and the next question is asked anew', async () => {
+test('rejects all lookups of a failed batch, and queries again afterwards', async () => {
   let fails = true;
-  const find = gathered<string, string>(() =>
+  const find = batched<string, string>(() =>
     fails ? Promise.reject(new Error('away')) : Promise.resolve(new Map([['a', 'aa']])),
   );
   const answers = await Promise.allSettled([find('a'), find('b')]);

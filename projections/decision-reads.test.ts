@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { applyAll } from './projection.ts';
 import { inlineProjections } from './registry.ts';
 import { openTestReads, type TestReads } from './testing/delivery.ts';
-import { worldOf } from './world.ts';
+import { decisionReads } from './decision-reads.ts';
 
 const settings = { ...defaultSettings, maxConcurrentRuns: 3 };
 const start = { type: 'StartRun', runtimeId: 'a', layers: [] } as const;
@@ -29,8 +29,8 @@ beforeAll(async () => {
 });
 afterAll(() => reads.close());
 
-test('a script is as its admission must see it, its waiting and running runs counted', async () => {
-  expect(await worldOf(reads.db).script(scriptId())).toEqual({
+test('a script has the data for admission, including counts of waiting and running runs', async () => {
+  expect(await decisionReads(reads.db).script(scriptId())).toEqual({
     name: 'Report',
     groupId: groupId(),
     version: 2,
@@ -47,17 +47,17 @@ test('a script is as its admission must see it, its waiting and running runs cou
     activeRuns: 2,
     waitingRuns: 1,
   });
-  expect(await worldOf(reads.db).script(scriptId(9))).toBeUndefined();
+  expect(await decisionReads(reads.db).script(scriptId(9))).toBeUndefined();
 });
 
-test('groups and e-mail addresses are there or not', async () => {
-  const world = worldOf(reads.db);
-  expect(await world.groupExists(groupId(2))).toBe(true);
-  expect(await world.groupExists(groupId(9))).toBe(false);
-  expect(await world.groupNameTaken('REPORTS', groupId(9))).toBe(true);
-  expect(await world.groupNameTaken('Sums', groupId(9))).toBe(false);
-  expect(await world.emailTaken('ada@example.com')).toBe(true);
-  expect(await world.emailTaken('bob@example.com')).toBe(false);
-  expect(await world.groupInUse(groupId(9))).toBe(false);
-  expect(await world.otherAdministrator(userId(9))).toBe(false);
+test('groups and e-mail addresses exist or not', async () => {
+  const decisions = decisionReads(reads.db);
+  expect(await decisions.groupExists(groupId(2))).toBe(true);
+  expect(await decisions.groupExists(groupId(9))).toBe(false);
+  expect(await decisions.groupNameTaken('REPORTS', groupId(9))).toBe(true);
+  expect(await decisions.groupNameTaken('Sums', groupId(9))).toBe(false);
+  expect(await decisions.emailTaken('ada@example.com')).toBe(true);
+  expect(await decisions.emailTaken('bob@example.com')).toBe(false);
+  expect(await decisions.groupInUse(groupId(9))).toBe(false);
+  expect(await decisions.otherAdministrator(userId(9))).toBe(false);
 });
