@@ -1,5 +1,5 @@
 /** Implements the queries of reactions with the read models. */
-import { known, parseRunId } from '#domain/kernel/ids.ts';
+import { mustParse, parseRunId } from '#domain/kernel/ids.ts';
 import type { ReactionReads } from '#domain/reactions/reaction.ts';
 import { payloadOf } from '#domain/run/run.ts';
 import { chainsAfter } from './chains/queries.ts';
@@ -16,7 +16,7 @@ export function reactionReads(db: ReadModels, handOver: ReactionReads['handOver'
   return {
     activeRuns: async (scriptId) =>
       (await activeRuns(db, scriptId)).map((run) => ({
-        runId: known(parseRunId, run.run_id),
+        runId: mustParse(parseRunId, run.run_id),
         status: run.status === 'queued' ? 'queued' : 'running',
         queuedAt: run.queued_at,
       })),

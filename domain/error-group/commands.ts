@@ -3,7 +3,7 @@ import type { ErrorGroupIgnored, ErrorGroupReopened, ErrorGroupResolved } from '
 export type ResolveErrorGroup = ErrorGroupResolved['data'] & { readonly type: 'ResolveErrorGroup' };
 export type IgnoreErrorGroup = ErrorGroupIgnored['data'] & { readonly type: 'IgnoreErrorGroup' };
 
-/** Asked by somebody, or because the error came back in a run. */
+/** Requested by a user, or by the reaction to a run in which the error recurred. */
 export type ReopenErrorGroup = ErrorGroupReopened['data'] & {
   readonly type: 'ReopenErrorGroup';
   /** The script version of that run. */

@@ -28,7 +28,7 @@ export function decideErrorGroup(
   }
 }
 
-/** Whether the error came back where it may: in a version before the one without it, or while it is ignored. */
+/** Whether the recurrence was expected: the group is ignored, or the run had a version before the fix. */
 function isKnown(state: ErrorGroupState, { runId, version }: ReopenErrorGroup): boolean {
   if (runId === null) return false;
   if (state.status === 'ignored') return true;
@@ -46,5 +46,5 @@ export const errorGroupAggregate: Aggregate<ErrorGroupState, ErrorGroupCommand, 
   decide: decideErrorGroup,
   streamOf: (command) => `error_group-${command.errorGroupId}`,
   guards: () => [],
-  gather: () => Promise.resolve(undefined),
+  readFacts: () => Promise.resolve(undefined),
 };

@@ -1,4 +1,4 @@
-/** Facts of an error group, in streams `error_group-<id>`. Stored for good: a type is never renamed and a field
+/** Facts of an error group, in streams `error_group-<id>`. Stored permanently: a type is never renamed and a field
  *  never changes its meaning. The errors of a group are those of its runs; here are decisions about the group. */
 import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { ErrorGroupId, RunId } from '#domain/kernel/ids.ts';
@@ -16,7 +16,7 @@ export type ErrorGroupIgnored = DomainEvent<
   'ErrorGroupIgnored',
   {
     readonly errorGroupId: ErrorGroupId;
-    /** RFC 3339; `null`: until somebody opens it. */
+    /** RFC 3339; `null`: until a user reopens it. */
     readonly until: string | null;
   }
 >;
@@ -25,7 +25,7 @@ export type ErrorGroupReopened = DomainEvent<
   'ErrorGroupReopened',
   {
     readonly errorGroupId: ErrorGroupId;
-    /** The run in which the error came back; `null`: somebody opened it. */
+    /** The run in which the error recurred; `null`: a user reopened the group. */
     readonly runId: RunId | null;
   }
 >;

@@ -1,9 +1,9 @@
 /** The groups of every new installation (specification §2, "Group"). */
-import { known, parseGroupId, type GroupId } from '#domain/kernel/ids.ts';
+import { mustParse, parseGroupId, type GroupId } from '#domain/kernel/ids.ts';
 import type { GroupCreated } from './events.ts';
 
 const group = (id: string, name: string, color: string, icon: string): GroupCreated['data'] => ({
-  groupId: known(parseGroupId, id),
+  groupId: mustParse(parseGroupId, id),
   name,
   color,
   icon,
@@ -17,4 +17,7 @@ export const seededGroups = [
 ] as const;
 
 /** The group of a script that is created without one. */
-export const defaultGroupId: GroupId = known(parseGroupId, '01900000-0000-7000-8000-000000000004');
+export const defaultGroupId: GroupId = mustParse(
+  parseGroupId,
+  '01900000-0000-7000-8000-000000000004',
+);

@@ -62,7 +62,7 @@ export function inOrderOfTime(id: string, at: Date): string {
 }
 
 /** Applies `parse` to an id that this process created or stored. An invalid id is a bug. */
-export function known<Id>(parse: (text: string) => Id | undefined, text: string): Id {
+export function mustParse<Id>(parse: (text: string) => Id | undefined, text: string): Id {
   const id = parse(text);
   if (id === undefined) throw new Error(`not a valid id: ${text}`);
   return id;

@@ -1,6 +1,6 @@
 import type { Aggregate } from '#domain/kernel/aggregate.ts';
 import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
-import { known, parseGroupId } from '#domain/kernel/ids.ts';
+import { mustParse, parseGroupId } from '#domain/kernel/ids.ts';
 import type { NoticeCommand } from './commands.ts';
 import type { NoticeEvent } from './events.ts';
 import { evolveNotice, initialNotice, type NoticeState } from './state.ts';
@@ -25,7 +25,7 @@ export function decideNotice(
       if (groupId === undefined) return refuse('not_found', 'Script not found.');
       return accept({
         type: 'NoticePosted',
-        data: { ...data, groupId: command.groupId ?? known(parseGroupId, groupId) },
+        data: { ...data, groupId: command.groupId ?? mustParse(parseGroupId, groupId) },
       });
     }
   }

@@ -1,4 +1,4 @@
-import { known, parseNoticeId } from '#domain/kernel/ids.ts';
+import { mustParse, parseNoticeId } from '#domain/kernel/ids.ts';
 import { alarmNews } from '#domain/system/alarm-words.ts';
 import type { Reaction } from './reaction.ts';
 
@@ -8,7 +8,7 @@ export const whenAlarmPostNotice: Reaction = {
   handles: ['AlarmRaised', 'AlarmCleared'],
   react: (event, _reads, newId) => {
     if (event.type !== 'AlarmRaised' && event.type !== 'AlarmCleared') return Promise.resolve([]);
-    const noticeId = known(parseNoticeId, newId('notice'));
+    const noticeId = mustParse(parseNoticeId, newId('notice'));
     const notice = { noticeId, runId: null, scriptId: null, ...alarmNews(event) };
     return Promise.resolve([{ type: 'PostNotice', ...notice }]);
   },

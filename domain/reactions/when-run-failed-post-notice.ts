@@ -1,4 +1,4 @@
-import { known, parseNoticeId } from '#domain/kernel/ids.ts';
+import { mustParse, parseNoticeId } from '#domain/kernel/ids.ts';
 import { endingOf } from '#domain/notification/notification.ts';
 import { statusOf } from '#domain/run/run.ts';
 import type { Reaction } from './reaction.ts';
@@ -16,7 +16,7 @@ export const whenRunFailedPostNotice: Reaction = {
     return Promise.resolve([
       {
         type: 'PostNotice',
-        noticeId: known(parseNoticeId, newId('notice')),
+        noticeId: mustParse(parseNoticeId, newId('notice')),
         runId,
         scriptId,
         on: 'failed',

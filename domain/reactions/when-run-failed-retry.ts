@@ -1,4 +1,4 @@
-import { known, parseRunId } from '#domain/kernel/ids.ts';
+import { mustParse, parseRunId } from '#domain/kernel/ids.ts';
 import type { RunFinished } from '#domain/run/events.ts';
 import type { RetryPolicy } from '#domain/script/settings.ts';
 import type { PastRun, Reaction, ReactionReads } from './reaction.ts';
@@ -20,7 +20,7 @@ export const whenRunFailedRetry: Reaction = {
     return [
       {
         type: 'RunScript',
-        runId: known(parseRunId, newId('run')),
+        runId: mustParse(parseRunId, newId('run')),
         scriptId,
         trigger: {
           type: 'retry',

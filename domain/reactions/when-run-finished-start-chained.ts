@@ -1,4 +1,4 @@
-import { known, parseRunId } from '#domain/kernel/ids.ts';
+import { mustParse, parseRunId } from '#domain/kernel/ids.ts';
 import type { Command } from '#domain/aggregates.ts';
 import { answersTo, maxChainDepth } from '#domain/chain/chain.ts';
 import type { SkipChain } from '#domain/chain/commands.ts';
@@ -28,7 +28,7 @@ export const whenRunFinishedStartChained: Reaction = {
     const held = (await reads.triggersPaused()) && { notBefore: event.recordedAt.toISOString() };
     return chains.map((chain): Command => ({
       type: 'RunScript',
-      runId: known(parseRunId, newId(`run${chain.chainId}`)),
+      runId: mustParse(parseRunId, newId(`run${chain.chainId}`)),
       scriptId: chain.targetScriptId,
       trigger: {
         type: 'event',

@@ -1,7 +1,7 @@
 import type { Recorded } from '#domain/aggregates.ts';
 import type { QueueDelivery } from '#domain/delivery/commands.ts';
 import type { Told } from '#domain/delivery/delivery.ts';
-import { known, parseDeliveryId } from '#domain/kernel/ids.ts';
+import { mustParse, parseDeliveryId } from '#domain/kernel/ids.ts';
 import { endingOf, type Happening } from '#domain/notification/notification.ts';
 import { alarmNews } from '#domain/system/alarm-words.ts';
 import type { RunFinished } from '#domain/run/events.ts';
@@ -118,7 +118,7 @@ async function firstThatHappened(
 function deliveries(rule: ListeningRule, told: Told, newId: NewId): readonly QueueDelivery[] {
   return rule.channels.map(({ channelId, kind }) => ({
     type: 'QueueDelivery',
-    deliveryId: known(parseDeliveryId, newId(`${rule.ruleId} ${channelId}`)),
+    deliveryId: mustParse(parseDeliveryId, newId(`${rule.ruleId} ${channelId}`)),
     channelId,
     kind,
     ruleId: rule.ruleId,

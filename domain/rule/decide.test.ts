@@ -22,7 +22,7 @@ describe('an unknown rule', () => {
     given(ruleAggregate).when(createRule(), all).thenRecords(created);
   });
 
-  test('when something that it names is missing, then it is refused', () => {
+  test('is refused if it refers to something that does not exist', () => {
     const missing = { missing: 'Channel 7 not found.' };
     given(ruleAggregate).when(createRule(), missing).thenRefuses('validation_failed');
   });

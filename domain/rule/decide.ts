@@ -49,13 +49,13 @@ async function missingOf(
   reads: DecisionReads,
 ): Promise<string | undefined> {
   for (const id of channelIds) {
-    if (!(await world.channelExists(id))) return `Channel ${id} not found.`;
+    if (!(await reads.channelExists(id))) return `Channel ${id} not found.`;
   }
   for (const id of groupIds) {
-    if (!(await world.groupExists(id))) return `Group ${id} not found.`;
+    if (!(await reads.groupExists(id))) return `Group ${id} not found.`;
   }
   for (const id of scriptIds) {
-    if ((await world.script(id)) === undefined) return `Script ${id} not found.`;
+    if ((await reads.script(id)) === undefined) return `Script ${id} not found.`;
   }
   return undefined;
 }

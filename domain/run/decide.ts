@@ -6,7 +6,7 @@ import type {
   DecisionReads,
 } from '#domain/kernel/aggregate.ts';
 import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
-import { known, parseGroupId } from '#domain/kernel/ids.ts';
+import { mustParse, parseGroupId } from '#domain/kernel/ids.ts';
 import { defaultLimits, type RunLimits } from '#domain/script/settings.ts';
 import type {
   AbandonRun,
@@ -72,7 +72,7 @@ function queue(state: RunState, command: RunScript, script: RunDecisionFacts): D
       runId: command.runId,
       scriptId: command.scriptId,
       scriptName: script.name,
-      groupId: known(parseGroupId, script.groupId),
+      groupId: mustParse(parseGroupId, script.groupId),
       ...plan,
       limits:
         command.timeoutSeconds === null

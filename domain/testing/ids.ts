@@ -1,6 +1,6 @@
 /** Fixed ids, numbered from 1 within each kind; a higher number sorts later. */
 import {
-  known,
+  mustParse,
   parseChainId,
   parseChannelId,
   parseDeliveryId,
@@ -25,7 +25,7 @@ import {
 
 function numbered<Id>(kind: string, parse: (text: string) => Id | undefined) {
   return (number = 1): Id =>
-    known(parse, `0000000${kind}-0000-7000-8000-${number.toString(16).padStart(12, '0')}`);
+    mustParse(parse, `0000000${kind}-0000-7000-8000-${number.toString(16).padStart(12, '0')}`);
 }
 
 export const scriptId = numbered('1', parseScriptId);

@@ -5,18 +5,18 @@ const unexpectedRead = () => Promise.reject(new Error('unexpected read'));
 
 export function reactionReads(known: Partial<ReactionReads> = {}): ReactionReads {
   return {
-    activeRuns: nobodyAsks,
-    membersOf: nobodyAsks,
-    pastRun: nobodyAsks,
-    resolvedErrorGroup: nobodyAsks,
-    retryRules: nobodyAsks,
-    listeners: nobodyAsks,
-    platformListeners: nobodyAsks,
-    endingsBefore: nobodyAsks,
-    chainsAfter: nobodyAsks,
-    triggersPaused: nobodyAsks,
-    depthOf: nobodyAsks,
-    handOver: nobodyAsks,
+    activeRuns: unexpectedRead,
+    membersOf: unexpectedRead,
+    pastRun: unexpectedRead,
+    resolvedErrorGroup: unexpectedRead,
+    retryRules: unexpectedRead,
+    listeners: unexpectedRead,
+    platformListeners: unexpectedRead,
+    endingsBefore: unexpectedRead,
+    chainsAfter: unexpectedRead,
+    triggersPaused: unexpectedRead,
+    depthOf: unexpectedRead,
+    handOver: unexpectedRead,
     ...known,
   };
 }

@@ -3,7 +3,7 @@ import type { BackupContent } from '#domain/backup/backup.ts';
 import type { Actor } from '#domain/kernel/actor.ts';
 import type { NewEvent, StreamId } from '#domain/kernel/event.ts';
 import {
-  known,
+  mustParse,
   parseBackupId,
   parseCommandId,
   parseEventId,
@@ -32,8 +32,8 @@ export async function recordRestore(
   { summary, actor, ids, now }: RecordOptions,
   ended: readonly EndedAccess[],
 ): Promise<number> {
-  const backupId = known(parseBackupId, summary.backupId);
-  const commandId = known(parseCommandId, ids.next());
+  const backupId = mustParse(parseBackupId, summary.backupId);
+  const commandId = mustParse(parseCommandId, ids.next());
   const metadata = { commandId, actor, ip: null, correlationId: commandId, causationId: null };
   const others = (await askedFor(db)).filter((id) => id !== backupId);
   const reason = 'Another backup was restored.';
@@ -52,7 +52,7 @@ export async function recordRestore(
     streamId: streamId as StreamId,
     expectedVersion: versions.get(streamId) ?? 0,
     events: all.map(({ type, data }): NewEvent => ({
-      eventId: known(parseEventId, ids.next()),
+      eventId: mustParse(parseEventId, ids.next()),
       type,
       schemaVersion: 1,
       data,
@@ -94,5 +94,5 @@ async function askedFor(db: Queryable): Promise<readonly BackupId[]> {
          AND later.version > asked.version AND later.type IN ('RestoreFailed', 'BackupRestored'))`,
     [],
   );
-  return rows.map(({ id }) => known(parseBackupId, id));
+  return rows.map(({ id }) => mustParse(parseBackupId, id));
 }

@@ -5,7 +5,7 @@ import {
   type RecordedEvent,
   type StreamId,
 } from '#domain/kernel/event.ts';
-import { known, parseCommandId, parseEventId } from '#domain/kernel/ids.ts';
+import { mustParse, parseCommandId, parseEventId } from '#domain/kernel/ids.ts';
 import { VersionConflict, type EventStore } from '#domain/ports/event-store.ts';
 import { systemIds } from '#infra/system/ids.ts';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
@@ -218,9 +218,9 @@ async function filledStream(store: EventStore, count: number): Promise<StreamId>
 
 /** An event with an id of its own, caused by nobody in particular. */
 export function newEvent(type: string, data: unknown): NewEvent {
-  const commandId = known(parseCommandId, systemIds.next());
+  const commandId = mustParse(parseCommandId, systemIds.next());
   return {
-    eventId: known(parseEventId, systemIds.next()),
+    eventId: mustParse(parseEventId, systemIds.next()),
     type,
     schemaVersion: 1,
     data,

@@ -1,6 +1,6 @@
 /** The store and all that hangs on it, over a test database: for tests that carry out commands. */
 import type { Command, Recorded } from '#domain/aggregates.ts';
-import { known, parseCommandId } from '#domain/kernel/ids.ts';
+import { mustParse, parseCommandId } from '#domain/kernel/ids.ts';
 import type { Clock } from '#domain/ports/clock.ts';
 import type { CommandContext, Outcome } from '#domain/ports/commands.ts';
 import { userId } from '#domain/testing/ids.ts';
@@ -91,7 +91,7 @@ export function answersOf(outcomes: readonly Outcome[]): readonly string[] {
 
 /** A command's context: a person asks, under a new command id. */
 export function somebody(changes: Partial<CommandContext> = {}): CommandContext {
-  const commandId = known(parseCommandId, systemIds.next());
+  const commandId = mustParse(parseCommandId, systemIds.next());
   return {
     commandId,
     actor: { kind: 'user', userId: userId(), email: 'ada@example.com' },

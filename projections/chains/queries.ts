@@ -1,6 +1,6 @@
 import type { ChainFacts, ChainLink } from '#domain/kernel/aggregate.ts';
 import {
-  known,
+  mustParse,
   parseChainId,
   parseScriptId,
   type ChainId,
@@ -85,8 +85,8 @@ export async function chainsAfter(
   scriptId: ScriptId,
 ): Promise<readonly ChainAfter[]> {
   return (await chainsOf(db, scriptId)).map((row) => ({
-    chainId: known(parseChainId, row.chain_id),
-    targetScriptId: known(parseScriptId, row.target_script_id),
+    chainId: mustParse(parseChainId, row.chain_id),
+    targetScriptId: mustParse(parseScriptId, row.target_script_id),
     on: row.condition,
     enabled: row.enabled,
     whenBusy: row.when_busy,

@@ -1,7 +1,7 @@
 /** Groups of failed runs that have one error. They are computed from the runs, so a rebuild gives the same. */
 import type { ErrorGroupStatus } from '#domain/error-group/error-group.ts';
 import {
-  known,
+  mustParse,
   parseErrorGroupId,
   type ErrorGroupId,
   type GroupId,
@@ -67,7 +67,7 @@ const manyGroups = statement<ErrorGroupRow>(`
     AND ($5::timestamptz IS NULL OR last_seen >= $5) AND ($6::uuid IS NULL OR last_run_id < $6)
   ORDER BY last_run_id DESC LIMIT $7`);
 
-/** One group; `undefined` where there is none in these groups of people. */
+/** One group; `undefined`: not found in these groups of people. */
 export async function findErrorGroup(
   db: ReadModels,
   groupIds: readonly GroupId[] | null,
@@ -102,7 +102,7 @@ export async function resolvedErrorGroupOf(
   const [row] = await resolvedGroup(db, runId);
   if (row === undefined) return undefined;
   return {
-    errorGroupId: known(parseErrorGroupId, row.error_group_id),
+    errorGroupId: mustParse(parseErrorGroupId, row.error_group_id),
     version: row.script_version,
   };
 }

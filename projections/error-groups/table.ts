@@ -1,7 +1,7 @@
 import type { ErrorGroupStatus } from '#domain/error-group/error-group.ts';
 import type { Columns } from '../columns.ts';
 
-/** What somebody has decided about an error group; groups that nobody has touched have no row. */
+/** Decisions of users about error groups. A group without a decision has no row. */
 export interface ErrorGroupStatesTable {
   readonly error_group_id: string;
   readonly stream_version: number;

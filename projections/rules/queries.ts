@@ -1,4 +1,4 @@
-import { known, parseChannelId, parseGroupId, parseRuleId } from '#domain/kernel/ids.ts';
+import { mustParse, parseChannelId, parseGroupId, parseRuleId } from '#domain/kernel/ids.ts';
 import type { RuleId, ScriptId } from '#domain/kernel/ids.ts';
 import type { ChannelKind } from '#domain/channel/channel.ts';
 import type { Listeners, ListeningRule } from '#domain/reactions/reaction.ts';
@@ -38,7 +38,7 @@ export async function listenersOf(
   if (first === undefined) return undefined;
   return {
     scriptName: first.script_name,
-    groupId: known(parseGroupId, first.group_id),
+    groupId: mustParse(parseGroupId, first.group_id),
     rules: rows.map(ruleOf),
   };
 }
@@ -53,11 +53,11 @@ export async function listenersOfPlatform(
 
 function ruleOf({ rule_id, settings, channels }: RuleRow): ListeningRule {
   return {
-    ruleId: known(parseRuleId, rule_id),
+    ruleId: mustParse(parseRuleId, rule_id),
     on: settings.on,
     failedTimes: settings.failedTimes,
     channels: channels.map((one) => ({
-      channelId: known(parseChannelId, one.channel_id),
+      channelId: mustParse(parseChannelId, one.channel_id),
       kind: one.kind,
     })),
   };

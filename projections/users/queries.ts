@@ -1,4 +1,4 @@
-import { known, parseUserId, type GroupId, type UserId } from '#domain/kernel/ids.ts';
+import { mustParse, parseUserId, type GroupId, type UserId } from '#domain/kernel/ids.ts';
 import { sql } from 'kysely';
 import type { ReadModels } from '../projection.ts';
 import type { UsersTable } from './table.ts';
@@ -38,7 +38,7 @@ export async function membersOf(db: ReadModels, groupId: GroupId): Promise<reado
     .where(sql<boolean>`group_ids ? ${groupId}`)
     .orderBy('user_id')
     .execute();
-  return rows.map((row) => known(parseUserId, row.user_id));
+  return rows.map((row) => mustParse(parseUserId, row.user_id));
 }
 
 function accounts(db: ReadModels) {

@@ -1,10 +1,10 @@
-import { known, parseCommandId } from '#domain/kernel/ids.ts';
+import { mustParse, parseCommandId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import { systemIds } from '#infra/system/ids.ts';
 
 /** Of a command that is carried out once, for a part of the platform. */
 export function context(): CommandContext {
-  const commandId = known(parseCommandId, systemIds.next());
+  const commandId = mustParse(parseCommandId, systemIds.next());
   const actor = { kind: 'system', name: 'runtime' } as const;
   return { commandId, actor, ip: null, correlationId: commandId, causationId: null };
 }

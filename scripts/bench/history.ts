@@ -1,7 +1,7 @@
 /** A history of runs, straight into the store: what projections and queues are measured on. */
 import type { Recorded } from '#domain/aggregates.ts';
 import type { StreamId } from '#domain/kernel/event.ts';
-import { known, parseRunId, type RunId } from '#domain/kernel/ids.ts';
+import { mustParse, parseRunId, type RunId } from '#domain/kernel/ids.ts';
 import type { RunEvent } from '#domain/run/events.ts';
 import { runFinished, runQueued, runStarted } from '#domain/testing/samples.ts';
 import { newEvent } from '#infra/conformance/event-store.ts';
@@ -22,7 +22,7 @@ export async function makeRuns(
   count: number,
   as: 'queued' | 'finished',
 ): Promise<readonly RunId[]> {
-  const runIds = Array.from({ length: count }, () => known(parseRunId, systemIds.next()));
+  const runIds = Array.from({ length: count }, () => mustParse(parseRunId, systemIds.next()));
   const eventsOf = as === 'queued' ? queued : whole;
   for (let done = 0; done < count; done += runsAtOnce) {
     const appends = runIds.slice(done, done + runsAtOnce).map((runId) => ({

@@ -1,4 +1,4 @@
-import { known, parseRefusalId } from '#domain/kernel/ids.ts';
+import { mustParse, parseRefusalId } from '#domain/kernel/ids.ts';
 import type { StreamId } from '#domain/kernel/event.ts';
 import type { EventStore } from '#domain/ports/event-store.ts';
 import { recordRefusal } from '#domain/testing/samples.ts';
@@ -135,6 +135,6 @@ function pipelineOn(database: BenchDatabase): CommandPipeline {
 
 /** The least that a command can be: one event, and no row of an inline projection. */
 function refuse(commands: CommandPipeline): Promise<unknown> {
-  const refusalId = known(parseRefusalId, systemIds.next());
+  const refusalId = mustParse(parseRefusalId, systemIds.next());
   return commands.execute(recordRefusal({ refusalId }), context());
 }

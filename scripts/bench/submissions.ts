@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { known, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';
+import { mustParse, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';
 import { runScript } from '#domain/testing/samples.ts';
 import { PostgresRunQueue } from '#infra/postgres/queue/run-queue.ts';
 import { systemIds } from '#infra/system/ids.ts';
@@ -45,7 +45,7 @@ export async function benchSubmissions(
     },
   });
   claims.bus.subscribe('queue', () => loop.wake());
-  const scriptId = await makeScript(asks, known(parseScriptId, systemIds.next()));
+  const scriptId = await makeScript(asks, mustParse(parseScriptId, systemIds.next()));
   await compare({
     figure: 'submit → claimed / graphile-worker submit → start',
     bar: '≤ 0.5',
@@ -54,7 +54,7 @@ export async function benchSubmissions(
     ours: () =>
       latency((told) => {
         claimed = told;
-        const runId = known(parseRunId, systemIds.next());
+        const runId = mustParse(parseRunId, systemIds.next());
         return asks.commands.execute(runScript({ runId, scriptId }), context());
       }),
     theirs: () =>

@@ -2,7 +2,7 @@
 import { performance } from 'node:perf_hooks';
 import type { PlatformEvent, Recorded } from '#domain/aggregates.ts';
 import type { StreamId } from '#domain/kernel/event.ts';
-import { known, parseScheduleId, parseScriptId } from '#domain/kernel/ids.ts';
+import { mustParse, parseScheduleId, parseScriptId } from '#domain/kernel/ids.ts';
 import { groupId } from '#domain/testing/ids.ts';
 import { createSchedule, hourly, scriptCreated } from '#domain/testing/samples.ts';
 import { newEvent } from '#infra/conformance/event-store.ts';
@@ -84,7 +84,9 @@ async function benchSchedules(database: BenchDatabase): Promise<void> {
     };
     const now = new Date();
     const ours = await medianMs(() => look(now));
-    const theirs = await medianMs(() => findSchedule(reads, known(parseScheduleId, ids.next())));
+    const theirs = await medianMs(() =>
+      findSchedule(reads, mustParse(parseScheduleId, ids.next())),
+    );
     row(
       `a look at ${idle.toLocaleString('en')} idle schedules / a look-up by key`,
       `${(ours / theirs).toFixed(1)} (${ours.toFixed(2)} ms / ${theirs.toFixed(2)} ms)`,
@@ -112,8 +114,8 @@ async function makeSchedules(pool: pg.Pool, count: number, from: Date): Promise<
   const definition = { ...hourly, startAt: from.toISOString() };
   for (let done = 0; done < count; done += schedulesAtOnce) {
     const appends = Array.from({ length: Math.min(schedulesAtOnce, count - done) }, () => {
-      const scriptId = known(parseScriptId, systemIds.next());
-      const scheduleId = known(parseScheduleId, systemIds.next());
+      const scriptId = mustParse(parseScriptId, systemIds.next());
+      const scheduleId = mustParse(parseScheduleId, systemIds.next());
       const { type: _, ...data } = createSchedule({ scheduleId, scriptId, definition });
       return [
         appendOf(`script-${scriptId}`, scriptCreated({ scriptId, groupId: groupId() })),

@@ -1,7 +1,7 @@
 /** Every operation succeeds, with a valid request, for each role and token that the rights allow. Who is refused is
  *  tested in permission-matrix.test.ts. */
 import { roles, type Role } from '#domain/kernel/actor.ts';
-import { known, parseCommandId } from '#domain/kernel/ids.ts';
+import { mustParse, parseCommandId } from '#domain/kernel/ids.ts';
 import { rights, scopes, scopesOf, type Right, type Scope } from '#domain/kernel/rights.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { formsOf, type Operation } from './http/operation.ts';
@@ -90,7 +90,7 @@ async function endUpdate(): Promise<void> {
   const { running } = (await platform.admin.get('/api/v1/system/updates')).json;
   if (running === null) return;
   const { commands, ids } = platform.services;
-  const commandId = known(parseCommandId, ids.next());
+  const commandId = mustParse(parseCommandId, ids.next());
   const actor = { kind: 'system', name: 'updater' } as const;
   const context = { commandId, actor, ip: null, correlationId: commandId, causationId: null };
   await commands.execute({ type: 'FailUpdate', updateId: running.id, reason: 'a test' }, context);

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { known, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';
+import { mustParse, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';
 import { noTotals } from '#domain/run/run.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { writeTrail } from './testing/audit-trail.ts';
@@ -60,8 +60,8 @@ async function theNight(): Promise<void> {
   failedRun = await run(developer, scriptId, { params: { day: '2026-11-21' } });
   await asRuntime(platform, {
     type: 'ReadSecrets',
-    runId: known(parseRunId, failedRun),
-    scriptId: known(parseScriptId, scriptId),
+    runId: mustParse(parseRunId, failedRun),
+    scriptId: mustParse(parseScriptId, scriptId),
     secrets: [{ name: 'TOKEN', version: 1 }],
   });
   await finished(failedRun, 'exit_code');
@@ -70,7 +70,7 @@ async function theNight(): Promise<void> {
 }
 
 async function finished(id: string, outcome: 'success' | 'exit_code'): Promise<void> {
-  const runId = known(parseRunId, id);
+  const runId = mustParse(parseRunId, id);
   const fence = await startRun(platform, id);
   const exitCode = outcome === 'success' ? 0 : 1;
   const end = { type: 'FinishRun', runId, fence, outcome, exitCode, signal: null } as const;

@@ -1,6 +1,6 @@
 /** What docs/security.md promises and no other test shows. */
 import { readFileSync } from 'node:fs';
-import { known, parseCommandId } from '#domain/kernel/ids.ts';
+import { mustParse, parseCommandId } from '#domain/kernel/ids.ts';
 import { tablesWith } from '#infra/testing/stored-text.ts';
 import { bcryptPasswords } from '#services/shared/passwords.ts';
 import { settings } from '#services/shared/settings.ts';
@@ -89,7 +89,7 @@ async function workOf(body: { readonly email: string; readonly password: string 
       },
     },
   };
-  const commandId = known(parseCommandId, services.ids.next());
+  const commandId = mustParse(parseCommandId, services.ids.next());
   const actor = { kind: 'anonymous' } as const;
   const context = { commandId, actor, ip: null, correlationId: commandId, causationId: null };
   const call = { body, context, ip: '192.0.2.200', header: () => undefined, headers: {} };

@@ -1,6 +1,6 @@
 /** `admin reset-password`: for who cannot sign in any more. */
 import type { Command as DomainCommand } from '#domain/aggregates.ts';
-import { known, parseCommandId, parseUserId } from '#domain/kernel/ids.ts';
+import { mustParse, parseCommandId, parseUserId } from '#domain/kernel/ids.ts';
 import { CommandPipeline } from '#infra/postgres/commands/command-pipeline.ts';
 import { putCredential } from '#infra/postgres/access/credentials.ts';
 import { queryBuilder } from '#infra/postgres/database.ts';
@@ -39,7 +39,7 @@ export async function giveNewPassword(
   }
   const unusable = passwordProblem(password, user);
   if (unusable !== undefined) throw usageProblem(unusable);
-  const userId = known(parseUserId, user.user_id);
+  const userId = mustParse(parseUserId, user.user_id);
   const credentialId = systemIds.next();
   await putCredential(pool, credentialId, await bcryptPasswords(passwordCost).hash(password));
   const carryOut = carrierOn(pool);
@@ -66,7 +66,7 @@ function carrierOn(pool: pg.Pool) {
     announce: () => undefined,
   });
   return async (command: DomainCommand): Promise<void> => {
-    const commandId = known(parseCommandId, systemIds.next());
+    const commandId = mustParse(parseCommandId, systemIds.next());
     const actor = { kind: 'system', name: 'console' } as const;
     const context = { commandId, actor, ip: null, correlationId: commandId, causationId: null };
     const outcome = await commands.execute(command, context);

@@ -1,7 +1,7 @@
 /** The restore that was asked for in the dashboard or by the API. The supervisor runs it between stopping the
  *  services and starting them again. */
 import type { Actor } from '#domain/kernel/actor.ts';
-import { known, parseBackupId, parseCommandId } from '#domain/kernel/ids.ts';
+import { mustParse, parseBackupId, parseCommandId } from '#domain/kernel/ids.ts';
 import { CommandPipeline } from '#infra/postgres/commands/command-pipeline.ts';
 import { restoreRequester } from '#infra/postgres/operations/restore-checks.ts';
 import { systemClock } from '#infra/system/clock.ts';
@@ -82,8 +82,8 @@ async function recordFailure(
     decisionReads,
     announce: () => undefined,
   });
-  const id = known(parseBackupId, backupId);
-  const commandId = known(parseCommandId, systemIds.next());
+  const id = mustParse(parseBackupId, backupId);
+  const commandId = mustParse(parseCommandId, systemIds.next());
   await commands.execute(
     { type: 'FailRestore', backupId: id, reason },
     { commandId, actor: restorer, ip: null, correlationId: commandId, causationId: null },

@@ -3,7 +3,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Actor, Principal } from '#domain/kernel/actor.ts';
 import {
-  known,
+  mustParse,
   parseGroupId,
   parseTokenId,
   type GroupId,
@@ -67,7 +67,7 @@ export class Callers {
     const token = await this.#parts.findToken(credential.hash);
     if (token === undefined) return undefined;
     const principal = tokenPrincipal(token);
-    const tokenId = known(parseTokenId, token.token_id);
+    const tokenId = mustParse(parseTokenId, token.token_id);
     this.#parts.tokenUses.note(tokenId);
     const { userId, email } = principal;
     const actor: Actor = {
@@ -87,7 +87,7 @@ export function may({ principal }: Caller, right: Right): boolean {
 
 /** Whether what belongs to a group is there for the caller. */
 export function isIn({ principal }: Caller, groupId: string): boolean {
-  return principal === undefined || sees(principal, known(parseGroupId, groupId));
+  return principal === undefined || sees(principal, mustParse(parseGroupId, groupId));
 }
 
 /** The groups that the caller sees; `null` for all. */

@@ -1,6 +1,6 @@
 import { scriptId } from '#domain/testing/ids.ts';
 import { recordedBy, somebody, untilTrue } from '#infra/testing/platform.ts';
-import { known, parseScriptId } from '#domain/kernel/ids.ts';
+import { mustParse, parseScriptId } from '#domain/kernel/ids.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { complete, popped } from './testing/jobs.ts';
 import type { RawClient, Value } from './testing/raw-client.ts';
@@ -17,7 +17,7 @@ let saves = 0;
 
 async function save(script: number): Promise<void> {
   saves += 1;
-  const id = known(parseScriptId, scriptId(script));
+  const id = mustParse(parseScriptId, scriptId(script));
   const change = { type: 'ChangeScript', scriptId: id, description: `Save ${saves}` } as const;
   recordedBy(await adapter.commands.execute(change, somebody()));
 }

@@ -1,4 +1,4 @@
-import { known, parseRunId } from '#domain/kernel/ids.ts';
+import { mustParse, parseRunId } from '#domain/kernel/ids.ts';
 import { scriptId } from '#domain/testing/ids.ts';
 import { untilTrue } from '#infra/testing/platform.ts';
 import { findRun } from '#projections/runs/queries.ts';
@@ -24,7 +24,7 @@ afterAll(() => adapter.close());
 const job = JSON.stringify({ script_id: scriptId(), params: { n: 1 } });
 
 async function statusOf(runId: string): Promise<string | undefined> {
-  return (await findRun(adapter.platform.reads, known(parseRunId, runId)))?.status;
+  return (await findRun(adapter.platform.reads, mustParse(parseRunId, runId)))?.status;
 }
 
 function completed(runId: string): string {

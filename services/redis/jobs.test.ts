@@ -1,4 +1,4 @@
-import { known, parseRunId } from '#domain/kernel/ids.ts';
+import { mustParse, parseRunId } from '#domain/kernel/ids.ts';
 import { scriptId } from '#domain/testing/ids.ts';
 import { PostgresRunQueue } from '#infra/postgres/queue/run-queue.ts';
 import { inTransaction } from '#infra/postgres/database.ts';
@@ -17,7 +17,7 @@ afterEach(() => adapter.clear());
 afterAll(() => adapter.close());
 
 async function runOf(id: string) {
-  return (await findRun(adapter.platform.reads, known(parseRunId, id)))!;
+  return (await findRun(adapter.platform.reads, mustParse(parseRunId, id)))!;
 }
 
 async function untilStarted(id: string): Promise<void> {
@@ -194,7 +194,7 @@ describe('given a run that a worker has taken', () => {
   });
 
   test('when somebody asks it to stop, then it is not renewed, and ends as stopped', async () => {
-    const runId = known(parseRunId, job.run_id);
+    const runId = mustParse(parseRunId, job.run_id);
     recordedBy(await adapter.commands.execute({ type: 'StopRun', runId }, somebody()));
     expect(await worker.call('EXPIRE', lease(), '60')).toBe(0);
     expect(await complete(worker, job.run_id, { status: 'stopped' })).toBe(0);

@@ -1,6 +1,6 @@
 import { defaultLimits } from '#domain/script/settings.ts';
 import { PostgresRunLogs } from '#infra/postgres/logs/run-logs.ts';
-import { known, parseRunId } from '#domain/kernel/ids.ts';
+import { mustParse, parseRunId } from '#domain/kernel/ids.ts';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { complete, popped } from './testing/jobs.ts';
 import { command, type RawClient, type Value } from './testing/raw-client.ts';
@@ -66,7 +66,7 @@ describe('given the log of a run that a worker has taken', () => {
       'two',
     ]);
     const { items } = await new PostgresRunLogs(adapter.platform.pool).read(
-      known(parseRunId, runId),
+      mustParse(parseRunId, runId),
       {
         fromSeq: 1,
         limit: 10,

@@ -5,7 +5,7 @@
 import { performance } from 'node:perf_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Actor } from '#domain/kernel/actor.ts';
-import { known, parseCommandId } from '#domain/kernel/ids.ts';
+import { mustParse, parseCommandId } from '#domain/kernel/ids.ts';
 import type { Command } from '#domain/aggregates.ts';
 import type { CommandContext, Outcome } from '#domain/ports/commands.ts';
 import { ObjectStoreUnavailable } from '#domain/ports/objects.ts';
@@ -294,7 +294,10 @@ export class Execution {
   #context(step: string): CommandContext {
     const { ids } = this.#parts;
     return {
-      commandId: known(parseCommandId, ids.derived(this.run.runId, `${step} ${this.run.attempt}`)),
+      commandId: mustParse(
+        parseCommandId,
+        ids.derived(this.run.runId, `${step} ${this.run.attempt}`),
+      ),
       actor,
       ip: null,
       correlationId: this.run.correlationId,

@@ -1,5 +1,5 @@
 /** Records which alarms are raised, and when they are over, so that people are told once of each. */
-import { known, parseCommandId } from '#domain/kernel/ids.ts';
+import { mustParse, parseCommandId } from '#domain/kernel/ids.ts';
 import type { Commands } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import { alarmsNow, type AlarmParts } from '#services/shared/alarms.ts';
@@ -30,7 +30,7 @@ export class AlarmWatch {
     if (isNews) return;
     const names = alarms.map(({ name }) => name).join(' ');
     if (names === this.#said) return;
-    const commandId = known(parseCommandId, ids.next());
+    const commandId = mustParse(parseCommandId, ids.next());
     const outcome = await commands.execute(
       { type: 'NoteAlarms', alarms },
       {

@@ -2,7 +2,7 @@ import type { Clock } from '#domain/ports/clock.ts';
 import { defaultSettings } from '#domain/script/settings.ts';
 import { scriptId } from '#domain/testing/ids.ts';
 import { createGroup, createScript, finishRun } from '#domain/testing/samples.ts';
-import { known, parseRunId } from '#domain/kernel/ids.ts';
+import { mustParse, parseRunId } from '#domain/kernel/ids.ts';
 import { systemIds } from '#infra/system/ids.ts';
 import { openTestPlatform, type TestPlatform } from '#infra/testing/platform.ts';
 import type { IdleScript } from '#projections/scripts/kept-alive.ts';
@@ -33,7 +33,7 @@ async function runs() {
 }
 
 async function endLast(outcome: 'success' | 'stopped' | 'exit_code' = 'exit_code') {
-  const runId = known(parseRunId, (await runs()).at(-1)!.run_id);
+  const runId = mustParse(parseRunId, (await runs()).at(-1)!.run_id);
   await platform.accepted({ type: 'StartRun', runId, runtimeId: 'a', layers: [] });
   await platform.accepted(finishRun({ runId, outcome }));
 }

@@ -1,7 +1,7 @@
 /** Keeps one run of each bot alive (contract §3, "Script"). */
 import {
   inOrderOfTime,
-  known,
+  mustParse,
   parseCommandId,
   parseRunId,
   parseScriptId,
@@ -56,14 +56,14 @@ async function start({ commands, ids }: KeepAliveParts, script: IdleScript): Pro
   await commands.execute(
     {
       type: 'RunScript',
-      runId: known(parseRunId, runId),
-      scriptId: known(parseScriptId, script.script_id),
+      runId: mustParse(parseRunId, runId),
+      scriptId: mustParse(parseScriptId, script.script_id),
       trigger: { type: 'event', cause: 'keep_alive' },
       paramsSha256: null,
       timeoutSeconds: null,
     },
     {
-      commandId: known(parseCommandId, ids.derived(runId, 'keep alive')),
+      commandId: mustParse(parseCommandId, ids.derived(runId, 'keep alive')),
       actor: { kind: 'system', name: 'scheduler' },
       ip: null,
       correlationId: runId,

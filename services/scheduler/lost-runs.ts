@@ -1,5 +1,5 @@
 /** Ends started runs whose runtime has gone (contract §3, "Runtime loss"). */
-import { known, parseCommandId } from '#domain/kernel/ids.ts';
+import { mustParse, parseCommandId } from '#domain/kernel/ids.ts';
 import type { Commands } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import type { RunQueue } from '#domain/ports/run-queue.ts';
@@ -21,7 +21,7 @@ export async function endLostRuns(parts: LostRunsParts): Promise<boolean> {
   const lost = await parts.queue.lost(batchSize);
   await oneByOne(lost, async ({ runId, scriptName, fence, logLines, logBytes }) => {
     parts.logger.warn({ runId, script_name: scriptName }, 'run lost with its runtime');
-    const commandId = known(parseCommandId, parts.ids.derived(runId, `lost ${fence}`));
+    const commandId = mustParse(parseCommandId, parts.ids.derived(runId, `lost ${fence}`));
     await parts.commands.execute(
       {
         type: 'FinishRun',

@@ -1,7 +1,7 @@
 /** Runs that wait: lets them start when their turn has come, and ends those that waited too long
  *  (contract §3, "Run"). */
 import type { Command } from '#domain/aggregates.ts';
-import { known, parseCommandId, type RunId } from '#domain/kernel/ids.ts';
+import { mustParse, parseCommandId, type RunId } from '#domain/kernel/ids.ts';
 import type { Commands, Outcome } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import type { RunQueue } from '#domain/ports/run-queue.ts';
@@ -46,7 +46,7 @@ function execute(
   command: Command,
 ): Promise<Outcome> {
   return commands.execute(command, {
-    commandId: known(parseCommandId, ids.derived(runId, command.type)),
+    commandId: mustParse(parseCommandId, ids.derived(runId, command.type)),
     actor: { kind: 'system', name: 'scheduler' },
     ip: null,
     correlationId: runId,

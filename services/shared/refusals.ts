@@ -1,7 +1,7 @@
 /** Puts every refused request into the audit trail, behind the answer: a bounded buffer that is
  *  emptied in the background. What comes too fast to keep each is counted together. */
 import type { Actor } from '#domain/kernel/actor.ts';
-import { known, parseCommandId, parseRefusalId } from '#domain/kernel/ids.ts';
+import { mustParse, parseCommandId, parseRefusalId } from '#domain/kernel/ids.ts';
 import type { Clock } from '#domain/ports/clock.ts';
 import type { Commands } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
@@ -99,9 +99,9 @@ export class RefusalRecorder {
   async #record({ actor, ip, correlationId, ...refused }: Counted): Promise<void> {
     const { commands, ids } = this.#parts;
     await commands.execute(
-      { type: 'RecordRefusal', refusalId: known(parseRefusalId, ids.next()), ...refused },
+      { type: 'RecordRefusal', refusalId: mustParse(parseRefusalId, ids.next()), ...refused },
       {
-        commandId: known(parseCommandId, ids.next()),
+        commandId: mustParse(parseCommandId, ids.next()),
         actor,
         ip,
         correlationId,

@@ -1,5 +1,5 @@
 /** Asks for runs, for every boundary at which somebody may. */
-import { known, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';
+import { mustParse, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';
 import type { CommandContext, Commands, Outcome } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import type { RunScript } from '#domain/run/commands.ts';
@@ -35,8 +35,8 @@ export async function requestRun(
   if (mismatch !== undefined) return mismatch;
   const command: RunScript = {
     type: 'RunScript',
-    runId: known(parseRunId, ids.next()),
-    scriptId: known(parseScriptId, script.script_id),
+    runId: mustParse(parseRunId, ids.next()),
+    scriptId: mustParse(parseScriptId, script.script_id),
     paramsSha256: content === undefined ? null : payloadName(content),
     ...wanted,
   };

@@ -1,7 +1,7 @@
 /** One-time tickets for WebSockets: for clients that can send a token nowhere but in the address. Such
  *  an address ends up in logs, where a used ticket is worth nothing. */
 import { createHash, randomBytes } from 'node:crypto';
-import { known, parseSessionId, type SessionId } from '#domain/kernel/ids.ts';
+import { mustParse, parseSessionId, type SessionId } from '#domain/kernel/ids.ts';
 import type { Queryable } from '../database.ts';
 
 export const ticketSeconds = 30;
@@ -42,7 +42,7 @@ export async function redeemTicket(db: Queryable, ticket: string): Promise<Sessi
     hashOf(ticket),
   ]);
   const [row] = rows;
-  return row?.good === true ? known(parseSessionId, row.session_id) : undefined;
+  return row?.good === true ? mustParse(parseSessionId, row.session_id) : undefined;
 }
 
 /** Removes those that are too old, some at a time. @returns whether there may be more */

@@ -4,7 +4,7 @@ import { lastOf, noHistory, versionOf, type History, type Snapshot } from '#doma
 import { schemaVersionOf } from '#domain/upcasts.ts';
 import type { DecisionReads } from '#domain/kernel/aggregate.ts';
 import { startOfStore, type NewEvent, type StreamId } from '#domain/kernel/event.ts';
-import { known, parseEventId } from '#domain/kernel/ids.ts';
+import { mustParse, parseEventId } from '#domain/kernel/ids.ts';
 import type { CommandContext, Outcome } from '#domain/ports/commands.ts';
 import type { StreamAppend } from '#domain/ports/event-store.ts';
 import type { Ids } from '#domain/ports/ids.ts';
@@ -87,7 +87,7 @@ export class BatchStreams {
     const after = versionOf(this.#before(streamId)) + added.length;
     for (const { type, data } of events) {
       added.push({
-        eventId: known(parseEventId, ids.next()),
+        eventId: mustParse(parseEventId, ids.next()),
         type,
         schemaVersion: schemaVersionOf(type),
         data,

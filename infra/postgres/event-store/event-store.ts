@@ -1,7 +1,7 @@
 /** The event store on Postgres: see `migrations/0002_event_store.sql` for the tables and the stored
  *  append function. */
 import type { EventMetadata, Position, RecordedEvent, StreamId } from '#domain/kernel/event.ts';
-import { known, parseEventId } from '#domain/kernel/ids.ts';
+import { mustParse, parseEventId } from '#domain/kernel/ids.ts';
 import type { Clock } from '#domain/ports/clock.ts';
 import { VersionConflict, type EventStore, type StreamAppend } from '#domain/ports/event-store.ts';
 import { upcast } from '#domain/upcasts.ts';
@@ -194,7 +194,7 @@ export function recorded(row: EventRow): RecordedEvent {
     position: { transactionId: BigInt(row.transaction_id), globalPosition: row.global_position },
     streamId: row.stream_id as StreamId,
     version: row.version,
-    eventId: known(parseEventId, row.event_id),
+    eventId: mustParse(parseEventId, row.event_id),
     type: row.type,
     schemaVersion: row.schema_version,
     data: row.data,

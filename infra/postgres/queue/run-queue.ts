@@ -1,6 +1,12 @@
 /** The run queue on Postgres. Leases are timed by the database's clock, the same for all runtimes. */
 import type { Recorded } from '#domain/aggregates.ts';
-import { known, parseRunId, parseScriptId, type GroupId, type RunId } from '#domain/kernel/ids.ts';
+import {
+  mustParse,
+  parseRunId,
+  parseScriptId,
+  type GroupId,
+  type RunId,
+} from '#domain/kernel/ids.ts';
 import type { ClaimedRun, LostRun, RenewedLease, RunQueue } from '#domain/ports/run-queue.ts';
 import type { RunQueued } from '#domain/run/events.ts';
 import { payloadOf } from '#domain/run/run.ts';
@@ -115,7 +121,7 @@ export class PostgresRunQueue implements RunQueue {
       [owner, runIds, leaseSeconds],
     );
     return rows.map((row) => ({
-      runId: known(parseRunId, row.run_id),
+      runId: mustParse(parseRunId, row.run_id),
       stopRequested: row.stop_requested,
     }));
   }
@@ -128,7 +134,7 @@ export class PostgresRunQueue implements RunQueue {
     await this.#db.query(statements.restartLeases);
     const { rows } = await this.#db.query<LostRow>(statements.lost, [limit]);
     return rows.map((row) => ({
-      runId: known(parseRunId, row.run_id),
+      runId: mustParse(parseRunId, row.run_id),
       scriptName: row.script_name,
       fence: row.fence,
       logLines: row.log_lines,
@@ -138,7 +144,7 @@ export class PostgresRunQueue implements RunQueue {
 
   async expired(limit: number): Promise<readonly RunId[]> {
     const { rows } = await this.#db.query<{ run_id: string }>(statements.expired, [limit]);
-    return rows.map((row) => known(parseRunId, row.run_id));
+    return rows.map((row) => mustParse(parseRunId, row.run_id));
   }
 
   #claimed(row: ClaimRow): ClaimedRun {
@@ -148,7 +154,7 @@ export class PostgresRunQueue implements RunQueue {
     const { trigger } = data;
     return {
       runId: data.runId,
-      scriptId: known(parseScriptId, row.script_id),
+      scriptId: mustParse(parseScriptId, row.script_id),
       scriptVersion: data.scriptVersion,
       entrypoint: data.entrypoint,
       limits: data.limits,

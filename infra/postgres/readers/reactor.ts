@@ -1,7 +1,7 @@
 /** Carries out what events call for. Each reaction has a checkpoint of its own; those that are at the same place
  *  read the store, and move, together. */
 import type { Command, Recorded } from '#domain/aggregates.ts';
-import { inOrderOfTime, known, parseCommandId } from '#domain/kernel/ids.ts';
+import { inOrderOfTime, mustParse, parseCommandId } from '#domain/kernel/ids.ts';
 import type { Commands } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import type { Reaction, ReactionReads } from '#domain/reactions/reaction.ts';
@@ -73,7 +73,10 @@ export class Reactor {
       inOrderOfTime(ids.derived(event.eventId, `${reaction.name} ${name}`), event.recordedAt);
     const execute = (command: Command, place: string) =>
       commands.execute(command, {
-        commandId: known(parseCommandId, ids.derived(event.eventId, `${reaction.name} ${place}`)),
+        commandId: mustParse(
+          parseCommandId,
+          ids.derived(event.eventId, `${reaction.name} ${place}`),
+        ),
         actor: { kind: 'system', name: 'reaction' },
         ip: null,
         correlationId: event.metadata.correlationId,

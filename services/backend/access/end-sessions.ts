@@ -1,6 +1,6 @@
 /** Ends every session of somebody. */
 import {
-  known,
+  mustParse,
   parseCommandId,
   parseSessionId,
   type SessionId,
@@ -35,10 +35,10 @@ export async function endSessions(
       ending.map(({ session_id: id }) => ({
         command: {
           type: 'CloseSession',
-          sessionId: known(parseSessionId, id),
+          sessionId: mustParse(parseSessionId, id),
           reason: 'revoked',
         },
-        context: { ...context, commandId: known(parseCommandId, ids.next()) },
+        context: { ...context, commandId: mustParse(parseCommandId, ids.next()) },
       })),
     );
     if (outcome.kind === 'refused') return refusalProblem(outcome.refusal);

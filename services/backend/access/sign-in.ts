@@ -1,5 +1,5 @@
 /** Opens and renews sessions. */
-import { known, parseSessionId, parseUserId, type UserId } from '#domain/kernel/ids.ts';
+import { mustParse, parseSessionId, parseUserId, type UserId } from '#domain/kernel/ids.ts';
 import { getCredential } from '#infra/postgres/access/credentials.ts';
 import { keepFirstToken, tradeToken } from '#infra/postgres/access/session-tokens.ts';
 import { findUserByEmail } from '#projections/users/queries.ts';
@@ -53,7 +53,7 @@ export async function openSession(
   if (isTooLong(password)) return passwordTooLong;
   const email = call.body.email.trim().toLowerCase();
   const user = await findUserByEmail(services.readModels, email);
-  const userId = user === undefined ? undefined : known(parseUserId, user.user_id);
+  const userId = user === undefined ? undefined : mustParse(parseUserId, user.user_id);
   const admission = await services.throttle.admit({ email, userId, ip: call.ip }, () =>
     isRight(user, password, services),
   );
@@ -82,7 +82,7 @@ async function open(
   { context, header }: Pick<Call, 'context' | 'header'>,
   { commands, database, clock, ids, tokens }: Services,
 ): Promise<SignedIn | Problem> {
-  const sessionId = known(parseSessionId, ids.next());
+  const sessionId = mustParse(parseSessionId, ids.next());
   const refreshToken = newRefreshToken(sessionId);
   const key = newSessionKey();
   const hashes = { tokenHash: refreshToken.hash, keyHash: key.hash };
@@ -117,7 +117,7 @@ export async function refreshSession(
   if (session === undefined || sessionId === undefined) return ended;
   const resource = `session-${sessionId}`;
   if (presented === undefined) return { ...ended, resource };
-  const userId = known(parseUserId, session.user_id);
+  const userId = mustParse(parseUserId, session.user_id);
   const next = successorOf(presented, services.tokenKey);
   const traded = await tradeToken(services.database, {
     sessionId,

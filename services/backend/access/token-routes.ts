@@ -1,6 +1,6 @@
 /** API tokens: what programs use in the place of a sign-in. */
 import type { Principal } from '#domain/kernel/actor.ts';
-import { known, parseTokenId } from '#domain/kernel/ids.ts';
+import { mustParse, parseTokenId } from '#domain/kernel/ids.ts';
 import { mayAnywhere, mayGrant } from '#domain/kernel/rights.ts';
 import { findToken, type TokenView } from '#projections/tokens/queries.ts';
 import { newApiToken } from '#services/shared/api-tokens.ts';
@@ -101,7 +101,7 @@ async function issue(
     await commands.execute(
       {
         type: 'IssueToken',
-        tokenId: known(parseTokenId, ids.next()),
+        tokenId: mustParse(parseTokenId, ids.next()),
         userId: principal.userId,
         name: body.name,
         scopes: body.scopes,
@@ -112,7 +112,7 @@ async function issue(
     ),
   );
   if (isProblem(outcome)) return outcome;
-  const tokenId = known(parseTokenId, outcome.streamId.slice('token-'.length));
+  const tokenId = mustParse(parseTokenId, outcome.streamId.slice('token-'.length));
   const row = await findToken(readModels, tokenId);
   if (row === undefined) return notFound;
   // What was issued the first time is of another text, which nobody has any more.

@@ -1,7 +1,7 @@
 /** What exists for the caller: whatever lies outside their groups does not. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import {
-  known,
+  mustParse,
   parseGroupId,
   type GroupId,
   type RunId,
@@ -60,5 +60,5 @@ export async function visibleRun(
  *  @param groupId `null`: of what belongs to none, which is for those who see all */
 export function isIn(principal: Principal, groupId: string | null): boolean {
   if (groupId === null) return visibleGroups(principal) === null;
-  return sees(principal, known(parseGroupId, groupId));
+  return sees(principal, mustParse(parseGroupId, groupId));
 }

@@ -1,6 +1,6 @@
 /** Backups: made, verified and restored behind the answer, by a scheduler. */
 import type { BackupCommand } from '#domain/backup/commands.ts';
-import { known, parseBackupId, type BackupId } from '#domain/kernel/ids.ts';
+import { mustParse, parseBackupId, type BackupId } from '#domain/kernel/ids.ts';
 import { downloadOf, storedBackup } from '#infra/backup/files.ts';
 import { findBackup, listBackups, type BackupRow } from '#projections/backups/queries.ts';
 import Type from 'typebox';
@@ -60,7 +60,7 @@ const make = operation({
   creates: true,
   responses: onItsWay,
   handle: async ({ context }, services) => {
-    const backupId = known(parseBackupId, services.ids.next());
+    const backupId = mustParse(parseBackupId, services.ids.next());
     const command = { type: 'StartBackup', backupId, kind: 'manual' } as const;
     return await carryOut(command, context, services);
   },
@@ -214,7 +214,7 @@ async function carryOut(
   const outcome = accepted(await commands.execute(command, context));
   if (isProblem(outcome)) return outcome;
   // The id of the first request, where this one repeats it.
-  const id: BackupId = known(parseBackupId, outcome.streamId.slice('backup-'.length));
+  const id: BackupId = mustParse(parseBackupId, outcome.streamId.slice('backup-'.length));
   const row = await findBackup(readModels, id);
   return row === undefined ? notFound : json(202, backupJson(row), positionHeader(outcome));
 }

@@ -1,7 +1,7 @@
 /** A backup that comes from elsewhere, as it was downloaded. */
 import { fileURLToPath } from 'node:url';
 import type { BackupCommand } from '#domain/backup/commands.ts';
-import { known, parseBackupId, parseCommandId, type BackupId } from '#domain/kernel/ids.ts';
+import { mustParse, parseBackupId, parseCommandId, type BackupId } from '#domain/kernel/ids.ts';
 import { DamagedBackup, NewerBackup } from '#infra/backup/damaged.ts';
 import type { BackupSummary } from '#infra/backup/format.ts';
 import { contentOf } from '#infra/backup/record.ts';
@@ -71,12 +71,12 @@ async function takeIn(
   // Whoever has its key looks into it; what was verified here is verified as it lies.
   const checked = await execute(
     { type: 'CheckBackup', backupId },
-    known(parseCommandId, ids.derived(context.commandId, 'check')),
+    mustParse(parseCommandId, ids.derived(context.commandId, 'check')),
   );
   return isProblem(checked) ? checked : backupId;
 }
 
-const idOf = ({ backupId }: BackupSummary): BackupId => known(parseBackupId, backupId);
+const idOf = ({ backupId }: BackupSummary): BackupId => mustParse(parseBackupId, backupId);
 
 /** Nothing of one that is here is written over. */
 async function admit(summary: BackupSummary, { readModels }: Services): Promise<void> {

@@ -2,7 +2,7 @@
 import type { ChainSettings } from '#domain/chain/chain.ts';
 import type { Principal } from '#domain/kernel/actor.ts';
 import {
-  known,
+  mustParse,
   parseChainId,
   parseScriptId,
   type ChainId,
@@ -61,7 +61,7 @@ export async function createChain(
   const outcome = await services.commands.execute(
     {
       type: 'CreateChain',
-      chainId: known(parseChainId, services.ids.next()),
+      chainId: mustParse(parseChainId, services.ids.next()),
       sourceScriptId,
       targetScriptId,
       on: body.on ?? 'success',
@@ -118,7 +118,7 @@ async function changedParams(
   if (given === undefined && target === undefined) return undefined;
   const { target_script_id: before, params_sha256: sha256 } = present;
   const staying = (await readParams(services.database, [sha256])).get(sha256) as object | undefined;
-  const scriptId = target ?? known(parseScriptId, before);
+  const scriptId = target ?? mustParse(parseScriptId, before);
   const wanted = given === undefined ? (staying ?? null) : given;
   return await triggerParams(scriptId, wanted, services);
 }
@@ -129,7 +129,7 @@ async function scriptNamed(
   { principal }: Pick<Asking<unknown>, 'principal'>,
   { readModels }: Services,
 ): Promise<ScriptId | Problem> {
-  const scriptId = known(parseScriptId, text);
+  const scriptId = mustParse(parseScriptId, text);
   return (await seesScript(principal, scriptId, readModels))
     ? scriptId
     : badField(field, 'script not found');

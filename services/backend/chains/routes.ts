@@ -1,5 +1,5 @@
 /** Chains: the end of a run of one script starts a run of another. */
-import { known, parseChainId, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';
+import { mustParse, parseChainId, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';
 import {
   findChain,
   listChainAnswers,
@@ -57,8 +57,8 @@ const list = operation({
     }
     const filter = {
       groupIds: visibleGroups(principal),
-      sourceScriptId: source === undefined ? null : known(parseScriptId, source),
-      targetScriptId: target === undefined ? null : known(parseScriptId, target),
+      sourceScriptId: source === undefined ? null : mustParse(parseScriptId, source),
+      targetScriptId: target === undefined ? null : mustParse(parseScriptId, target),
     };
     const request = { list: 'chains', filter, url, limit, cursor };
     const after = keyOf(request, parseChainId);
@@ -179,7 +179,7 @@ const occurrences = operation({
 
 /** The chain that a command wrote; a repeated request made it the first time, under another id. */
 async function shown(status: 200 | 201, outcome: Accepted, services: Services): Promise<Answer> {
-  const chainId = known(parseChainId, outcome.streamId.slice('chain-'.length));
+  const chainId = mustParse(parseChainId, outcome.streamId.slice('chain-'.length));
   const chain = await findChain(services.readModels, chainId);
   if (chain === undefined) return notFound;
   return json(status, await withParams(chain, services), {

@@ -1,5 +1,5 @@
 /** The configuration as text: what an export writes and an import reads. */
-import { known, parseScriptId } from '#domain/kernel/ids.ts';
+import { mustParse, parseScriptId } from '#domain/kernel/ids.ts';
 import { isStorable } from '#domain/kernel/json.ts';
 import { objectKey } from '#domain/ports/object-keys.ts';
 import type { ObjectStore } from '#domain/ports/objects.ts';
@@ -82,7 +82,7 @@ function indented(value: object, margin: string): string {
 async function withContents(script: Item, withFiles: boolean, objects: ObjectStore): Promise<Item> {
   const { files, ...settings } = script;
   if (!withFiles) return settings as Item;
-  const scriptId = known(parseScriptId, script.id);
+  const scriptId = mustParse(parseScriptId, script.id);
   const contents: object[] = [];
   for (const [path, { sha256 }] of Object.entries(files as Record<string, FileEntry>)) {
     const bytes = await objects.get(objectKey.scriptBlob(scriptId, sha256));

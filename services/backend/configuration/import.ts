@@ -1,6 +1,6 @@
 /** Carries an import out: read, compare, try, keep what is referred to, and then everything in one transaction. */
 import { createHash } from 'node:crypto';
-import { known, parseCommandId, parseScriptId } from '#domain/kernel/ids.ts';
+import { mustParse, parseCommandId, parseScriptId } from '#domain/kernel/ids.ts';
 import type { CommandContext, CommandRequest } from '#domain/ports/commands.ts';
 import { objectKey } from '#domain/ports/object-keys.ts';
 import { putPayload } from '#infra/postgres/event-store/payloads.ts';
@@ -61,7 +61,7 @@ async function carryOut(
   const requests: (CommandRequest & { readonly step: Step })[] = [];
   for (const step of steps) {
     for (const command of await step.commands(keeping)) {
-      const commandId = known(parseCommandId, ids.next());
+      const commandId = mustParse(parseCommandId, ids.next());
       requests.push({ step, command, context: { ...context, commandId } });
     }
   }
@@ -97,7 +97,7 @@ function keepingIn(
     payload: async (params) =>
       params === null ? null : await putPayload(database, Buffer.from(JSON.stringify(params))),
     file: async (scriptId, sha256, content) =>
-      await objects.put(objectKey.scriptBlob(known(parseScriptId, scriptId), sha256), content),
+      await objects.put(objectKey.scriptBlob(mustParse(parseScriptId, scriptId), sha256), content),
     channel: async (channelId, secrets) => await sealChannel(vault, channelId, secrets),
     signing: async (webhookId, version, secret) => {
       const place = { scriptId: webhookId, name: 'signing', version };

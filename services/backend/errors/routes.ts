@@ -1,6 +1,6 @@
 /** Error groups: failed runs that have one error. */
 import type { ErrorGroupCommand } from '#domain/error-group/commands.ts';
-import { known, parseRunId, parseScriptId, type ErrorGroupId } from '#domain/kernel/ids.ts';
+import { mustParse, parseRunId, parseScriptId, type ErrorGroupId } from '#domain/kernel/ids.ts';
 import {
   findErrorGroup,
   listErrorGroups,
@@ -47,7 +47,7 @@ const list = operation({
     const { limit, cursor, status, script_id: scriptId, since } = query;
     const filter = {
       groupIds: visibleGroups(principal),
-      scriptId: scriptId === undefined ? null : known(parseScriptId, scriptId),
+      scriptId: scriptId === undefined ? null : mustParse(parseScriptId, scriptId),
       status: status ?? null,
       since: since === undefined ? null : new Date(since),
     };

@@ -52,7 +52,7 @@ export const ErrorGroupChange = Type.Object(
       ),
     ),
     ignored_until: Type.Optional(
-      Nullable(Time('With `ignored`: when the group opens again. Null: never by itself.')),
+      Nullable(Time('With `ignored`: when the group opens again. Null: never.')),
     ),
   },
   { title: 'ErrorGroupChange', additionalProperties: false },

@@ -14,7 +14,7 @@ export async function errorGroupsJson(
     rows.map((row) => row.last_run_id),
   );
   return rows.map((row) => {
-    // The text of a purged script is gone.
+    // Purging a script deletes the text of its errors.
     const { type, message } = reports.get(row.last_run_id)?.error ?? platformError('exit_code');
     return {
       id: row.error_group_id,

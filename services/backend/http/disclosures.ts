@@ -1,5 +1,5 @@
 /** Records what an answer gives away before it is sent, so that nothing leaves unseen. */
-import { known, parseCommandId, parseDisclosureId } from '#domain/kernel/ids.ts';
+import { mustParse, parseCommandId, parseDisclosureId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import type { Services } from '../services.ts';
 import type { Answer } from './reply.ts';
@@ -14,9 +14,9 @@ export async function recordDisclosure(
 ): Promise<void> {
   if (answer.kind !== 'reply' || answer.disclosure === undefined) return;
   const { action, detail } = answer.disclosure;
-  const disclosureId = known(parseDisclosureId, ids.next());
+  const disclosureId = mustParse(parseDisclosureId, ids.next());
   await commands.execute(
     { type: 'RecordDisclosure', disclosureId, action, resource, detail: detail ?? null },
-    { ...context, commandId: known(parseCommandId, ids.next()) },
+    { ...context, commandId: mustParse(parseCommandId, ids.next()) },
   );
 }

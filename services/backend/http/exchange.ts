@@ -1,7 +1,7 @@
 /** One request on its way to its operation: who asks, may they, and what do they ask. */
 import type { ServerResponse } from 'node:http';
 import type { Principal } from '#domain/kernel/actor.ts';
-import { known, parseCommandId, type CommandId, type SessionId } from '#domain/kernel/ids.ts';
+import { mustParse, parseCommandId, type CommandId, type SessionId } from '#domain/kernel/ids.ts';
 import { isStorable } from '#domain/kernel/json.ts';
 import { mayAnywhere, scopesOf } from '#domain/kernel/rights.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
@@ -149,7 +149,7 @@ export function callOf(
     principal: identity?.principal as Principal,
     sessionId: sessionOf(identity) as SessionId,
     context: {
-      commandId: known(parseCommandId, ids.next()),
+      commandId: mustParse(parseCommandId, ids.next()),
       actor: actorOf(identity),
       ip,
       correlationId: traceId,

@@ -2,7 +2,7 @@
  *  the command itself, so that even two processes, or one that fell between the command and its
  *  answer, carry it out once. */
 import { createHash } from 'node:crypto';
-import { known, parseCommandId, type UserId } from '#domain/kernel/ids.ts';
+import { mustParse, parseCommandId, type UserId } from '#domain/kernel/ids.ts';
 import type { Clock } from '#domain/ports/clock.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
@@ -59,7 +59,7 @@ export class Idempotency {
   ): Promise<Rendered | Problem> {
     const { database, ids, clock } = this.#parts;
     if (!keyPattern.test(request.key)) return badKey;
-    const commandId = known(parseCommandId, ids.derived(request.userId, request.key));
+    const commandId = mustParse(parseCommandId, ids.derived(request.userId, request.key));
     const fingerprint = fingerprintOf(request);
     // One at a time for each key, the look for an earlier answer included.
     const before = this.#underWay.get(commandId);

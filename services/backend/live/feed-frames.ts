@@ -1,7 +1,13 @@
 /** What `/ws` says of runs and scripts: how they are at the time of saying it. Of other things it says
  *  that they have changed. */
 import type { Principal } from '#domain/kernel/actor.ts';
-import { known, parseRunId, parseScriptId, type RunId, type ScriptId } from '#domain/kernel/ids.ts';
+import {
+  mustParse,
+  parseRunId,
+  parseScriptId,
+  type RunId,
+  type ScriptId,
+} from '#domain/kernel/ids.ts';
 import { mayAnywhere, type Right } from '#domain/kernel/rights.ts';
 import { findChainOwners } from '#projections/chains/queries.ts';
 import { findNoticeOwners, type NoticeOwner } from '#projections/notices/queries.ts';
@@ -61,11 +67,11 @@ export async function framesOf(
   const { readModels } = services;
   const frames = await Promise.all([
     runFrames(
-      idsOf('run-').map((id) => known(parseRunId, id)),
+      idsOf('run-').map((id) => mustParse(parseRunId, id)),
       services,
     ),
     scriptFrames(
-      idsOf('script-').map((id) => known(parseScriptId, id)),
+      idsOf('script-').map((id) => mustParse(parseScriptId, id)),
       services,
     ),
     ownedFrames('schedule-', idsOf('schedule-'), (ids) => findScheduleOwners(readModels, ids)),
@@ -145,7 +151,7 @@ async function ownersOfSecrets(
 ): Promise<readonly OwnedByScript[]> {
   const groups = await findScriptGroups(
     readModels,
-    ids.map((id) => known(parseScriptId, id)),
+    ids.map((id) => mustParse(parseScriptId, id)),
   );
   return [...groups].map(([id, group_id]) => ({ id, script_id: id, group_id }));
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { known, parseGroupId, parseScriptId } from '#domain/kernel/ids.ts';
+import { mustParse, parseGroupId, parseScriptId } from '#domain/kernel/ids.ts';
 import { defaultSettings } from '#domain/script/settings.ts';
 import { RefusalRecorder } from '#services/shared/refusals.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -201,7 +201,7 @@ describe('given the groups themselves', () => {
     const frames = await follow();
     await asRuntime(platform, {
       type: 'CreateGroup',
-      groupId: known(parseGroupId, platform.services.ids.next()),
+      groupId: mustParse(parseGroupId, platform.services.ids.next()),
       name: 'Another',
       color: '#123456',
       icon: 'box',
@@ -257,10 +257,10 @@ async function manyScripts(count: number, longBytes: number): Promise<void> {
   const made = Array.from({ length: count }, () =>
     asRuntime(platform, {
       type: 'CreateScript',
-      scriptId: known(parseScriptId, platform.services.ids.next()),
+      scriptId: mustParse(parseScriptId, platform.services.ids.next()),
       name: 'One of many',
       description: '',
-      groupId: known(parseGroupId, groups.custom),
+      groupId: mustParse(parseGroupId, groups.custom),
       settings: { ...defaultSettings, environment },
       files: [],
     }),

@@ -1,6 +1,6 @@
 /** Brings what happens to runs to the sockets that follow them; each frame is made once, however many
  *  they are. The bus is a hint: looking every second is the guarantee. */
-import { known, parseRunId } from '#domain/kernel/ids.ts';
+import { mustParse, parseRunId } from '#domain/kernel/ids.ts';
 import { findRuns } from '#projections/runs/queries.ts';
 import type { RunsTable } from '#projections/runs/table.ts';
 import { startLoop, type Loop } from '#services/shared/loop.ts';
@@ -134,7 +134,11 @@ export class RunHub {
       const idle = [...subscribers].filter((one) => one.isIdle);
       if (idle.length === 0) continue;
       const nextSeq = Math.min(...idle.map((one) => one.nextSeq));
-      const chunks = await this.#services.runLogs.readChunks(known(parseRunId, runId), nextSeq, 1);
+      const chunks = await this.#services.runLogs.readChunks(
+        mustParse(parseRunId, runId),
+        nextSeq,
+        1,
+      );
       if (chunks.length > 0) for (const one of idle) one.catchUp();
     }
   }

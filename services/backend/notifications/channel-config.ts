@@ -1,6 +1,6 @@
 /** Configurations of channels: what is shown of them, and what is sealed. */
 import type { ChannelConfig, ChannelKind } from '#domain/channel/channel.ts';
-import { known, parseGroupId } from '#domain/kernel/ids.ts';
+import { mustParse, parseGroupId } from '#domain/kernel/ids.ts';
 import type { ChannelSecrets } from '#services/shared/channel-secrets.ts';
 import Type, { type Static, type TSchema } from 'typebox';
 import { isProblem, badField, type Problem } from '../http/problem.ts';
@@ -52,7 +52,7 @@ export function readConfig(
     case 'in_app': {
       const read = checked(schemas.in_app, entered);
       if (isProblem(read)) return read;
-      const groupId = read.group_id == null ? null : known(parseGroupId, read.group_id);
+      const groupId = read.group_id == null ? null : mustParse(parseGroupId, read.group_id);
       return { config: { kind, groupId }, secrets: {} };
     }
   }

@@ -1,7 +1,7 @@
 /** Channels by which people are told. */
 import type { ChannelCommand } from '#domain/channel/commands.ts';
 import type { Told } from '#domain/delivery/delivery.ts';
-import { known, parseChannelId, type ChannelId } from '#domain/kernel/ids.ts';
+import { mustParse, parseChannelId, type ChannelId } from '#domain/kernel/ids.ts';
 import { newSigningSecret } from '#infra/outgoing/webhook-signature.ts';
 import { UnreadableSecret } from '#infra/secrets/envelope.ts';
 import { findChannel, listChannels } from '#projections/channels/queries.ts';
@@ -89,7 +89,7 @@ const create = operation({
     const read = readConfig(kind, body.config, undefined);
     if (isProblem(read)) return read;
     const secret = kind === 'webhook' ? newSigningSecret() : undefined;
-    const channelId = known(parseChannelId, services.ids.next());
+    const channelId = mustParse(parseChannelId, services.ids.next());
     return await sealing(async () => {
       const secrets = { ...read.secrets, ...(secret !== undefined && { secret }) };
       const sealed = await sealChannel(services.vault, channelId, secrets);
@@ -263,7 +263,7 @@ async function shown(
 ): Promise<Answer> {
   const row = await findChannel(
     readModels,
-    known(parseChannelId, outcome.streamId.slice('channel-'.length)),
+    mustParse(parseChannelId, outcome.streamId.slice('channel-'.length)),
   );
   if (row === undefined) return notFound;
   // A repeated command was carried out with another secret, which nobody is shown any more.

@@ -1,5 +1,5 @@
 /** What was told by channels, and what became of it. */
-import { known, parseChannelId, parseDeliveryId, parseRuleId } from '#domain/kernel/ids.ts';
+import { mustParse, parseChannelId, parseDeliveryId, parseRuleId } from '#domain/kernel/ids.ts';
 import { findChannel } from '#projections/channels/queries.ts';
 import { findDelivery, listDeliveries } from '#projections/deliveries/queries.ts';
 import Type from 'typebox';
@@ -36,7 +36,7 @@ const list = operation({
   handle: async ({ query, url }, { readModels }) => {
     const { limit, cursor, channel_id: named, status } = query;
     const filter = {
-      ...(named !== undefined && { channelId: known(parseChannelId, named) }),
+      ...(named !== undefined && { channelId: mustParse(parseChannelId, named) }),
       ...(status !== undefined && { status }),
     };
     const request = { list: 'notification-deliveries', filter, url, limit, cursor };
@@ -87,10 +87,10 @@ const redeliver = operation({
         'The delivery is still in progress; further attempts follow automatically.',
       );
     }
-    const channelId = known(parseChannelId, before.channel_id);
+    const channelId = mustParse(parseChannelId, before.channel_id);
     const channel = await findChannel(services.readModels, channelId);
     if (channel === undefined) return notFound;
-    const ruleId = before.rule_id === null ? null : known(parseRuleId, before.rule_id);
+    const ruleId = before.rule_id === null ? null : mustParse(parseRuleId, before.rule_id);
     const { told } = before;
     return await queueDelivery(
       { channelId, kind: channel.config.kind, ruleId, told },

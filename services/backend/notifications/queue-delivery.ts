@@ -1,6 +1,6 @@
 /** Sends a notification through one channel. */
 import type { QueueDelivery } from '#domain/delivery/commands.ts';
-import { known, parseDeliveryId } from '#domain/kernel/ids.ts';
+import { mustParse, parseDeliveryId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import { findDelivery } from '#projections/deliveries/queries.ts';
 import { accepted } from '../http/outcome.ts';
@@ -17,12 +17,12 @@ export async function queueDelivery(
   context: CommandContext,
   { commands, ids, readModels }: Services,
 ): Promise<Answer> {
-  const deliveryId = known(parseDeliveryId, ids.next());
+  const deliveryId = mustParse(parseDeliveryId, ids.next());
   const command = { type: 'QueueDelivery', deliveryId, ...wanted } as const;
   const outcome = accepted(await commands.execute(command, context));
   if (isProblem(outcome)) return outcome;
   // A repeated request made it the first time, under another id.
-  const queued = known(parseDeliveryId, outcome.streamId.slice('delivery-'.length));
+  const queued = mustParse(parseDeliveryId, outcome.streamId.slice('delivery-'.length));
   const delivery = await findDelivery(readModels, queued);
   if (delivery === undefined) return notFound;
   return json(202, deliveryJson(delivery), { Location: `${deliveriesPath}/${queued}` });

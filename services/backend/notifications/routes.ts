@@ -1,6 +1,6 @@
 /** The inbox: what the people of a group are told. */
 import type { Principal } from '#domain/kernel/actor.ts';
-import { known, parseNoticeId, parseScriptId } from '#domain/kernel/ids.ts';
+import { mustParse, parseNoticeId, parseScriptId } from '#domain/kernel/ids.ts';
 import { markAllRead, markRead } from '#infra/postgres/operations/notice-reads.ts';
 import {
   countUnread,
@@ -46,7 +46,7 @@ const list = operation({
   },
   handle: async ({ principal, query, url }, { readModels }) => {
     const { limit, cursor, unread = false, script_id: named } = query;
-    const scriptId = named === undefined ? null : known(parseScriptId, named);
+    const scriptId = named === undefined ? null : mustParse(parseScriptId, named);
     const inbox = inboxOf(principal);
     const request = {
       list: 'notifications',

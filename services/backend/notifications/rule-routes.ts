@@ -1,6 +1,6 @@
 /** Rules that say who is told of what. */
 import {
-  known,
+  mustParse,
   parseChannelId,
   parseGroupId,
   parseRuleId,
@@ -68,7 +68,7 @@ const create = operation({
       groupIds: [],
       ...settingsOf(body),
     } as unknown as RuleSettings;
-    const ruleId = known(parseRuleId, services.ids.next());
+    const ruleId = mustParse(parseRuleId, services.ids.next());
     return await carryOut({ type: 'CreateRule', ruleId, settings }, context, services, 201);
   },
 });
@@ -133,9 +133,9 @@ function settingsOf(body: Static<typeof RuleChange>): Partial<RuleSettings> {
     ...(enabled !== undefined && { enabled }),
     ...(on !== undefined && { on }),
     ...(failedTimes !== undefined && { failedTimes }),
-    ...(scripts && { scriptIds: scripts.map((id) => known(parseScriptId, id)) }),
-    ...(groups && { groupIds: groups.map((id) => known(parseGroupId, id)) }),
-    ...(channels && { channelIds: channels.map((id) => known(parseChannelId, id)) }),
+    ...(scripts && { scriptIds: scripts.map((id) => mustParse(parseScriptId, id)) }),
+    ...(groups && { groupIds: groups.map((id) => mustParse(parseGroupId, id)) }),
+    ...(channels && { channelIds: channels.map((id) => mustParse(parseChannelId, id)) }),
   };
 }
 
@@ -149,7 +149,7 @@ async function carryOut(
   if (isProblem(outcome)) return outcome;
   const row = await findRule(
     readModels,
-    known(parseRuleId, outcome.streamId.slice('rule-'.length)),
+    mustParse(parseRuleId, outcome.streamId.slice('rule-'.length)),
   );
   return row === undefined ? notFound : json(status, ruleJson(row), positionHeader(outcome));
 }

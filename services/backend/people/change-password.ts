@@ -1,5 +1,5 @@
 /** Sets the password of an account. */
-import { parseUserId, known, type SessionId } from '#domain/kernel/ids.ts';
+import { parseUserId, mustParse, type SessionId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import { putCredential } from '#infra/postgres/access/credentials.ts';
 import type { UserView } from '#projections/users/queries.ts';
@@ -31,7 +31,7 @@ export async function changePassword(
     return unusablePassword(keep ? '/new_password' : '/password', unusable);
   const { commands, database, ids, passwords } = services;
   const credentialId = ids.next();
-  const userId = known(parseUserId, user.user_id);
+  const userId = mustParse(parseUserId, user.user_id);
   await putCredential(database, credentialId, await passwords.hash(password));
   const kept = keep && { keptSessionId: keep };
   const command = { type: 'ChangeUserPassword', userId, credentialId, ...kept } as const;

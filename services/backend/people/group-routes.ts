@@ -1,6 +1,6 @@
 /** Groups of scripts. */
 import type { ChangeGroup, CreateGroup } from '#domain/group/commands.ts';
-import { known, parseGroupId } from '#domain/kernel/ids.ts';
+import { mustParse, parseGroupId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import { listGroups } from '#projections/groups/queries.ts';
 import Type from 'typebox';
@@ -68,7 +68,7 @@ const create = operation({
   },
   refusals: ['already_exists'],
   handle: async ({ body: { name, color = '#64748b', icon = 'folder' }, context }, services) => {
-    const groupId = known(parseGroupId, services.ids.next());
+    const groupId = mustParse(parseGroupId, services.ids.next());
     const command = { type: 'CreateGroup', groupId, name, color, icon } as const;
     return await carryOut(command, context, services);
   },
@@ -139,7 +139,7 @@ async function carryOut(
   const outcome = accepted(await commands.execute(command, context));
   if (isProblem(outcome)) return outcome;
   // A repeated request made its group the first time, under another id.
-  const groupId = known(parseGroupId, outcome.streamId.slice('group-'.length));
+  const groupId = mustParse(parseGroupId, outcome.streamId.slice('group-'.length));
   const [group] = await listGroups(readModels, [groupId], undefined, 1);
   if (group === undefined) return notFound;
   const isNew = command.type === 'CreateGroup';

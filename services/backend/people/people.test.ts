@@ -1,4 +1,4 @@
-import { known, parseCommandId } from '#domain/kernel/ids.ts';
+import { mustParse, parseCommandId } from '#domain/kernel/ids.ts';
 import { Projector } from '#infra/postgres/readers/projector.ts';
 import { eventsVisible } from '#infra/testing/platform.ts';
 import { auditProjection } from '#projections/audit/apply.ts';
@@ -148,7 +148,7 @@ describe('given somebody with an account', () => {
         },
       },
     };
-    const commandId = known(parseCommandId, slow.ids.next());
+    const commandId = mustParse(parseCommandId, slow.ids.next());
     const context = { commandId, actor: { kind: 'anonymous' }, ip: null } as const;
     const opening = openSession(
       {

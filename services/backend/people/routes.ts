@@ -1,6 +1,6 @@
 /** People's accounts, for administrators. */
 import { randomBytes } from 'node:crypto';
-import { known, parseGroupId, parseUserId, type GroupId } from '#domain/kernel/ids.ts';
+import { mustParse, parseGroupId, parseUserId, type GroupId } from '#domain/kernel/ids.ts';
 import type { CreateUser } from '#domain/user/commands.ts';
 import { putCredential } from '#infra/postgres/access/credentials.ts';
 import { listGroups } from '#projections/groups/queries.ts';
@@ -111,13 +111,13 @@ async function createUser(
 ): Promise<{ readonly user: UserView; readonly outcome: Accepted } | Problem> {
   const unusable = body.password === undefined ? undefined : passwordProblem(body.password, body);
   if (unusable !== undefined) return unusablePassword('/password', unusable);
-  const groupIds = (body.group_ids ?? []).map((id) => known(parseGroupId, id));
+  const groupIds = (body.group_ids ?? []).map((id) => mustParse(parseGroupId, id));
   const unknown = await unknownGroups(groupIds, readModels);
   if (unknown.length > 0) return badField('group_ids', `group not found: ${unknown.join(', ')}`);
   const email = body.email.toLowerCase();
   const command: CreateUser = {
     type: 'CreateUser',
-    userId: known(parseUserId, ids.next()),
+    userId: mustParse(parseUserId, ids.next()),
     email,
     name: body.name ?? email.slice(0, email.indexOf('@')),
     role: body.role,
@@ -135,7 +135,7 @@ async function createUser(
   const outcome = accepted(await commands.execute(command, context));
   if (isProblem(outcome)) return outcome;
   // A repeated request made its account the first time, under another id.
-  const userId = known(parseUserId, outcome.streamId.slice('user-'.length));
+  const userId = mustParse(parseUserId, outcome.streamId.slice('user-'.length));
   const user = await findUser(readModels, userId);
   if (user === undefined) throw new Error('a created account is not in the read model');
   return { user, outcome };
@@ -203,7 +203,7 @@ const change = operation({
       const wanted = { role: role ?? present.role, can_audit: canAudit ?? present.can_audit };
       if (isPowerful(present) || isPowerful(wanted)) return needsSession;
     }
-    const groupIds = named?.map((id) => known(parseGroupId, id));
+    const groupIds = named?.map((id) => mustParse(parseGroupId, id));
     const unknown = await unknownGroups(groupIds ?? [], services.readModels);
     if (unknown.length > 0) return badField('group_ids', `group not found: ${unknown.join(', ')}`);
     const changes = {

@@ -1,7 +1,7 @@
 /** The whole platform as it was at a moment, from the history alone: docs/audit.md. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import type { StreamId } from '#domain/kernel/event.ts';
-import { known, parseGroupId } from '#domain/kernel/ids.ts';
+import { mustParse, parseGroupId } from '#domain/kernel/ids.ts';
 import { sees } from '#domain/kernel/rights.ts';
 import type { SystemEvent } from '#domain/system/events.ts';
 import { evolveSystem, initialSystem } from '#domain/system/state.ts';
@@ -146,7 +146,7 @@ function shownTo(principal: Principal, one: Replayed | undefined): Replayed['ite
   if (one === undefined) return null;
   const { groupIds, item } = one;
   if (principal.role === 'administrator') return item;
-  const isVisible = (id: string) => sees(principal, known(parseGroupId, id));
+  const isVisible = (id: string) => sees(principal, mustParse(parseGroupId, id));
   if (groupIds !== 'every' && !groupIds.some(isVisible)) return null;
   const { group_ids: all } = item;
   return Array.isArray(all) ? { ...item, group_ids: all.filter(isVisible) } : item;

@@ -1,6 +1,6 @@
 // Long because all of it looks back at one history, which takes seconds to make.
 import type { Principal } from '#domain/kernel/actor.ts';
-import { known, parseUserId } from '#domain/kernel/ids.ts';
+import { mustParse, parseUserId } from '#domain/kernel/ids.ts';
 import { makeMarks, type Horizon } from '#infra/postgres/event-store/active-runs-at.ts';
 import type { Moment } from '#infra/postgres/event-store/streams-at.ts';
 import { withClient } from '#infra/testing/client.ts';
@@ -299,7 +299,7 @@ describe('given things that have changed', () => {
 
 describe('given nothing but the history', () => {
   const principal: Principal = {
-    userId: known(parseUserId, '00000000-0000-7000-8000-000000000001'),
+    userId: mustParse(parseUserId, '00000000-0000-7000-8000-000000000001'),
     email: 'admin@example.com',
     name: 'Admin',
     role: 'administrator',

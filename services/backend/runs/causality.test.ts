@@ -1,4 +1,4 @@
-import { known, parseNoticeId, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';
+import { mustParse, parseNoticeId, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';
 import { noTotals } from '#domain/run/run.ts';
 import { handOver } from '#infra/postgres/event-store/chained-input.ts';
 import { Reactor } from '#infra/postgres/readers/reactor.ts';
@@ -36,7 +36,7 @@ async function react(): Promise<void> {
 }
 
 async function fail(id: string): Promise<void> {
-  const runId = known(parseRunId, id);
+  const runId = mustParse(parseRunId, id);
   const fence = await startRun(platform, id);
   const end = { outcome: 'exit_code', exitCode: 1, signal: null, totals: noTotals } as const;
   await asRuntime(platform, { type: 'FinishRun', runId, fence, ...end });
@@ -56,9 +56,9 @@ test('given a webhook whose run fails and starts another one, then each is trace
   await fail(first);
   await asRuntime(platform, {
     type: 'PostNotice',
-    noticeId: known(parseNoticeId, '01900000-0000-7000-8000-00000000aaaa'),
-    runId: known(parseRunId, first),
-    scriptId: known(parseScriptId, source),
+    noticeId: mustParse(parseNoticeId, '01900000-0000-7000-8000-00000000aaaa'),
+    runId: mustParse(parseRunId, first),
+    scriptId: mustParse(parseScriptId, source),
     level: 'error',
     message: 'It broke.',
   });

@@ -1,6 +1,6 @@
 /** What a run came from, run by run, and what came of it. */
 import type { Recorded } from '#domain/aggregates.ts';
-import { known, parseRunId, type RunId } from '#domain/kernel/ids.ts';
+import { mustParse, parseRunId, type RunId } from '#domain/kernel/ids.ts';
 import type { RunQueued } from '#domain/run/events.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
 import { readVersions } from '#infra/postgres/event-store/streams-at.ts';
@@ -64,5 +64,5 @@ export async function effectsOf(db: ReadModels, runId: RunId): Promise<readonly 
 }
 
 function runIn({ action, resource }: AuditTable): RunId | undefined {
-  return action === 'run_queued' ? known(parseRunId, resource.slice('run-'.length)) : undefined;
+  return action === 'run_queued' ? mustParse(parseRunId, resource.slice('run-'.length)) : undefined;
 }

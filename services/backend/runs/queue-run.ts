@@ -1,6 +1,6 @@
 /** Asks for a run. */
 import type { Principal } from '#domain/kernel/actor.ts';
-import { known, parseRunId } from '#domain/kernel/ids.ts';
+import { mustParse, parseRunId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import type { Trigger } from '#domain/run/run.ts';
 import { queuedRun } from '#projections/runs/apply.ts';
@@ -59,7 +59,7 @@ export async function runOf(outcome: Accepted, { readModels }: Services): Promis
   // What was recorded just now says it all; asking again would cost as much as the run itself.
   if (event?.type === 'RunQueued' && !outcome.repeated) return queuedRun(event);
   // A repeated request made its run the first time, under another id.
-  const runId = known(parseRunId, outcome.streamId.slice('run-'.length));
+  const runId = mustParse(parseRunId, outcome.streamId.slice('run-'.length));
   const run = await findRun(readModels, runId);
   if (run === undefined) throw new Error('a queued run is not in the read model');
   return run;

@@ -1,6 +1,6 @@
 /** Asks for a run as an earlier one was. */
 import type { Principal } from '#domain/kernel/actor.ts';
-import { known, parseRunId, parseScriptId, type RunId } from '#domain/kernel/ids.ts';
+import { mustParse, parseRunId, parseScriptId, type RunId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import { payloadOf } from '#domain/run/run.ts';
 import { keepPayload } from '#infra/postgres/event-store/payloads.ts';
@@ -45,8 +45,8 @@ export async function rerunRun(call: RerunCall, services: Services): Promise<Que
     await commands.execute(
       {
         type: 'RunScript',
-        runId: known(parseRunId, ids.next()),
-        scriptId: known(parseScriptId, repeated.script_id),
+        runId: mustParse(parseRunId, ids.next()),
+        scriptId: mustParse(parseScriptId, repeated.script_id),
         trigger: {
           type: 'rerun',
           runId: parameters.run_id,
@@ -69,7 +69,7 @@ async function latestProblem(
   { script_id: scriptId, params_sha256: sha256 }: RunsTable,
   services: Services,
 ): Promise<Problem | undefined> {
-  const script = await services.findRunnable(known(parseScriptId, scriptId));
+  const script = await services.findRunnable(mustParse(parseScriptId, scriptId));
   if (script === undefined || script.parameters_schema === null) return undefined;
   const params = await readParams(services.database, [sha256]);
   return await paramsObjection(script, params.get(sha256), services);

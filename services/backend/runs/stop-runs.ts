@@ -1,7 +1,7 @@
 /** Asks runs to stop. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import {
-  known,
+  mustParse,
   parseCommandId,
   parseRunId,
   type RunId,
@@ -82,8 +82,8 @@ async function stopOneOfMany(
   { context }: StopCall,
   { commands, ids }: Services,
 ) {
-  const runId = known(parseRunId, run_id);
-  const commandId = known(parseCommandId, ids.derived(context.commandId, run_id));
+  const runId = mustParse(parseRunId, run_id);
+  const commandId = mustParse(parseCommandId, ids.derived(context.commandId, run_id));
   const outcome = await commands.execute({ type: 'StopRun', runId }, { ...context, commandId });
   return { runId, outcome: accepted(outcome) };
 }
@@ -98,7 +98,7 @@ async function stopNamed(
   call: StopScriptCall,
   services: Services,
 ): Promise<Stopped | Problem> {
-  const runId = known(parseRunId, text);
+  const runId = mustParse(parseRunId, text);
   const run = await visibleRun(call.principal, runId, services.readModels);
   if (run?.script_id !== call.parameters.id) return notFound;
   return await stopOne(runId, call, services);

@@ -1,5 +1,5 @@
 /** `Prefer: wait=30` (RFC 7240): answer when the run has ended, if it ends in time. */
-import { known, parseRunId } from '#domain/kernel/ids.ts';
+import { mustParse, parseRunId } from '#domain/kernel/ids.ts';
 import { findRun } from '#projections/runs/queries.ts';
 import type { RunsTable } from '#projections/runs/table.ts';
 import type { Services } from '../services.ts';
@@ -21,7 +21,7 @@ export async function untilFinished(
   { bus, readModels }: Pick<Services, 'bus' | 'readModels'>,
   gone: AbortSignal,
 ): Promise<RunsTable> {
-  const runId = known(parseRunId, run.run_id);
+  const runId = mustParse(parseRunId, run.run_id);
   const deadlineMs = performance.now() + waitSeconds * 1000;
   let changed: () => void = () => undefined;
   const unsubscribe = bus.subscribe('status', (message) => {

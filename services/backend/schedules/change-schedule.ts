@@ -1,6 +1,6 @@
 /** Makes and changes schedules. */
 import type { Principal } from '#domain/kernel/actor.ts';
-import { known, parseScheduleId, parseScriptId, type ScheduleId } from '#domain/kernel/ids.ts';
+import { mustParse, parseScheduleId, parseScriptId, type ScheduleId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import type { ScheduleCommand } from '#domain/schedule/commands.ts';
 import { findSchedule, type ScheduleView } from '#projections/schedules/queries.ts';
@@ -42,7 +42,7 @@ export async function createSchedule(
   if (isProblem(definition)) return definition;
   const params = await triggerParams(scriptId, given ?? null, services);
   if (isProblem(params)) return params;
-  const scheduleId = known(parseScheduleId, services.ids.next());
+  const scheduleId = mustParse(parseScheduleId, services.ids.next());
   const defined = { ...definition, paramsSha256: params.sha256 };
   const command = { type: 'CreateSchedule', scheduleId, scriptId, definition: defined } as const;
   return await execute(command, params, call, services);
@@ -68,7 +68,7 @@ export async function changeSchedule(
   const { params: given, ...changes } = call.body;
   const definition = definitionOf(changes, present.definition);
   if (isProblem(definition)) return definition;
-  const scriptId = known(parseScriptId, present.script_id);
+  const scriptId = mustParse(parseScriptId, present.script_id);
   const params =
     given === undefined
       ? { sha256: present.params_sha256, content: undefined }

@@ -1,5 +1,5 @@
 /** Schedules: list, create, read, change, delete. */
-import { known, parseScheduleId, parseScriptId } from '#domain/kernel/ids.ts';
+import { mustParse, parseScheduleId, parseScriptId } from '#domain/kernel/ids.ts';
 import { findSchedule, listSchedules, type ScheduleView } from '#projections/schedules/queries.ts';
 import Type from 'typebox';
 import { visibleGroups } from '../access/visibility.ts';
@@ -164,7 +164,7 @@ const remove = operation({
         {
           type: 'DeleteSchedule',
           scheduleId: schedule_id,
-          scriptId: known(parseScriptId, schedule.script_id),
+          scriptId: mustParse(parseScriptId, schedule.script_id),
           ...(condition.version !== undefined && { expectedVersion: condition.version }),
         },
         context,
@@ -175,7 +175,7 @@ const remove = operation({
 
 /** The schedule that a command wrote; a repeated request made it the first time, under another id. */
 async function show(outcome: Accepted, services: Services, status: 200 | 201): Promise<Answer> {
-  const id = known(parseScheduleId, outcome.streamId.slice('schedule-'.length));
+  const id = mustParse(parseScheduleId, outcome.streamId.slice('schedule-'.length));
   const schedule = await findSchedule(services.readModels, id);
   if (schedule === undefined) throw new Error('a schedule is not in the read model');
   return json(status, await withParams(schedule, services), {

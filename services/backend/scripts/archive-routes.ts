@@ -1,5 +1,5 @@
 /** Scripts as zip archives, out and in. */
-import { known, parseScriptId } from '#domain/kernel/ids.ts';
+import { mustParse, parseScriptId } from '#domain/kernel/ids.ts';
 import { objectKey } from '#domain/ports/object-keys.ts';
 import { listFiles } from '#projections/scripts/files.ts';
 import Type from 'typebox';
@@ -44,7 +44,9 @@ const exportOne = operation({
     const { version } = script;
     const headers = { ETag: etag(version) };
     if (isUnchanged(header('If-None-Match'), String(version))) return nothing(304, headers);
-    const files = await listFiles(readModels, known(parseScriptId, script.script_id), { version });
+    const files = await listFiles(readModels, mustParse(parseScriptId, script.script_id), {
+      version,
+    });
     const chunks = zipOf(
       files.map(({ path, sha256, size_bytes: sizeBytes, saved_at: savedAt }) => ({
         path,

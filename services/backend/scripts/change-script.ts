@@ -1,6 +1,6 @@
 /** Changes a script as a JSON merge patch says. */
 import type { Principal } from '#domain/kernel/actor.ts';
-import { known, parseCommandId, type ScriptId } from '#domain/kernel/ids.ts';
+import { mustParse, parseCommandId, type ScriptId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import type { ChangeScript } from '#domain/script/commands.ts';
 import { environmentProblem, type EnvironmentVariables } from '#domain/script/environment.ts';
@@ -35,7 +35,7 @@ export async function changeScript(
   const outcome = await changeSettings(call, services, 5);
   if (isProblem(outcome) || body.enabled === undefined) return outcome;
   const type = body.enabled ? 'EnableScript' : 'DisableScript';
-  const commandId = known(parseCommandId, services.ids.derived(context.commandId, type));
+  const commandId = mustParse(parseCommandId, services.ids.derived(context.commandId, type));
   const command = { type, scriptId: parameters.id } as const;
   return accepted(await services.commands.execute(command, { ...context, commandId }));
 }

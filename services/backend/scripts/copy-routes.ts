@@ -1,5 +1,5 @@
 /** Scripts made of scripts: copies, and deleted ones that come back. */
-import { known, parseScriptId } from '#domain/kernel/ids.ts';
+import { mustParse, parseScriptId } from '#domain/kernel/ids.ts';
 import { objectKey } from '#domain/ports/object-keys.ts';
 import type { CreateScript } from '#domain/script/commands.ts';
 import { settingsOf } from '#projections/scripts/apply.ts';
@@ -56,10 +56,12 @@ async function copyOf(
   { readModels, ids }: Services,
 ): Promise<CreateScript> {
   const { version } = source;
-  const files = await listFiles(readModels, known(parseScriptId, source.script_id), { version });
+  const files = await listFiles(readModels, mustParse(parseScriptId, source.script_id), {
+    version,
+  });
   return {
     type: 'CreateScript',
-    scriptId: known(parseScriptId, ids.next()),
+    scriptId: mustParse(parseScriptId, ids.next()),
     ...chosen,
     description: source.description,
     settings: settingsOf(source),

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { defaultGroupId } from '#domain/group/seed.ts';
 import type { Principal } from '#domain/kernel/actor.ts';
 import {
-  known,
+  mustParse,
   parseGroupId,
   parseScriptId,
   type GroupId,
@@ -52,7 +52,7 @@ export async function createScript(
   const noSchema = await parametersSchemaProblem(call.body, services);
   if (noSchema !== undefined) return noSchema;
   const { files, contents } = await startingFiles(call.body.template, entrypoint);
-  const scriptId = known(parseScriptId, services.ids.next());
+  const scriptId = mustParse(parseScriptId, services.ids.next());
   const command = newScript(call, scriptId, groupId, { entrypoint, files });
   const contentOf = async (sha256: string) =>
     toAsyncIterable(contents.get(sha256) ?? new Uint8Array());

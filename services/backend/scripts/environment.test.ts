@@ -1,4 +1,4 @@
-import { known, parseScriptId } from '#domain/kernel/ids.ts';
+import { mustParse, parseScriptId } from '#domain/kernel/ids.ts';
 import { PostgresEnvironmentLocks } from '#infra/postgres/operations/environment-locks.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { script } from '../testing/people.ts';
@@ -15,7 +15,7 @@ test('a version tells which packages its runs get, and a rebuild makes one that 
   const path = `/api/v1/scripts/${id}/environment`;
   expect((await platform.admin.get(path)).json).toEqual({ script_id: id, version: 1, locks: [] });
   const locks = new PostgresEnvironmentLocks(platform.pool);
-  const place = { scriptId: known(parseScriptId, id), scriptVersion: 1, target: 'Linux-312' };
+  const place = { scriptId: mustParse(parseScriptId, id), scriptVersion: 1, target: 'Linux-312' };
   const hash = `sha256:${'a'.repeat(64)}`;
   const lock = `greeter==1.0 --hash=${hash}\nown==2.0\n`;
   expect(await locks.record(place, lock)).toBe(lock);

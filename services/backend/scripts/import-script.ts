@@ -1,6 +1,6 @@
 /** Makes a script of an archive: the bytes to a file first, then all checks, then the store. */
 import type { Principal } from '#domain/kernel/actor.ts';
-import { known, parseScriptId } from '#domain/kernel/ids.ts';
+import { mustParse, parseScriptId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import type { FileVersion } from '#domain/script/events.ts';
 import { entrypointProblem } from '#domain/script/path.ts';
@@ -97,7 +97,7 @@ async function make(
   }
   const command = {
     type: 'CreateScript',
-    scriptId: known(parseScriptId, services.ids.next()),
+    scriptId: mustParse(parseScriptId, services.ids.next()),
     name: query.name ?? nameOf(uploadName) ?? folder ?? 'Imported script',
     description: '',
     groupId,

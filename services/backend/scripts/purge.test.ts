@@ -1,4 +1,4 @@
-import { known, parseScriptId } from '#domain/kernel/ids.ts';
+import { mustParse, parseScriptId } from '#domain/kernel/ids.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { asRuntime, finishRun, run, script, startRun } from '../testing/people.ts';
 import { startTestBackend, type TestBackend } from '../testing/test-backend.ts';
@@ -50,7 +50,7 @@ describe('given a deleted script with a run', () => {
   });
 
   test('when it is finished, then that is told', async () => {
-    await asRuntime(platform, { type: 'FinishPurge', scriptId: known(parseScriptId, id) });
+    await asRuntime(platform, { type: 'FinishPurge', scriptId: mustParse(parseScriptId, id) });
     expect((await purge(id)).json).toEqual({ script_id: id, state: 'finished' });
   });
 });

@@ -1,5 +1,5 @@
 /** Records a script that starts with files, whose bytes come from wherever they are. */
-import { known, parseScriptId, type ScriptId } from '#domain/kernel/ids.ts';
+import { mustParse, parseScriptId, type ScriptId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import { objectKey } from '#domain/ports/object-keys.ts';
 import type { CreateScript } from '#domain/script/commands.ts';
@@ -29,6 +29,6 @@ export async function recordScript(
   const outcome = accepted(await commands.execute(command, context));
   if (isProblem(outcome)) return outcome;
   // A repeated request made its script the first time, under another id.
-  const scriptId = known(parseScriptId, outcome.streamId.slice('script-'.length));
+  const scriptId = mustParse(parseScriptId, outcome.streamId.slice('script-'.length));
   return { scriptId, outcome };
 }

@@ -1,4 +1,4 @@
-import { known, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';
+import { mustParse, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';
 import { Projector } from '#infra/postgres/readers/projector.ts';
 import { eventsVisible } from '#infra/testing/platform.ts';
 import { tablesWith } from '#infra/testing/stored-text.ts';
@@ -28,7 +28,7 @@ async function withSecret(value = canary, more = {}): Promise<string> {
 /** The value as a run would get it. */
 async function valueOf(scriptId: string, name: string): Promise<string> {
   const { readModels, vault } = platform.services;
-  const [secret] = await sealedSecrets(readModels, known(parseScriptId, scriptId), name);
+  const [secret] = await sealedSecrets(readModels, mustParse(parseScriptId, scriptId), name);
   if (secret === undefined) throw new Error('there is no such secret');
   return await vault.open({ scriptId, name, version: secret.version }, secret.sealed);
 }
@@ -87,8 +87,8 @@ describe('given a secret', () => {
     const id = await withSecret();
     await asRuntime(platform, {
       type: 'ReadSecrets',
-      runId: known(parseRunId, '019aa3f4-01aa-7c11-8d22-5e6f70819203'),
-      scriptId: known(parseScriptId, id),
+      runId: mustParse(parseRunId, '019aa3f4-01aa-7c11-8d22-5e6f70819203'),
+      scriptId: mustParse(parseScriptId, id),
       secrets: [{ name: 'TOKEN', version: 1 }],
     });
     await eventsVisible(platform.pool);
@@ -117,7 +117,7 @@ describe('given the last secret of a script', () => {
   test('when it is deleted, then its key is destroyed, and what is left cannot be read', async () => {
     const id = await withSecret();
     const { readModels, vault } = platform.services;
-    const [copy] = await sealedSecrets(readModels, known(parseScriptId, id));
+    const [copy] = await sealedSecrets(readModels, mustParse(parseScriptId, id));
     if (copy === undefined) throw new Error('there is no secret');
     const place = { scriptId: id, name: 'TOKEN', version: 1 };
     expect(await vault.open(place, copy.sealed)).toBe(canary);

@@ -2,7 +2,7 @@
  *  doing it again, or twice at once, changes nothing. They sort before all others: lists begin with what is new. */
 import type { Command } from '#domain/aggregates.ts';
 import { seededGroups } from '#domain/group/seed.ts';
-import { known, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';
+import { mustParse, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';
 import { objectKey } from '#domain/ports/object-keys.ts';
 import { defaultSettings } from '#domain/script/settings.ts';
 import { toAsyncIterable } from '../http/wire/spool.ts';
@@ -27,7 +27,7 @@ const examples: readonly Example[] = [
   { scriptId: '01900000-0000-7000-8000-0000000000e3', template: 'etl-job', group: 'ETL' },
 ];
 const shownRun = {
-  runId: known(parseRunId, '01900000-0000-7000-8000-0000000000f1'),
+  runId: mustParse(parseRunId, '01900000-0000-7000-8000-0000000000f1'),
   template: 'etl-job',
 } as const;
 
@@ -39,7 +39,7 @@ export async function makeExamples(
   carryOut: (command: Command, cause: string) => Promise<void>,
 ): Promise<void> {
   for (const { scriptId: id, template, group } of examples) {
-    const scriptId = known(parseScriptId, id);
+    const scriptId = mustParse(parseScriptId, id);
     const { files, contents } = await startingFiles(template, defaultSettings.entrypoint);
     for (const [sha256, content] of contents) {
       await objects.putStream(objectKey.scriptBlob(scriptId, sha256), toAsyncIterable(content));

@@ -1,4 +1,4 @@
-import { known, parseRunId } from '#domain/kernel/ids.ts';
+import { mustParse, parseRunId } from '#domain/kernel/ids.ts';
 import { advance, removeLogs } from '#infra/postgres/operations/removals.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { finishRun, run, script, startRun, writeLines } from '../testing/people.ts';
@@ -74,7 +74,7 @@ describe('given a run of which things are no longer kept', () => {
     const id = await endedRun();
     const { rows } = await platform.pool.query<{ sha256: string }>(
       'SELECT params_sha256 AS sha256 FROM runs WHERE run_id = $1',
-      [known(parseRunId, id)],
+      [mustParse(parseRunId, id)],
     );
     const again = () => platform.admin.post(`/api/v1/runs/${id}/rerun`, { version: 'same' });
     expect((await again()).status).toBe(202);

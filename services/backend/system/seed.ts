@@ -2,7 +2,7 @@
  *  from names, so that doing it again, or twice at once, changes nothing. */
 import type { Command } from '#domain/aggregates.ts';
 import { seededGroups } from '#domain/group/seed.ts';
-import { known, parseCommandId, parseUserId } from '#domain/kernel/ids.ts';
+import { mustParse, parseCommandId, parseUserId } from '#domain/kernel/ids.ts';
 import { emailProblem } from '#domain/kernel/names.ts';
 import { putCredential } from '#infra/postgres/access/credentials.ts';
 import { findUserByEmail, listUsers } from '#projections/users/queries.ts';
@@ -60,7 +60,7 @@ async function createAdministrator(
   await putCredential(database, credentialId, await passwords.hash(password));
   const command: Command = {
     type: 'CreateUser',
-    userId: known(parseUserId, ids.derived(cause, 'user')),
+    userId: mustParse(parseUserId, ids.derived(cause, 'user')),
     email: address,
     name: 'Administrator',
     role: 'administrator',
@@ -77,7 +77,7 @@ async function createAdministrator(
 /** Does it once, whoever asks again. */
 export async function carryOut(command: Command, cause: string, services: Services): Promise<void> {
   const { commands, ids } = services;
-  const commandId = known(parseCommandId, ids.derived('seed', cause));
+  const commandId = mustParse(parseCommandId, ids.derived('seed', cause));
   const outcome = await commands.execute(command, {
     commandId,
     fingerprint: cause,

@@ -1,6 +1,6 @@
 /** What the paths of operations name: made for a test, in a group, of somebody. */
 import { objectKey } from '#domain/ports/object-keys.ts';
-import { known, parseCommandId, parseSessionId, parseUserId } from '#domain/kernel/ids.ts';
+import { mustParse, parseCommandId, parseSessionId, parseUserId } from '#domain/kernel/ids.ts';
 import type { Operation } from '../http/operation.ts';
 import {
   apiToken,
@@ -56,9 +56,9 @@ async function idOf(answer: ReturnType<TestClient['post']>): Promise<string> {
 }
 
 async function sessionOf({ services }: TestBackend, owner: TestClient): Promise<string> {
-  const sessionId = known(parseSessionId, services.ids.next());
-  const commandId = known(parseCommandId, services.ids.next());
-  const userId = known(parseUserId, await idOf(owner.get('/api/v1/auth/me')));
+  const sessionId = mustParse(parseSessionId, services.ids.next());
+  const commandId = mustParse(parseCommandId, services.ids.next());
+  const userId = mustParse(parseUserId, await idOf(owner.get('/api/v1/auth/me')));
   const open = {
     type: 'OpenSession',
     sessionId,

@@ -7,7 +7,7 @@ import { buffer } from 'node:stream/consumers';
 import type { Command, Recorded } from '#domain/aggregates.ts';
 import type { Role } from '#domain/kernel/actor.ts';
 import {
-  known,
+  mustParse,
   parseBackupId,
   parseCommandId,
   parseDeliveryId,
@@ -124,7 +124,7 @@ export async function channel(owner: TestClient, body: object = {}): Promise<str
 /** A backup that is complete, of three bytes. @returns its id */
 export async function backup({ services }: TestBackend): Promise<string> {
   const { commands, ids, objects } = services;
-  const backupId = known(parseBackupId, ids.next());
+  const backupId = mustParse(parseBackupId, ids.next());
   const content = backupContent({ sizeBytes: 3 });
   await objects.put(partKey(backupId, archiveName), Buffer.from('tar'));
   await objects.put(partKey(backupId, 'keys.json'), Buffer.from('[]\n'));
@@ -133,7 +133,7 @@ export async function backup({ services }: TestBackend): Promise<string> {
     { type: 'StartBackup', backupId, kind: content.kind },
     { type: 'FinishBackup', backupId, content },
   ] as const) {
-    const commandId = known(parseCommandId, ids.next());
+    const commandId = mustParse(parseCommandId, ids.next());
     const actor = { kind: 'system', name: 'scheduler' } as const;
     const context = { commandId, actor, ip: null, correlationId: backupId, causationId: null };
     await commands.execute(command, context);
@@ -148,7 +148,7 @@ export async function downloadedBackup(
   masterKey: Uint8Array = services.masterKeys[0],
 ): Promise<Buffer> {
   const { ids, objects, pool } = services;
-  const id = known(parseBackupId, ids.next());
+  const id = mustParse(parseBackupId, ids.next());
   const createdAt = new Date('2026-01-02T03:04:05.678Z');
   await makeBackup(
     { pool, objects, key, masterKey, version: '0.1.13' },
@@ -186,7 +186,7 @@ export async function delivery(owner: TestClient, channelId: string): Promise<st
 export async function failDelivery(platform: TestBackend, id: string): Promise<void> {
   await asRuntime(platform, {
     type: 'RecordAttempt',
-    deliveryId: known(parseDeliveryId, id),
+    deliveryId: mustParse(parseDeliveryId, id),
     attempt: 1,
     at: '2026-11-21T02:31:00.000Z',
     result: { kind: 'failed', error: 'Nobody answers.', final: true, retryAfterSeconds: null },
@@ -227,7 +227,7 @@ export async function asRuntime(
   { services }: TestBackend,
   command: Command,
 ): Promise<readonly Recorded[]> {
-  const commandId = known(parseCommandId, services.ids.next());
+  const commandId = mustParse(parseCommandId, services.ids.next());
   const outcome = await services.commands.execute(command, {
     commandId,
     actor: { kind: 'system', name: 'runtime' },
@@ -245,12 +245,12 @@ export async function notice(
   scriptId: string | null,
   said: Partial<PostNotice> = {},
 ): Promise<string> {
-  const noticeId = known(parseNoticeId, platform.services.ids.next());
+  const noticeId = mustParse(parseNoticeId, platform.services.ids.next());
   await asRuntime(platform, {
     type: 'PostNotice',
     noticeId,
     runId: null,
-    scriptId: scriptId === null ? null : known(parseScriptId, scriptId),
+    scriptId: scriptId === null ? null : mustParse(parseScriptId, scriptId),
     level: 'info',
     message: 'Done.',
     ...said,
@@ -260,7 +260,7 @@ export async function notice(
 
 /** Starts a queued run. @returns the fence */
 export async function startRun(platform: TestBackend, id: string): Promise<number> {
-  const runId = known(parseRunId, id);
+  const runId = mustParse(parseRunId, id);
   const [event] = await asRuntime(platform, {
     type: 'StartRun',
     runId,
@@ -281,7 +281,7 @@ export async function finishRun(
 ): Promise<void> {
   await asRuntime(platform, {
     type: 'FinishRun',
-    runId: known(parseRunId, id),
+    runId: mustParse(parseRunId, id),
     fence,
     outcome,
     exitCode: outcome === 'success' ? 0 : 1,

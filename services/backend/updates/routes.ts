@@ -1,5 +1,5 @@
 /** Updates of the platform: what there is, installing it, and going back. */
-import { known, parseUpdateId } from '#domain/kernel/ids.ts';
+import { mustParse, parseUpdateId } from '#domain/kernel/ids.ts';
 import { UpdateRefused } from '#domain/ports/updates.ts';
 import type { StartUpdate } from '#domain/update/commands.ts';
 import { compareVersions } from '#domain/update/update.ts';
@@ -141,7 +141,7 @@ const discard = operation({
   handle: async ({ context }, services) => {
     const copy = services.updates.releases?.read('copy');
     if (copy !== undefined) {
-      const updateId = known(parseUpdateId, copy.updateId);
+      const updateId = mustParse(parseUpdateId, copy.updateId);
       const command = { type: 'DiscardRollback', updateId, cause: 'requested' } as const;
       const outcome = accepted(await services.commands.execute(command, context));
       if (isProblem(outcome)) return outcome;
@@ -181,7 +181,7 @@ async function start(
   const { active } = (await readUpdates(database)).state;
   // Whoever did not hear the answer asks again.
   const isSame = active?.kind === wanted.kind && active.to === wanted.to;
-  const updateId = isSame ? active.updateId : known(parseUpdateId, ids.next());
+  const updateId = isSame ? active.updateId : mustParse(parseUpdateId, ids.next());
   const command = { type: 'StartUpdate', updateId, from: current, ...wanted } as const;
   const outcome = accepted(await commands.execute(command, context));
   if (isProblem(outcome)) return outcome;

@@ -1,5 +1,5 @@
 import { createGroup, finishRun } from '#domain/testing/samples.ts';
-import { known, parseRunId } from '#domain/kernel/ids.ts';
+import { mustParse, parseRunId } from '#domain/kernel/ids.ts';
 import { saveOutput } from '#infra/postgres/logs/run-reports.ts';
 import { systemIds } from '#infra/system/ids.ts';
 import { openTestPlatform, type TestPlatform } from '#infra/testing/platform.ts';
@@ -37,7 +37,7 @@ test('one run of a script of its own is reported until its end, and the script i
   expect(stored).toHaveLength(1);
   expect(stored[0]).toContain('"a challenge"');
 
-  const own = known(parseRunId, systemIds.derived(wanted.updateId, 'self-check run'));
+  const own = mustParse(parseRunId, systemIds.derived(wanted.updateId, 'self-check run'));
   const start = { type: 'StartRun', runtimeId: 'runtime-1', layers: [] } as const;
   await platform.accepted({ ...start, runId: own });
   await saveOutput(platform.pool, own, '"the answer"');

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { Command } from '#domain/aggregates.ts';
 import {
-  known,
+  mustParse,
   parseCommandId,
   parseGroupId,
   parseRunId,
@@ -91,7 +91,7 @@ Platform().output(hashlib.sha256(challenge.encode()).hexdigest())
     scriptId,
     name: 'Self-check of an update',
     description: 'Created by an update to check the platform, then purged.',
-    groupId: known(parseGroupId, (await newestGroupId(parts.database)) ?? ''),
+    groupId: mustParse(parseGroupId, (await newestGroupId(parts.database)) ?? ''),
     settings: { ...defaultSettings, startMode: 'cold' },
     files: [{ path: defaultSettings.entrypoint, sha256, sizeBytes: content.length }],
   };
@@ -101,8 +101,8 @@ Platform().output(hashlib.sha256(challenge.encode()).hexdigest())
 
 function idsOf(updateId: string, ids: Ids) {
   return {
-    scriptId: known(parseScriptId, ids.derived(updateId, 'self-check script')),
-    runId: known(parseRunId, ids.derived(updateId, 'self-check run')),
+    scriptId: mustParse(parseScriptId, ids.derived(updateId, 'self-check script')),
+    runId: mustParse(parseRunId, ids.derived(updateId, 'self-check run')),
   };
 }
 
@@ -112,11 +112,11 @@ async function execute(
   { commands, ids }: SelfCheckParts,
 ): Promise<void> {
   const outcome = await commands.execute(command, {
-    commandId: known(parseCommandId, ids.derived(updateId, `self-check ${command.type}`)),
+    commandId: mustParse(parseCommandId, ids.derived(updateId, `self-check ${command.type}`)),
     fingerprint: command.type,
     actor: { kind: 'system', name: 'updater' },
     ip: null,
-    correlationId: known(parseCommandId, ids.derived(updateId, 'self-check')),
+    correlationId: mustParse(parseCommandId, ids.derived(updateId, 'self-check')),
     causationId: null,
   });
   if (outcome.kind === 'refused')

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { known, parseUpdateId, type UpdateId } from '#domain/kernel/ids.ts';
+import { mustParse, parseUpdateId, type UpdateId } from '#domain/kernel/ids.ts';
 import { backupContent, startUpdate } from '#domain/testing/samples.ts';
 import { updateSteps, type UpdateStep } from '#domain/update/update.ts';
 import { Targets } from '#infra/outgoing/targets.ts';
@@ -87,7 +87,7 @@ function updater(changes: Partial<UpdaterParts> = {}): Updater {
 
 /** Somebody has asked for the update, and somebody else makes the backup. */
 async function given(): Promise<string> {
-  const updateId = known(parseUpdateId, systemIds.next());
+  const updateId = mustParse(parseUpdateId, systemIds.next());
   const release = await provider().checkLatest();
   await platform.accepted({ type: 'NoteRelease', ...release });
   await platform.accepted(startUpdate({ updateId, to: version() }));
@@ -211,7 +211,7 @@ describe('the database from before an update', () => {
   let updateId: UpdateId;
   const kept = () => join(folder, 'postgres-before');
   beforeEach(async () => {
-    updateId = known(parseUpdateId, await given());
+    updateId = mustParse(parseUpdateId, await given());
     await platform.accepted({ type: 'SucceedUpdate', updateId });
     await mkdir(kept());
     for (const at of ['own', 'old'])
@@ -245,7 +245,7 @@ describe('the database from before an update', () => {
   });
 
   test('takes the place of the database in a rollback, and does not expire meanwhile', async () => {
-    const rollbackId = known(parseUpdateId, systemIds.next());
+    const rollbackId = mustParse(parseUpdateId, systemIds.next());
     const back = { kind: 'rollback', from: '0.1.13', to: '0.1.12' } as const;
     releases.write('active', {
       ...own(),
@@ -266,7 +266,7 @@ describe('the database from before an update', () => {
   test('is missing: the rollback fails and changes nothing', async () => {
     releases.remove('copy');
     const back = { kind: 'rollback', from: '0.1.13', to: '0.1.12' } as const;
-    const rollbackId = known(parseUpdateId, systemIds.next());
+    const rollbackId = mustParse(parseUpdateId, systemIds.next());
     releases.write('active', {
       ...own(),
       previous: { version: '0.1.12', folder: join(folder, 'old') },

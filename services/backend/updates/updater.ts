@@ -7,7 +7,7 @@ import type { StartBackup } from '#domain/backup/commands.ts';
 import type { BackupEvent } from '#domain/backup/events.ts';
 import { evolveBackup, initialBackup, type BackupState } from '#domain/backup/state.ts';
 import {
-  known,
+  mustParse,
   parseBackupId,
   parseCommandId,
   type BackupId,
@@ -120,7 +120,7 @@ export class Updater {
   /** Its id follows from the update, so that a second attempt finds the first one's. */
   async #backUp(updateId: UpdateId, signal: AbortSignal): Promise<string> {
     const { ids, clock, backupPatienceMs = usualBackupPatienceMs } = this.#parts;
-    const backupId = known(parseBackupId, ids.derived(updateId, 'backup'));
+    const backupId = mustParse(parseBackupId, ids.derived(updateId, 'backup'));
     await this.#execute({ type: 'StartBackup', backupId, kind: 'before_update' });
     const deadlineMs = clock.now().getTime() + backupPatienceMs;
     for (;;) {
@@ -238,7 +238,7 @@ export class Updater {
 
   async #execute(command: UpdateCommand | StartBackup): Promise<Outcome> {
     const { commands, ids } = this.#parts;
-    const commandId = known(parseCommandId, ids.next());
+    const commandId = mustParse(parseCommandId, ids.next());
     const context: CommandContext = {
       commandId,
       actor: { kind: 'system', name: 'updater' },

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { known, parseUpdateId } from '#domain/kernel/ids.ts';
+import { mustParse, parseUpdateId } from '#domain/kernel/ids.ts';
 import { UpdateRefused, type UpdateProvider } from '#domain/ports/updates.ts';
 import { systemIds } from '#infra/system/ids.ts';
 import { Releases } from '#services/shared/releases.ts';
@@ -95,7 +95,7 @@ test('a rollback that loses events asks for a confirmation, until the copy is di
   await writeFile(join(now, 'migrations', '0001_new.sql'), '');
   const previous = { version: '0.0.1', folder: before };
   releases.write('active', { version: current, folder: now, previous });
-  const updateId = known(parseUpdateId, systemIds.next());
+  const updateId = mustParse(parseUpdateId, systemIds.next());
   const started = { updateId, kind: 'rollback', from: '0.0.1', to: current } as const;
   await carryOut({ type: 'StartUpdate', ...started }, 'start', platform.services);
   await carryOut({ type: 'SucceedUpdate', updateId }, 'success', platform.services);

@@ -1,7 +1,7 @@
 /** The call of a webhook: its token is all that the caller needs, and the secret where calls are signed. */
 import { createHash } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
-import { known, parseCommandId, parseWebhookId } from '#domain/kernel/ids.ts';
+import { mustParse, parseCommandId, parseWebhookId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import { webhookPayload } from '#domain/webhook/payload.ts';
 import { webhookBurst } from '#domain/webhook/webhook.ts';
@@ -169,11 +169,11 @@ function contextOf(
   { ids }: Services,
 ): CommandContext {
   const { webhook_id: id, name } = webhook;
-  const actor = { kind: 'webhook', webhookId: known(parseWebhookId, id), name } as const;
+  const actor = { kind: 'webhook', webhookId: mustParse(parseWebhookId, id), name } as const;
   const key = keyOf(headers);
   if (key === undefined) return { ...context, actor };
   const fingerprint = createHash('sha256').update(body).digest('hex');
-  const commandId = known(parseCommandId, ids.derived(id, key));
+  const commandId = mustParse(parseCommandId, ids.derived(id, key));
   return { ...context, actor, commandId, fingerprint };
 }
 

@@ -1,6 +1,6 @@
 /** Makes and changes webhooks: their settings, their tokens and the secrets that callers sign with. */
 import type { Principal } from '#domain/kernel/actor.ts';
-import { known, parseScriptId, parseWebhookId, type WebhookId } from '#domain/kernel/ids.ts';
+import { mustParse, parseScriptId, parseWebhookId, type WebhookId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import type { ChangeWebhook, WebhookCommand } from '#domain/webhook/commands.ts';
 import type { WebhookSigning } from '#domain/webhook/webhook.ts';
@@ -41,11 +41,11 @@ export async function createWebhook(
   { principal, context, body }: Asking<Static<typeof NewWebhook>>,
   services: Services,
 ): Promise<Changed | Problem> {
-  const scriptId = known(parseScriptId, body.script_id);
+  const scriptId = mustParse(parseScriptId, body.script_id);
   if (!(await seesScript(principal, scriptId, services.readModels))) {
     return badField('script_id', 'script not found');
   }
-  const webhookId = known(parseWebhookId, services.ids.next());
+  const webhookId = mustParse(parseWebhookId, services.ids.next());
   const { text: token, hash } = newWebhookToken();
   const secret = body.signing === true ? await newSecret(webhookId, 1, services) : undefined;
   if (isProblem(secret)) return secret;

@@ -1,5 +1,5 @@
 /** Asks for the run of a call that was let in, and of one that is to be delivered again. */
-import { known, parseRunId, parseScriptId, parseWebhookId } from '#domain/kernel/ids.ts';
+import { mustParse, parseRunId, parseScriptId, parseWebhookId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import type { RunScript } from '#domain/run/commands.ts';
 import type { CalledWebhook } from '#projections/webhooks/queries.ts';
@@ -26,18 +26,18 @@ export async function queueDelivery(
   services: Services,
 ): Promise<Queued | Problem> {
   const { commands, ids, clock, findRunnable } = services;
-  const scriptId = known(parseScriptId, webhook.script_id);
+  const scriptId = mustParse(parseScriptId, webhook.script_id);
   const script = await findRunnable(scriptId);
   if (script === undefined) return notFound;
   const mismatch = await paramsObjection(script, undefined, services);
   if (mismatch !== undefined) return mismatch;
   const command: RunScript = {
     type: 'RunScript',
-    runId: known(parseRunId, ids.next()),
+    runId: mustParse(parseRunId, ids.next()),
     scriptId,
     trigger: {
       type: 'webhook',
-      webhookId: known(parseWebhookId, webhook.webhook_id),
+      webhookId: mustParse(parseWebhookId, webhook.webhook_id),
       payloadSha256,
       ...(sizeBytes !== null && { sizeBytes }),
       ...(redeliveryOf !== undefined && { redeliveryOf }),

@@ -1,5 +1,5 @@
 /** Webhooks of scripts: addresses that cause runs. */
-import { known, parseScriptId, parseWebhookId } from '#domain/kernel/ids.ts';
+import { mustParse, parseScriptId, parseWebhookId } from '#domain/kernel/ids.ts';
 import { findWebhook, listWebhooks } from '#projections/webhooks/queries.ts';
 import Type from 'typebox';
 import { visibleGroups } from '../access/visibility.ts';
@@ -61,7 +61,7 @@ const list = operation({
       const past = { principal, at, url, limit, cursor, filter: { script_id: named } };
       return await listAt('webhooks', past, services);
     }
-    const scriptId = named === undefined ? null : known(parseScriptId, named);
+    const scriptId = named === undefined ? null : mustParse(parseScriptId, named);
     const filter = { groupIds: visibleGroups(principal), scriptId };
     const request = { list: 'webhooks', filter, url, limit, cursor };
     const after = keyOf(request, parseWebhookId);
@@ -178,7 +178,7 @@ async function shown(
   { origin }: Pick<Call, 'origin'>,
   { readModels }: Services,
 ): Promise<Answer> {
-  const webhookId = known(parseWebhookId, outcome.streamId.slice('webhook-'.length));
+  const webhookId = mustParse(parseWebhookId, outcome.streamId.slice('webhook-'.length));
   const row = await findWebhook(readModels, webhookId);
   if (row === undefined) return notFound;
   const once = {

@@ -1,6 +1,6 @@
 /** Runs that programs outside the platform have taken. The lease is in the queue's row, so that it holds
  *  whichever adapter its holder talks to. Docs: docs/adr/0017-jobs-of-other-programs.md */
-import { known, parseCommandId, type RunId } from '#domain/kernel/ids.ts';
+import { mustParse, parseCommandId, type RunId } from '#domain/kernel/ids.ts';
 import type { Commands, Outcome } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import type { ClaimedRun, RunQueue } from '#domain/ports/run-queue.ts';
@@ -130,7 +130,7 @@ export class Leases {
   }
 
   #once(runId: RunId, step: string) {
-    const commandId = known(parseCommandId, this.#parts.ids.derived(runId, step));
+    const commandId = mustParse(parseCommandId, this.#parts.ids.derived(runId, step));
     return { commandId, fingerprint: step };
   }
 }

@@ -1,6 +1,6 @@
 /** LPUSH: jobs that producers bring become runs. */
 import { createHash } from 'node:crypto';
-import { known, parseCommandId, parseScriptId } from '#domain/kernel/ids.ts';
+import { mustParse, parseCommandId, parseScriptId } from '#domain/kernel/ids.ts';
 import { canonicalJson } from '#domain/kernel/json.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import { busyChoices } from '#domain/run/run.ts';
@@ -108,7 +108,7 @@ function contextOf(
   { ids }: PushParts,
 ): CommandContext {
   const { idempotency_key: ownKey, ...job } = given;
-  const commandId = known(
+  const commandId = mustParse(
     parseCommandId,
     ownKey === undefined ? ids.next() : ids.derived(script.script_id, `${key} ${ownKey}`),
   );

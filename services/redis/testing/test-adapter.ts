@@ -1,6 +1,12 @@
 /** The real adapter on a free port, over a test database. */
 import type { Role } from '#domain/kernel/actor.ts';
-import { known, parseRunId, parseScriptId, parseTokenId, parseUserId } from '#domain/kernel/ids.ts';
+import {
+  mustParse,
+  parseRunId,
+  parseScriptId,
+  parseTokenId,
+  parseUserId,
+} from '#domain/kernel/ids.ts';
 import type { Scope } from '#domain/kernel/rights.ts';
 import { commandId, groupId, scriptId } from '#domain/testing/ids.ts';
 import {
@@ -108,7 +114,7 @@ export async function startTestAdapter(changes: Partial<AdapterParts> = {}): Pro
     member,
     token: async (scopes, { role = 'operator', groups = [1] } = {}) => {
       made += 1;
-      const userId = known(parseUserId, systemIds.next());
+      const userId = mustParse(parseUserId, systemIds.next());
       await platform.accepted(
         createUser({
           userId,
@@ -119,12 +125,12 @@ export async function startTestAdapter(changes: Partial<AdapterParts> = {}): Pro
         }),
       );
       const { text, hash } = newApiToken();
-      const tokenId = known(parseTokenId, systemIds.next());
+      const tokenId = mustParse(parseTokenId, systemIds.next());
       await platform.accepted(issueToken({ tokenId, userId, tokenHash: hash, scopes }));
       return text;
     },
     queueRun: async (script = 1) => {
-      const runId = known(parseRunId, systemIds.next());
+      const runId = mustParse(parseRunId, systemIds.next());
       const asked = runScript({ runId, scriptId: scriptId(script) });
       recordedBy(await commands.execute(asked, somebody()));
       return runId;
@@ -150,7 +156,7 @@ export async function startTestAdapter(changes: Partial<AdapterParts> = {}): Pro
 /** A script of the group with the same number. */
 export function scriptOf(number: number, changes: Partial<CreateScript> = {}): CreateScript {
   return createScript({
-    scriptId: known(parseScriptId, scriptId(number)),
+    scriptId: mustParse(parseScriptId, scriptId(number)),
     groupId: groupId(number),
     settings,
     ...changes,

@@ -1,6 +1,6 @@
 /** Opens secrets for runs: here alone, for the one run that asks, and not before it is recorded. */
 import type { Actor } from '#domain/kernel/actor.ts';
-import { known, parseCommandId } from '#domain/kernel/ids.ts';
+import { mustParse, parseCommandId } from '#domain/kernel/ids.ts';
 import type { Commands } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import type { ClaimedRun } from '#domain/ports/run-queue.ts';
@@ -95,7 +95,7 @@ export class RunSecrets {
         secrets: secrets.map(({ name, version }) => ({ name, version })),
       },
       {
-        commandId: known(parseCommandId, ids.next()),
+        commandId: mustParse(parseCommandId, ids.next()),
         actor,
         ip: null,
         correlationId,

@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { known, parseBackupId, type BackupId } from '#domain/kernel/ids.ts';
+import { mustParse, parseBackupId, type BackupId } from '#domain/kernel/ids.ts';
 import type { Commands } from '#domain/ports/commands.ts';
 import type { ObjectStore } from '#domain/ports/objects.ts';
 import { backupId, scriptId, userId } from '#domain/testing/ids.ts';
@@ -304,7 +304,7 @@ describe('given that backups are made every night and two are kept', () => {
     const kinds = (await all()).map(({ kind }) => kind);
     expect(kinds.toSorted()).toEqual(['manual', 'scheduled', 'scheduled']);
     const scheduled = (await all()).filter(({ kind }) => kind === 'scheduled');
-    expect(scheduled.map(({ backup_id: id }) => timeOf(known(parseBackupId, id)))).toEqual([
+    expect(scheduled.map(({ backup_id: id }) => timeOf(mustParse(parseBackupId, id)))).toEqual([
       '2026-04-04T01:00:00.000Z',
       '2026-03-03T02:00:00.000Z',
     ]);

@@ -3,7 +3,7 @@
 import type { BackupCommand } from '#domain/backup/commands.ts';
 import {
   inOrderOfTime,
-  known,
+  mustParse,
   parseBackupId,
   parseCommandId,
   type BackupId,
@@ -240,7 +240,7 @@ export class BackupKeeper {
   async #execute(command: BackupCommand): Promise<void> {
     const { commands, ids } = this.#parts;
     await commands.execute(command, {
-      commandId: known(parseCommandId, ids.next()),
+      commandId: mustParse(parseCommandId, ids.next()),
       actor: { kind: 'system', name: 'scheduler' },
       ip: null,
       correlationId: command.backupId,
@@ -250,7 +250,7 @@ export class BackupKeeper {
 }
 
 function backupId(text: string): BackupId {
-  return known(parseBackupId, text);
+  return mustParse(parseBackupId, text);
 }
 
 /** What is wrong with a backup; null for nothing. */

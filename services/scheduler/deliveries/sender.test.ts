@@ -11,7 +11,7 @@ import {
   queueDelivery,
 } from '#domain/testing/samples.ts';
 import {
-  known,
+  mustParse,
   parseChannelId,
   parseCommandId,
   parseDeliveryId,
@@ -61,7 +61,7 @@ afterEach(() => {
 });
 
 async function execute(command: Command): Promise<void> {
-  const commandId = known(parseCommandId, systemIds.next());
+  const commandId = mustParse(parseCommandId, systemIds.next());
   const actor = { kind: 'system', name: 'scheduler' } as const;
   const context = { commandId, actor, ip: null, correlationId: commandId, causationId: null };
   expect((await commands.execute(command, context)).kind).toBe('accepted');
@@ -82,14 +82,14 @@ function sender(parts: Partial<SenderParts> = {}): DeliverySender {
 }
 
 async function givenChannel(config: ChannelConfig, secrets: ChannelSecrets = {}) {
-  const channelId = known(parseChannelId, systemIds.next());
+  const channelId = mustParse(parseChannelId, systemIds.next());
   const sealed = await sealChannel(vault, channelId, secrets);
   await execute(createChannel({ channelId, config, sealed }));
   return channelId;
 }
 
 async function queued(channelId: ChannelId, config: ChannelConfig, told: Partial<Told> = {}) {
-  const deliveryId = known(parseDeliveryId, systemIds.next());
+  const deliveryId = mustParse(parseDeliveryId, systemIds.next());
   const wanted = queueDelivery({ deliveryId, channelId, kind: config.kind });
   await execute({ ...wanted, told: { ...wanted.told, ...told } });
   return deliveryId;
@@ -113,7 +113,7 @@ async function round(parts?: Partial<SenderParts>): Promise<void> {
 }
 
 const stateOf = async (id: string) => {
-  const row = await findDelivery(platform.reads, known(parseDeliveryId, id));
+  const row = await findDelivery(platform.reads, mustParse(parseDeliveryId, id));
   return { status: row?.status, attempts: row?.attempts, last_error: row?.last_error };
 };
 const sent = { status: 'sent', attempts: 1, last_error: null };

@@ -4,7 +4,7 @@ import type { AttemptResult, Told } from '#domain/delivery/delivery.ts';
 import { isStorable } from '#domain/kernel/json.ts';
 import {
   inOrderOfTime,
-  known,
+  mustParse,
   parseChannelId,
   parseCommandId,
   parseDeliveryId,
@@ -100,7 +100,7 @@ export class DeliverySender {
 
   async #attempt(delivery: DueDelivery<Told>): Promise<AttemptResult | 'gone'> {
     const { reads, vault } = this.#parts;
-    const channel = await findChannel(reads, known(parseChannelId, delivery.channel_id));
+    const channel = await findChannel(reads, mustParse(parseChannelId, delivery.channel_id));
     if (channel === undefined) return failed('The channel was deleted.', true);
     if (!channel.enabled) return failed('The channel is disabled.', true);
     try {
@@ -149,7 +149,7 @@ export class DeliverySender {
     const isThere = groupId === script.groupId && (on === 'failed' || on === 'message');
     if (isThere) return { kind: 'sent' };
     const id = this.#parts.ids.derived(deliveryId, 'notice');
-    const noticeId = known(parseNoticeId, inOrderOfTime(id, new Date(at)));
+    const noticeId = mustParse(parseNoticeId, inOrderOfTime(id, new Date(at)));
     const { scriptId } = script;
     const notice = { noticeId, runId, scriptId, groupId, on, level, message } as const;
     await this.#parts.commands.execute(
@@ -169,10 +169,10 @@ export class DeliverySender {
     const result = isGone
       ? failed('The receiver returned 410 (gone), so the channel was disabled.', true)
       : outcome;
-    const deliveryId = known(parseDeliveryId, id);
+    const deliveryId = mustParse(parseDeliveryId, id);
     const at = clock.now().toISOString();
     if (isGone) {
-      const channelId = known(parseChannelId, channel_id);
+      const channelId = mustParse(parseChannelId, channel_id);
       await commands.execute(
         { type: 'ChangeChannel', channelId, enabled: false },
         this.#context(id, 'gone'),
@@ -186,7 +186,7 @@ export class DeliverySender {
 
   #context(deliveryId: string, name: string): CommandContext {
     return {
-      commandId: known(parseCommandId, this.#parts.ids.derived(deliveryId, name)),
+      commandId: mustParse(parseCommandId, this.#parts.ids.derived(deliveryId, name)),
       actor: { kind: 'system', name: 'scheduler' },
       ip: null,
       correlationId: deliveryId,

@@ -1,6 +1,6 @@
 /** Removes what purged scripts have beside their history (contract §3, "Configuration"). A purge that was
  *  interrupted begins anew, which finds little left; its end is recorded last. */
-import { known, parseCommandId, parseScriptId } from '#domain/kernel/ids.ts';
+import { mustParse, parseCommandId, parseScriptId } from '#domain/kernel/ids.ts';
 import type { Commands } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import { objectPrefix } from '#domain/ports/object-keys.ts';
@@ -91,9 +91,9 @@ async function removeRemains(
 
 async function finish({ commands, ids }: PurgeParts, scriptId: string): Promise<void> {
   await commands.execute(
-    { type: 'FinishPurge', scriptId: known(parseScriptId, scriptId) },
+    { type: 'FinishPurge', scriptId: mustParse(parseScriptId, scriptId) },
     {
-      commandId: known(parseCommandId, ids.derived(scriptId, 'FinishPurge')),
+      commandId: mustParse(parseCommandId, ids.derived(scriptId, 'FinishPurge')),
       actor: { kind: 'system', name: 'scheduler' },
       ip: null,
       correlationId: scriptId,

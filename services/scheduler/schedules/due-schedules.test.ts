@@ -1,5 +1,5 @@
 import type { Command } from '#domain/aggregates.ts';
-import { known, parseRunId } from '#domain/kernel/ids.ts';
+import { mustParse, parseRunId } from '#domain/kernel/ids.ts';
 import type { Commands } from '#domain/ports/commands.ts';
 import type { ScheduleDefinition } from '#domain/schedule/schedule.ts';
 import { defaultSettings } from '#domain/script/settings.ts';
@@ -78,7 +78,7 @@ async function fenceOf(runId: string): Promise<number | null | undefined> {
 
 async function endAll(): Promise<void> {
   for (const run of await runs()) {
-    const runId = known(parseRunId, run.run_id);
+    const runId = mustParse(parseRunId, run.run_id);
     if (run.finished_at !== null) continue;
     await ask({ type: 'StartRun', runId, runtimeId: 'a', layers: [] });
     await ask(finishRun({ runId }));
@@ -134,7 +134,7 @@ describe('given an hourly schedule', () => {
 
   test('when the script has no slot, or is disabled, then it is skipped with the reason', async () => {
     for (const number of [1, 2]) {
-      const runId = known(parseRunId, systemIds.derived(scriptId(), String(number)));
+      const runId = mustParse(parseRunId, systemIds.derived(scriptId(), String(number)));
       await ask(runScript({ runId }));
     }
     await serveAt('01:00:00');
@@ -243,12 +243,12 @@ describe('given a run that is active when the next is due', () => {
     await release();
     expect(await waiting()).toEqual([false, true, true]);
     // Whoever waits for the schedule stands in nobody's way.
-    const manual = known(parseRunId, systemIds.derived(scriptId(), 'manual'));
+    const manual = mustParse(parseRunId, systemIds.derived(scriptId(), 'manual'));
     await ask(runScript({ runId: manual }));
     await ask({ type: 'StopRun', runId: manual });
     const [first, second] = (await runs())
       .filter((one) => one.trigger_type === 'schedule')
-      .map((one) => known(parseRunId, one.run_id));
+      .map((one) => mustParse(parseRunId, one.run_id));
     for (const [runId, left] of [
       [first, [false, false, true]],
       [second, [false, false, false]],
@@ -264,7 +264,7 @@ describe('given a run that is active when the next is due', () => {
   test('when that is to cancel, then it starts once the one before has stopped', async () => {
     await every({ overlap: 'cancel_previous' });
     await serveAt('01:00:00');
-    const [first] = (await runs()).map((one) => known(parseRunId, one.run_id));
+    const [first] = (await runs()).map((one) => mustParse(parseRunId, one.run_id));
     await ask({ type: 'StartRun', runId: first!, runtimeId: 'a', layers: [] });
     await serveAt('02:00:00');
     expect(await runs()).toMatchObject([

@@ -4,7 +4,7 @@
 import type { Command } from '#domain/aggregates.ts';
 import {
   inOrderOfTime,
-  known,
+  mustParse,
   parseCommandId,
   parseRunId,
   parseScheduleId,
@@ -77,11 +77,11 @@ async function fire(
   const runId = inOrderOfTime(parts.ids.derived(schedule_id, dueAt), due);
   const answer = await execute(parts, runId, {
     type: 'RunScript',
-    runId: known(parseRunId, runId),
-    scriptId: known(parseScriptId, script_id),
+    runId: mustParse(parseRunId, runId),
+    scriptId: mustParse(parseScriptId, script_id),
     trigger: {
       type: 'schedule',
-      scheduleId: known(parseScheduleId, schedule_id),
+      scheduleId: mustParse(parseScheduleId, schedule_id),
       dueAt,
       outcome,
       ...(overlap !== 'skip' && { afterPrevious: true }),
@@ -101,7 +101,7 @@ async function stopPrevious(
   dueAt: string,
 ): Promise<void> {
   for (const runId of await activeRunsOf(parts.reads, scheduleId, scriptId, dueAt)) {
-    await execute(parts, runId, { type: 'StopRun', runId: known(parseRunId, runId) });
+    await execute(parts, runId, { type: 'StopRun', runId: mustParse(parseRunId, runId) });
   }
 }
 
@@ -113,8 +113,8 @@ async function pass(
   if (occurrences.length === 0) return;
   await execute(parts, schedule_id, {
     type: 'PassOccurrences',
-    scheduleId: known(parseScheduleId, schedule_id),
-    scriptId: known(parseScriptId, script_id),
+    scheduleId: mustParse(parseScheduleId, schedule_id),
+    scriptId: mustParse(parseScriptId, script_id),
     occurrences,
   });
 }
@@ -126,7 +126,7 @@ function execute(
   command: Command,
 ): Promise<Outcome> {
   return commands.execute(command, {
-    commandId: known(parseCommandId, ids.next()),
+    commandId: mustParse(parseCommandId, ids.next()),
     actor: { kind: 'system', name: 'scheduler' },
     ip: null,
     correlationId: cause,

@@ -1,6 +1,6 @@
 /** Chains in a configuration. */
 import type { ChainSettings } from '#domain/chain/chain.ts';
-import { known, parseChainId, parseScriptId } from '#domain/kernel/ids.ts';
+import { mustParse, parseChainId, parseScriptId } from '#domain/kernel/ids.ts';
 import { ownedChains } from '#projections/configuration/queries.ts';
 import { readParams } from '#services/shared/params.ts';
 import { problem } from '../../http/problem.ts';
@@ -25,9 +25,9 @@ export const chainKind: Kind<'chains'> = {
     );
     return rows.map((row) => {
       const { chain_id: id, source_script_id: source } = row;
-      const chainId = known(parseChainId, id);
+      const chainId = mustParse(parseChainId, id);
       const settings: Settings = {
-        targetScriptId: known(parseScriptId, row.target_script_id),
+        targetScriptId: mustParse(parseScriptId, row.target_script_id),
         on: row.condition,
         enabled: row.enabled,
         whenBusy: row.when_busy,
@@ -58,8 +58,8 @@ export const chainKind: Kind<'chains'> = {
     const settings = settingsOf(given, usual);
     const wrong = await paramsProblem(settings.targetScriptId, settings.params, reading);
     if (wrong !== undefined) return wrong;
-    const chainId = known(parseChainId, given.id);
-    const sourceScriptId = known(parseScriptId, given.source_script_id);
+    const chainId = mustParse(parseChainId, given.id);
+    const sourceScriptId = mustParse(parseScriptId, given.source_script_id);
     return {
       item: itemOf(given.id, sourceScriptId, settings),
       commands: async (keeping) => {
@@ -78,7 +78,7 @@ const ofAnotherScript = problem(
 
 function settingsOf(given: Chain, before: Omit<Settings, 'targetScriptId'>): Settings {
   return {
-    targetScriptId: known(parseScriptId, given.target_script_id),
+    targetScriptId: mustParse(parseScriptId, given.target_script_id),
     on: given.on ?? before.on,
     enabled: given.enabled ?? before.enabled,
     whenBusy: given.when_busy ?? before.whenBusy,

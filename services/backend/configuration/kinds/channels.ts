@@ -1,7 +1,7 @@
 /** Notification channels in a configuration. Their secrets stay where they are; values that a document adds are
  *  taken. */
 import { configuredChannels } from '#projections/configuration/queries.ts';
-import { known, parseChannelId } from '#domain/kernel/ids.ts';
+import { mustParse, parseChannelId } from '#domain/kernel/ids.ts';
 import { isSameJson } from '#domain/kernel/json.ts';
 import { newSigningSecret } from '#infra/outgoing/webhook-signature.ts';
 import type { ChannelsTable } from '#projections/channels/table.ts';
@@ -29,7 +29,7 @@ export const channelKind: Kind<'channels'> = {
     const { kind, name, enabled = true } = given;
     const read = readWithout(given, undefined);
     if (isProblem(read)) return Promise.resolve(read);
-    const channelId = known(parseChannelId, given.id);
+    const channelId = mustParse(parseChannelId, given.id);
     const missing = missingOf(read, kind === 'webhook');
     const isOn = enabled && missing.length === 0;
     return Promise.resolve({
@@ -51,7 +51,7 @@ export const channelKind: Kind<'channels'> = {
 };
 
 function presentChannel(row: ChannelsTable, reading: Reading): Present<Channel> {
-  const channelId = known(parseChannelId, row.channel_id);
+  const channelId = mustParse(parseChannelId, row.channel_id);
   const kind = row.config.kind;
   return {
     item: itemOf(row.channel_id, row.name, row.enabled, { config: row.config }),

@@ -1,7 +1,7 @@
 /** Groups in a configuration. */
 import { configuredGroups } from '#projections/configuration/queries.ts';
 import { defaultGroupId } from '#domain/group/seed.ts';
-import { known, parseGroupId } from '#domain/kernel/ids.ts';
+import { mustParse, parseGroupId } from '#domain/kernel/ids.ts';
 import { groupJson } from '../../people/view.ts';
 import type { Kind, Wanted } from '../kind.ts';
 
@@ -12,7 +12,7 @@ export const groupKind: Kind<'groups'> = {
   present: async ({ services: { readModels } }) => {
     const rows = await configuredGroups(readModels);
     return rows.map((row) => {
-      const groupId = known(parseGroupId, row.group_id);
+      const groupId = mustParse(parseGroupId, row.group_id);
       const kept =
         groupId === defaultGroupId
           ? 'This is the default group for new scripts and cannot be deleted.'
@@ -37,7 +37,7 @@ export const groupKind: Kind<'groups'> = {
   },
   make: ({ id, name, color = '#64748b', icon = 'folder' }) => {
     const look = { name, color, icon };
-    const groupId = known(parseGroupId, id);
+    const groupId = mustParse(parseGroupId, id);
     return Promise.resolve({
       item: { id, ...look },
       commands: () => Promise.resolve([{ type: 'CreateGroup', groupId, ...look }]),

@@ -1,7 +1,7 @@
 /** Notification rules in a configuration. */
 import { configuredRules } from '#projections/configuration/queries.ts';
 import {
-  known,
+  mustParse,
   parseChannelId,
   parseGroupId,
   parseRuleId,
@@ -22,7 +22,7 @@ export const ruleKind: Kind<'rules'> = {
   present: async ({ services: { readModels } }) => {
     const rows = await configuredRules(readModels);
     return rows.map(({ rule_id: id, settings }) => {
-      const ruleId = known(parseRuleId, id);
+      const ruleId = mustParse(parseRuleId, id);
       return {
         item: itemOf(id, settings),
         hidden: false,
@@ -39,7 +39,7 @@ export const ruleKind: Kind<'rules'> = {
   },
   make: (given) => {
     const settings = settingsOf(given, usual);
-    const ruleId = known(parseRuleId, given.id);
+    const ruleId = mustParse(parseRuleId, given.id);
     return Promise.resolve({
       item: itemOf(given.id, settings),
       commands: () => Promise.resolve([{ type: 'CreateRule', ruleId, settings }]),
@@ -56,9 +56,9 @@ function settingsOf(
     enabled: given.enabled ?? before.enabled,
     on: given.on,
     failedTimes: given.failed_times ?? before.failedTimes,
-    scriptIds: given.script_ids?.map((id) => known(parseScriptId, id)) ?? before.scriptIds,
-    groupIds: given.group_ids?.map((id) => known(parseGroupId, id)) ?? before.groupIds,
-    channelIds: given.channel_ids.map((id) => known(parseChannelId, id)),
+    scriptIds: given.script_ids?.map((id) => mustParse(parseScriptId, id)) ?? before.scriptIds,
+    groupIds: given.group_ids?.map((id) => mustParse(parseGroupId, id)) ?? before.groupIds,
+    channelIds: given.channel_ids.map((id) => mustParse(parseChannelId, id)),
   };
 }
 

@@ -1,5 +1,5 @@
 /** Schedules in a configuration. */
-import { known, parseScheduleId, parseScriptId } from '#domain/kernel/ids.ts';
+import { mustParse, parseScheduleId, parseScriptId } from '#domain/kernel/ids.ts';
 import type { ScheduleDefinition } from '#domain/schedule/schedule.ts';
 import { ownedSchedules } from '#projections/configuration/queries.ts';
 import { readParams } from '#services/shared/params.ts';
@@ -24,8 +24,8 @@ export const scheduleKind: Kind<'schedules'> = {
     );
     return rows.map((row) => {
       const { schedule_id: id, script_id } = row;
-      const scheduleId = known(parseScheduleId, id);
-      const scriptId = known(parseScriptId, script_id);
+      const scheduleId = mustParse(parseScheduleId, id);
+      const scriptId = mustParse(parseScriptId, script_id);
       const present = (params.get(row.params_sha256) ?? null) as object | null;
       return {
         item: itemOf(id, script_id, row.definition, present),
@@ -50,8 +50,8 @@ export const scheduleKind: Kind<'schedules'> = {
     });
   },
   make: async (given, reading) => {
-    const scheduleId = known(parseScheduleId, given.id);
-    const scriptId = known(parseScriptId, given.script_id);
+    const scheduleId = mustParse(parseScheduleId, given.id);
+    const scriptId = mustParse(parseScriptId, given.script_id);
     const definition = definitionOf(changesOf(given), undefined);
     if (isProblem(definition)) return definition;
     const params = given.params ?? null;

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Command } from '#domain/aggregates.ts';
 import { defaultGroupId } from '#domain/group/seed.ts';
-import { known, parseGroupId, parseScriptId, type ScriptId } from '#domain/kernel/ids.ts';
+import { mustParse, parseGroupId, parseScriptId, type ScriptId } from '#domain/kernel/ids.ts';
 import { isSameJson } from '#domain/kernel/json.ts';
 import type { FileVersion } from '#domain/script/events.ts';
 import { entrypointProblem } from '#domain/script/path.ts';
@@ -60,7 +60,7 @@ export const scriptKind: Kind<'scripts'> = {
     );
   },
   make: async (given, reading) => {
-    const scriptId = known(parseScriptId, given.id);
+    const scriptId = mustParse(parseScriptId, given.id);
     const fields = fieldsOf(given, { ...usual, name: given.name });
     const unusable = await problemOf(given, fields, reading);
     if (unusable !== undefined) return unusable;
@@ -75,7 +75,7 @@ export const scriptKind: Kind<'scripts'> = {
       missing: given.secrets ?? [],
       commands: async (keeping) => {
         await keep(scriptId, contents, keeping);
-        const group = known(parseGroupId, groupId);
+        const group = mustParse(parseGroupId, groupId);
         return [
           {
             type: 'CreateScript',
@@ -99,7 +99,7 @@ function presentScript(
   secrets: readonly string[],
   reading: Reading,
 ): Present<Script> {
-  const scriptId = known(parseScriptId, row.script_id);
+  const scriptId = mustParse(parseScriptId, row.script_id);
   const present = presentFields(row);
   return {
     item: { ...itemOf(row.script_id, present, files), secrets, deleted: row.deleted },
@@ -142,7 +142,9 @@ function settingsCommands(scriptId: ScriptId, present: Fields, wanted: Fields): 
   const { enabled: __, ...after } = wanted;
   if (isSameJson(before, after)) return [];
   const { groupId, ...changes } = after;
-  return [{ type: 'ChangeScript', scriptId, ...changes, groupId: known(parseGroupId, groupId) }];
+  return [
+    { type: 'ChangeScript', scriptId, ...changes, groupId: mustParse(parseGroupId, groupId) },
+  ];
 }
 
 function switchCommands(scriptId: ScriptId, present: Fields, wanted: Fields): readonly Command[] {

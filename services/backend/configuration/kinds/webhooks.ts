@@ -1,5 +1,5 @@
 /** Webhooks in a configuration. Their tokens are no part of it: one that is made gets a new one. */
-import { known, parseScriptId, parseWebhookId } from '#domain/kernel/ids.ts';
+import { mustParse, parseScriptId, parseWebhookId } from '#domain/kernel/ids.ts';
 import type { WebhookSettings } from '#domain/webhook/webhook.ts';
 import { ownedWebhooks } from '#projections/configuration/queries.ts';
 import { problem } from '../../http/problem.ts';
@@ -23,7 +23,7 @@ export const webhookKind: Kind<'webhooks'> = {
     const rows = await ownedWebhooks(readModels);
     return rows.map((row) => {
       const { webhook_id: id, script_id } = row;
-      const webhookId = known(parseWebhookId, id);
+      const webhookId = mustParse(parseWebhookId, id);
       const isSigned = row.signing !== null;
       const settings: WebhookSettings = {
         name: row.name,
@@ -59,8 +59,8 @@ export const webhookKind: Kind<'webhooks'> = {
   make: (given) => {
     const settings = settingsOf(given, usual);
     const signing = given.signing ?? false;
-    const webhookId = known(parseWebhookId, given.id);
-    const scriptId = known(parseScriptId, given.script_id);
+    const webhookId = mustParse(parseWebhookId, given.id);
+    const scriptId = mustParse(parseScriptId, given.script_id);
     return Promise.resolve({
       item: itemOf(given.id, given.script_id, settings, signing),
       note: 'The webhook gets a new token, which is shown once.',

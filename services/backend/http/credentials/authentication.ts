@@ -1,7 +1,7 @@
 /** Who asks: a bearer token, whose session and owner are looked up anew at every request, so that a
  *  log-out or a changed role counts at once. An API token is looked up the same way. */
 import type { Principal } from '#domain/kernel/actor.ts';
-import { known, parseTokenId, type SessionId, type TokenId } from '#domain/kernel/ids.ts';
+import { mustParse, parseTokenId, type SessionId, type TokenId } from '#domain/kernel/ids.ts';
 import type { OpenSession } from '#projections/sessions/queries.ts';
 import type { LiveToken } from '#projections/tokens/queries.ts';
 import { apiTokenHash } from '#services/shared/api-tokens.ts';
@@ -63,6 +63,6 @@ async function identityOfApiToken(
 ): Promise<Identity | undefined> {
   const token = await findToken(hash);
   if (token === undefined) return undefined;
-  tokenUses.note(known(parseTokenId, token.token_id));
+  tokenUses.note(mustParse(parseTokenId, token.token_id));
   return { credential: { kind: 'token', hash }, principal: tokenPrincipal(token) };
 }

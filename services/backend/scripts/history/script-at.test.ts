@@ -1,5 +1,5 @@
 import { objectKey } from '#domain/ports/object-keys.ts';
-import { known, parseScriptId } from '#domain/kernel/ids.ts';
+import { mustParse, parseScriptId } from '#domain/kernel/ids.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { groups, script, someone } from '../../testing/people.ts';
 import { startTestBackend, type TestBackend } from '../../testing/test-backend.ts';
@@ -121,7 +121,7 @@ describe('given a script with a past', () => {
   test('when a content is kept no longer, then that is said', async () => {
     const [first] = seen;
     const sha256 = String(first?.files.json.items[0].sha256);
-    const scriptId = known(parseScriptId, path.slice(path.lastIndexOf('/') + 1));
+    const scriptId = mustParse(parseScriptId, path.slice(path.lastIndexOf('/') + 1));
     const key = objectKey.scriptBlob(scriptId, sha256);
     const content = (await platform.services.objects.get(key)) ?? Buffer.from('');
     await platform.services.objects.delete(key);

@@ -1,4 +1,4 @@
-import { known, parseCommandId, parseNoticeId } from '#domain/kernel/ids.ts';
+import { mustParse, parseCommandId, parseNoticeId } from '#domain/kernel/ids.ts';
 import { isStorable } from '#domain/kernel/json.ts';
 import { noticeLevels } from '#domain/notice/events.ts';
 import type { Commands } from '#domain/ports/commands.ts';
@@ -31,13 +31,13 @@ export function noticeCalls(commands: Commands, ids: Ids): SdkCalls {
         const outcome = await commands.execute(
           {
             type: 'PostNotice',
-            noticeId: known(parseNoticeId, ids.next()),
+            noticeId: mustParse(parseNoticeId, ids.next()),
             runId: run.runId,
             scriptId: run.scriptId,
             level,
             message: log.masked(message),
           },
-          contextOf(run, known(parseCommandId, ids.next())),
+          contextOf(run, mustParse(parseCommandId, ids.next())),
         );
         return outcome.kind === 'accepted'
           ? answered()

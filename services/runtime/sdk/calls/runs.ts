@@ -1,5 +1,5 @@
 import { maxChainDepth } from '#domain/chain/chain.ts';
-import { known, parseCommandId, parseScriptId } from '#domain/kernel/ids.ts';
+import { mustParse, parseCommandId, parseScriptId } from '#domain/kernel/ids.ts';
 import { busyChoices } from '#domain/run/run.ts';
 import type { ReadModels } from '#projections/projection.ts';
 import { causeDepth } from '#projections/runs/cause-depth.ts';
@@ -55,7 +55,7 @@ export function runCalls(parts: RunCallsParts): SdkCalls {
             trigger: { type: 'event', cause: 'script', runId: run.runId },
             timeoutSeconds: null,
             whenBusy: given.when_busy,
-            context: contextOf(run, known(parseCommandId, ids.next())),
+            context: contextOf(run, mustParse(parseCommandId, ids.next())),
           },
           parts,
         );

@@ -1,4 +1,4 @@
-import { known, parseRunId } from '#domain/kernel/ids.ts';
+import { mustParse, parseRunId } from '#domain/kernel/ids.ts';
 import { objectKey, objectPrefix, type ObjectKey } from '#domain/ports/object-keys.ts';
 import { ObjectConflict, ObjectStoreFull, type ObjectStore } from '#domain/ports/objects.ts';
 import type { ClaimedRun } from '#domain/ports/run-queue.ts';
@@ -119,6 +119,6 @@ async function ownRun(
 ): Promise<string | undefined> {
   if (wanted === null || wanted === run.runId) return run.runId;
   if (parseRunId(wanted) === undefined) return undefined;
-  const other = await findRun(reads, known(parseRunId, wanted));
+  const other = await findRun(reads, mustParse(parseRunId, wanted));
   return other?.script_id === run.scriptId ? other.run_id : undefined;
 }
