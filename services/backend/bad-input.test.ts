@@ -11,6 +11,7 @@ import {
   chain,
   channel,
   delivery,
+  failWith,
   notice,
   backup,
   notificationRule,
@@ -37,6 +38,7 @@ let ruleId: string;
 let backupId: string;
 let toldId: string;
 let deliveryId: string;
+let errorGroupId: string;
 let userId: string;
 let hook: { readonly id: string; readonly token: string };
 beforeAll(async () => {
@@ -57,6 +59,8 @@ beforeAll(async () => {
   const called = await platform.anonymous.send('POST', `/hooks/${hook.token}`, 'x');
   deliveryId = called.json.run_id;
   chainId = await chain(platform.admin, sourceId, scriptId);
+  const failed = await platform.admin.get(`/api/v1/runs/${await failWith(platform, scriptId)}`);
+  errorGroupId = failed.json.error_group_id;
 });
 afterAll(() => platform.close());
 
@@ -72,6 +76,7 @@ const address = (path: string, id = '') =>
     .replace('{schedule_id}', id || scheduleId)
     .replace('{webhook_id}', id || hook.id)
     .replace('{chain_id}', id || chainId)
+    .replace('{error_group_id}', id || errorGroupId)
     .replace('{notification_id}', id || notificationId)
     .replace('{channel_id}', id || channelId)
     .replace('{rule_id}', id || ruleId)
