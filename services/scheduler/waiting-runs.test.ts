@@ -127,7 +127,7 @@ describe('a script whose runs may wait for a time', () => {
     await platform.accepted({ type: 'ChangeScript', scriptId: scriptId(), settings: { limits } });
   });
 
-  test('expires unstarted runs after the time limit', async () => {
+  test('expires queued runs after the time limit', async () => {
     for (const number of [1, 2, 3]) await platform.accepted(queue(number));
     await platform.accepted({ type: 'StartRun', runId: runId(1), runtimeId: 'a', layers: [] });
     await endExpiredRuns(parts);
