@@ -33,7 +33,7 @@ soak: ## load and faults for HOURS=n, judged from outside; TOPOLOGY and FAULTS s
 sbom: ## write the bill of materials to sbom.cdx.json
 	@$(ready) npm --loglevel=error sbom --package-lock-only --sbom-format cyclonedx > sbom.cdx.json
 
-pin-images: ## pin the images of the production edition to their tags' digests of now
+pin-images: ## pin the images of the production edition to the current digests of their tags
 	@$(ready) node scripts/pin-images.ts
 
 clean: ## remove what these commands installed and built, never data

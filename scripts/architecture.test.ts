@@ -262,8 +262,8 @@ describe('a planted violation is found', () => {
     expect(lengthViolation('domain/run/a.ts', long)).toBeUndefined();
     expect(lengthViolation('domain/run/a.ts', `b();\n${long}`)).toContain('321 lines');
     expect(lengthViolation('domain/run/a.ts', `// What it does.\n${long}`)).toContain('321 lines');
-    const beside = `// How long a run may take.\n${long}`;
-    expect(lengthViolation('domain/run/a.ts', beside)).toContain('321 lines');
+    const duration = `// How long a run may take.\n${long}`;
+    expect(lengthViolation('domain/run/a.ts', duration)).toContain('321 lines');
     expect(lengthViolation('domain/run/a.ts', `// Long because …\n${long}`)).toBeUndefined();
   });
 });

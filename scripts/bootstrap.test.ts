@@ -103,7 +103,7 @@ describe('the bootstrap', () => {
     expect(npmCalls()).toEqual([]);
   });
 
-  test('works twice at once and installs once', async () => {
+  test('works concurrently and installs once', async () => {
     const both = await Promise.all([boot(), boot(), boot()]);
     expect(both.map(({ code }) => code)).toEqual([0, 0, 0]);
     expect(npmCalls()).toHaveLength(1);
@@ -195,7 +195,7 @@ describe('the bootstrap', () => {
     expect(err).toContain(`bootstrap: ${message}`);
   });
 
-  test("goes on with a cache of its own when npm's cannot be written", async () => {
+  test('uses a separate cache when npm’s cannot be written', async () => {
     const { code, err } = await boot([], { NPM_CACHE: '/dev/null/cache' });
     expect(code).toBe(0);
     expect(err).toContain("bootstrap: npm's cache /dev/null/cache is not writable");

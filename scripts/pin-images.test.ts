@@ -86,9 +86,9 @@ describe('a registry', () => {
     server = createServer((request, response) => {
       const { method, url: path = '', headers } = request;
       asked.push(`${method} ${path}`);
-      const isSignedIn = headers.authorization === 'Bearer for everybody';
+      const isSignedIn = headers.authorization === 'Bearer anonymous';
       if (path.startsWith('/token?')) {
-        response.end(JSON.stringify({ token: 'for everybody' }));
+        response.end(JSON.stringify({ token: 'anonymous' }));
       } else if (path.startsWith('/v2/library/') && !isSignedIn) {
         const challenge = `Bearer realm="${url}/token",service="registry.example"`;
         response.writeHead(401, { 'WWW-Authenticate': challenge }).end();

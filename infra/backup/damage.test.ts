@@ -58,7 +58,7 @@ async function verify(from: string, options = {}) {
   return await verifyBackup(source, { key: undefined, masterKeys: [masterKey], ...options });
 }
 
-/** Neither verified nor restored, and everything stays as it is. */
+/** Expects that the backup is neither verified nor restored, and that nothing changes. */
 async function refused(from: string, problem: RegExp | string) {
   await expect(verify(from)).rejects.toThrow(problem);
   const attempt = target.restore({ replace: true, now: () => new Date() }, from);
@@ -129,7 +129,7 @@ describe('a stored backup', () => {
     ['two members changed places', (all: Buffer[]) => [all[0], all[2], all[1], ...all.slice(3)]],
     ['a member is missing', (all: Buffer[]) => [...all.slice(0, 1), ...all.slice(2)]],
     ['a member is there twice', (all: Buffer[]) => [...all.slice(0, 2), ...all.slice(1)]],
-  ])('is refused when %s, with the name of the first that is not there', async (...given) => {
+  ])('is refused when %s, and the error names the first missing file', async (...given) => {
     const { from, folder } = copied();
     const file = join(folder, 'backup.tar');
     const bytes = readFileSync(file);

@@ -1,4 +1,4 @@
-/** A backup in a file, as it was downloaded. */
+/** A downloaded backup file. */
 import { createReadStream } from 'node:fs';
 import { damaged, DamagedBackup, inPart } from './damaged.ts';
 import { missing, partNames, type BackupSource } from './files.ts';

@@ -61,11 +61,12 @@ export interface BackupSummary extends Pick<Manifest, 'position' | 'events'> {
   readonly encrypted: boolean;
   /** Absent in backups without a seal. */
   readonly parts?: readonly ListedPart[];
-  /** Null where it could not be kept when a destroyed key was removed: the master key was not there. */
+  /** Null if the master key was missing when a destroyed key was removed, so that the backup could not be sealed
+   *  again. */
   readonly seal?: Seal | null;
 }
 
-/** Proves that whoever wrote the manifest had the master key. */
+/** Proves that the writer of the manifest had the master key. */
 export interface Seal {
   /** Names the master key without telling anything of it. */
   readonly key: string;

@@ -25,7 +25,7 @@ export type BackupMember =
 export interface ReadOptions {
   /** The key that backups are encrypted with, if they are. */
   readonly key: Uint8Array | undefined;
-  /** Told how many bytes of the archive were read. */
+  /** Receives how many bytes of the archive were read. */
   readonly onRead?: (bytes: number) => void | Promise<void>;
 }
 
@@ -188,7 +188,7 @@ export async function* comparedPart(
   if (hash.digest('hex') !== sha256) throw damaged(name, 'its content was changed');
 }
 
-/** Whoever reads the content gets its errors: they name the member. */
+/** The reader of the content gets its errors, which name the member. */
 async function* hashed(
   { name, content }: TarMember,
   hash: ReturnType<typeof createHash>,

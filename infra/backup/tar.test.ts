@@ -49,7 +49,7 @@ test('no flipped bit goes unseen: the archive is refused, or something else come
   }
 });
 
-test('one that is cut, damaged or added to is found out', async () => {
+test('detects a truncated, damaged or extended archive', async () => {
   for (const cut of [700, -1024, -512, -1]) {
     await expect(read(archive.subarray(0, cut))).rejects.toThrow('its end is missing');
   }

@@ -35,12 +35,12 @@ export interface UploadParts {
   readonly migrations: string;
 }
 
-/** Its seal is checked where this installation has its master key. Otherwise its checksums are: whoever verifies or
- *  restores it is told.
- *  @param file as it was downloaded
- *  @param admit asked before anything is stored; what it throws is thrown
+/** Checks the seal if this installation has the backup's master key. Otherwise it checks the checksums, and verifying
+ *  or restoring the backup says so.
+ *  @param file the downloaded file
+ *  @param admit called before anything is stored; its errors are passed on
  *  @returns its manifest
- *  @throws DamagedBackup, NewerBackup, RestoreRefused, and what the chunks throw: nothing is stored then */
+ *  @throws DamagedBackup, NewerBackup, RestoreRefused, and errors of the chunks: nothing is stored then */
 export async function receiveBackup(
   file: AsyncIterable<Uint8Array>,
   parts: UploadParts,

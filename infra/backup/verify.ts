@@ -74,7 +74,7 @@ function unsealedReason(
   }
 }
 
-/** Which parts there are, and the content of those beside the archive. @returns the wrapped keys */
+/** Verifies which parts exist, and the content of all except the archive. @returns the wrapped keys */
 async function verifySmallParts(source: BackupSource): Promise<readonly WrappedKey[]> {
   const { parts = [] } = source.summary;
   const expected = partNames(source.summary);

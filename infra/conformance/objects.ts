@@ -63,7 +63,7 @@ export function describeObjectStore(name: string, open: () => Promise<ObjectStor
         same(await store.get(key('empty')), new Uint8Array());
       });
 
-      test('an object that is not there is undefined', async () => {
+      test('a missing object is undefined', async () => {
         const { key } = ownRun();
         expect(await store.get(key('a'))).toBeUndefined();
         expect(await store.getStream(key('a'))).toBeUndefined();
@@ -121,7 +121,7 @@ export function describeObjectStore(name: string, open: () => Promise<ObjectStor
         expect(new Set(tags).size).toBe(3);
       });
 
-      test('a hundred writes at once all arrive', async () => {
+      test('stores a hundred concurrent writes', async () => {
         const { key, prefix } = ownRun();
         const names = Array.from({ length: 100 }, (_, n) => `many/${n % 10}/${n}`);
         await Promise.all(names.map((each) => store.put(key(each), text(each))));
@@ -164,7 +164,7 @@ export function describeObjectStore(name: string, open: () => Promise<ObjectStor
     });
 
     describe('blobs', () => {
-      test('putting one twice, also at once, is harmless', async () => {
+      test('putting one twice, also concurrently, is harmless', async () => {
         const { blob } = ownRun();
         const bytes = text('print("hello")');
         await Promise.all([store.put(blob(bytes), bytes), store.put(blob(bytes), bytes)]);
@@ -244,7 +244,7 @@ export function describeObjectStore(name: string, open: () => Promise<ObjectStor
         expect(await store.get(key('b/c'))).toBeUndefined();
       });
 
-      test('does not disturb a put beside it', async () => {
+      test('does not disturb a concurrent put', async () => {
         const { key } = ownRun();
         for (let round = 0; round < 20; round += 1) {
           await store.put(key('x/old'), text('old'));

@@ -117,8 +117,8 @@ describe('compose.yaml', () => {
   });
 
   test.each<[string, string, Partial<Service>]>([
-    ['Loki beside the runtime', 'loki', { networks: ['observability', 'runtimes'] }],
-    ['a backend beside the runtime', 'backend', { networks: ['stores', 'runtimes'] }],
+    ['Loki on the network of the runtime', 'loki', { networks: ['observability', 'runtimes'] }],
+    ['a backend on the network of the runtime', 'backend', { networks: ['stores', 'runtimes'] }],
     ['a store that all are on', 'scheduler', { networks: ['scripts'] }],
     ['Prometheus at every address', 'prometheus', { command: ['--config.file=/x'] }],
     [

@@ -39,7 +39,7 @@ const own = services.filter(([, { command }]) => command?.[0]?.startsWith('servi
 
 describe('compose.yaml', () => {
   test('is one by the schema', () => {
-    // The schema is older than the names of projects and optional files, and in a draft whose ids are no keyword any more.
+    // The schema predates project names and optional files, and uses a draft whose `id` is no longer a keyword.
     const { name: _, ...rest } = compose;
     const isOld = (key: string, value: unknown) =>
       key === '$schema' || (key === 'id' && typeof value === 'string');
@@ -106,7 +106,7 @@ describe('compose.yaml', () => {
     }
   });
 
-  test('gets its secrets made, each by chance, once, in the form that the settings have', () => {
+  test('generates its secrets at random, once, in the format of the settings', () => {
     const folder = mkdtempSync(join(tmpdir(), 'orch-secrets-'));
     const make = () =>
       execFileSync(join(root, 'infra/deploy/make-secrets'), [folder], { encoding: 'utf8' });

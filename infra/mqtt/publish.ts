@@ -65,7 +65,7 @@ async function open(url: URL): Promise<Socket> {
     socket.destroy();
     throw failure(error);
   }
-  // From here on whoever waits hears of an error.
+  // From here on the pending call receives errors.
   socket.on('error', () => undefined);
   return socket;
 }

@@ -141,7 +141,7 @@ describe('the folder of objects', () => {
 
 const canMount = process.getuid?.() === 0;
 
-describe.skipIf(!canMount)('given a full disk (needs root to mount one)', () => {
+describe.skipIf(!canMount)('a full disk (needs root to mount one)', () => {
   let disk: string;
   beforeEach(async () => {
     disk = await temporaryFolder();

@@ -118,7 +118,7 @@ describe('the object store on S3', () => {
     expect(asked).not.toContain('PUT');
   });
 
-  test('a conflict that passes by itself is no conflict', async () => {
+  test('a transient conflict is retried', async () => {
     const conflict = refusal(409, 'ExistingObjectIsDirectory');
     answer = (response) => (asked.length < 3 ? conflict(response) : response.end());
     await store.put(blob, bytes);
@@ -127,7 +127,7 @@ describe('the object store on S3', () => {
     await expect(store.put(blob, bytes)).rejects.toThrow(ObjectConflict);
   });
 
-  describe('when a large write ends in an upload that is not known any more', () => {
+  describe('a large write whose upload is no longer known', () => {
     const large = new Uint8Array(9 * 1024 * 1024);
     const key = objectKey.runArtifact('r1', 'large');
     /** Follows the steps of an upload, and says of the object that `owner` wrote it. */

@@ -63,7 +63,7 @@ describeWith(s3Service, 'the object store on S3, when its network fails', () => 
   afterEach(() => server.proxy.set({ kind: 'pass' }));
   afterAll(() => server.stop());
 
-  test('a server that is gone is known within seconds, and used again when it is back', async () => {
+  test('detects an unreachable server within seconds, and uses it again after recovery', async () => {
     await server.proxy.set({ kind: 'refuse' });
     const startedAt = performance.now();
     const calls = everything(store, objectKey.runArtifact('r1', 'gone'));
@@ -76,7 +76,7 @@ describeWith(s3Service, 'the object store on S3, when its network fails', () => 
     expect(sha256(await store.get(key))).toBe(sha256(body));
   });
 
-  test('a server that takes everything and never answers holds nobody up', async () => {
+  test('a server that never answers does not block callers', async () => {
     await server.proxy.set({ kind: 'hang', direction: 'response', afterBytes: 0 });
     const calls = everything(hasty, objectKey.runArtifact('r1', 'mute'));
     const ends = await Promise.allSettled(calls.map((call) => call()));
@@ -155,7 +155,7 @@ describeWith(s3Service, 'the object store on S3, when its network fails', () => 
       const large = bytesOf(PART_BYTES, 3);
       const source = async function* () {
         yield large;
-        // The one part was taken; what follows is the step that makes it the object.
+        // The only part was stored; the next step completes the object.
         await server.proxy.set(cutAnswer(0, true));
       };
       await store.putStream(target, source());

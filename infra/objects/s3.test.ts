@@ -131,7 +131,7 @@ describeWith(s3Service, 'the object store on S3', () => {
       expect(all.map((info) => info.key)).toEqual(names.toSorted());
     });
 
-    test('that is not there, or not for these credentials, is said to be unavailable', async () => {
+    test('that is missing, or not accessible with these credentials, is reported as unavailable', async () => {
       const { location } = server;
       const missing = openS3Store({ ...location, bucket: 'not-there' });
       const accessKeyId = location.credentials?.accessKeyId ?? '';

@@ -24,7 +24,7 @@ const special = [
   '2002::/16',
   '3fff::/20',
 ];
-/** Beside it there is no public IPv6. */
+/** All public IPv6 addresses are in this range. */
 const publicIpv6 = listOf(['2000::/3']);
 const notPublic = listOf(special);
 

@@ -15,7 +15,7 @@ test('the example of the specification is signed as it says', () => {
   });
 });
 
-test('while a secret takes the place of another, both sign', () => {
+test('signs with both secrets during a rotation', () => {
   const [one, other] = [newSigningSecret(), newSigningSecret()];
   expect(one).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
   const signature = (...secrets: string[]) =>

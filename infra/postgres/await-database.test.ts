@@ -5,7 +5,7 @@ import { freePorts } from '#infra/testing/free-ports.ts';
 import { expect, test } from 'vitest';
 import { awaitDatabase, withoutPassword } from './await-database.ts';
 
-test('given a database that is away, then each attempt is told, and the wait ends with the signal', async () => {
+test('reports each attempt while the database is away, and stops waiting at the signal', async () => {
   const [port] = await freePorts(1);
   const stopping = new AbortController();
   const told: string[] = [];

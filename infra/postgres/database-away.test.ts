@@ -53,7 +53,7 @@ describe('what the server answers', () => {
 });
 
 describe('no answer', () => {
-  test('is an outage where nobody listens, whatever the system says', async () => {
+  test('is an outage if no server listens, regardless of the system’s message', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'orch-away-'));
     const full = await startFullSocket(join(folder, '.s.PGSQL.5432'));
     const [port] = await freePorts(1);

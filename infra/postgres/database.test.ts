@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => platform.close());
 
-describe('given a transaction whose connection Postgres ends', () => {
+describe('a transaction whose connection Postgres ends', () => {
   test('while a statement runs, then the work fails and the next transaction works', async () => {
     const work = inTransaction(platform.pool, async (client) => {
       const pid = await backendOf(client);
@@ -32,8 +32,8 @@ describe('given a transaction whose connection Postgres ends', () => {
   });
 });
 
-describe('given work that throws', () => {
-  test('then nothing of it is kept, and the connection serves the next', async () => {
+describe('work that throws', () => {
+  test('nothing of it is kept, and the connection serves the next', async () => {
     const { pool } = platform;
     const work = inTransaction(pool, async (client) => {
       await client.query("INSERT INTO payloads (sha256, content) VALUES ('x', '')");
@@ -60,10 +60,10 @@ async function backendOf(client: pg.PoolClient): Promise<number> {
   return rows[0]?.pid ?? 0;
 }
 
-/** Ends a backend, and waits until it is gone. */
+/** Terminates a backend, and waits until it has ended. */
 async function end(pid: number): Promise<void> {
   await platform.pool.query('SELECT pg_terminate_backend($1)', [pid]);
-  await untilTrue('the backend is gone', async () => {
+  await untilTrue('the backend has ended', async () => {
     const left = await platform.pool.query('SELECT FROM pg_stat_activity WHERE pid = $1', [pid]);
     return left.rowCount === 0;
   });

@@ -86,7 +86,7 @@ export function openEnvelope(bytes: Uint8Array, keys: readonly KeyObject[], now:
     return key !== undefined && verify(null, signed, key, Buffer.from(signature, 'base64'));
   });
   if (!isGood) throw new UpdateRefused('its manifest is not signed by a key that is known here');
-  // Only now: what nobody signed is looked at no further.
+  // Parsed only now: unsigned content is not examined.
   const manifest = parsed(payload, 'the manifest');
   if (!Value.Check(Manifest, manifest)) {
     const [first] = Value.Errors(Manifest, manifest);

@@ -72,12 +72,12 @@ test('a release is unpacked with the packages that are the same, and its program
     'a package of a part',
   );
   expect(await readFile(join(packed, 'environment'), 'utf8')).not.toContain('canary');
-  // Whoever died in the midst of it begins anew.
+  // An interrupted preparation starts again.
   await prepare('0.1.14');
   expect((await readdir(folder)).toSorted()).toEqual(['a.tar.gz', 'own', 'release', 'source']);
 });
 
-test('what an interrupted one had started, and goes on still, is in nobody’s way', async () => {
+test('processes left by an interrupted preparation do not disturb the next', async () => {
   const [begun, go] = [join(folder, 'begun'), join(folder, 'go')];
   await writeFile(
     join(folder, 'source/scripts/bootstrap.sh'),

@@ -12,9 +12,9 @@ export interface Preparing {
   /** One that was found to be what was signed. */
   readonly artifactPath: string;
   readonly version: string;
-  /** Where the release is to be; whatever is there is replaced. */
+  /** The folder of the release; existing content is replaced. */
   readonly folder: string;
-  /** Of the program that is at work: packages that are the same are taken from there. */
+  /** The folder of the running program: identical packages are taken from it. */
   readonly ownFolder: string;
 }
 

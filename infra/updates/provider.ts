@@ -40,7 +40,7 @@ export class RepositoryUpdateProvider implements UpdateProvider {
       throw new UpdateRefused(`the repository has ${offered} now, not ${version}`);
     }
     const path = join(destination, `${version}.tar.gz`);
-    // The word that was given for it stays beside it.
+    // The signed manifest is stored next to the artifact.
     await writeFile(envelopeOf(path), envelope);
     await writeWhole(await this.#options.read(artifact.path), path, artifact.size_bytes);
     return path;

@@ -49,7 +49,7 @@ async function ask(url: string, token?: string): Promise<Response> {
   });
 }
 
-/** A token that everybody may have. */
+/** An anonymous token. */
 async function tokenFor(refusal: Response, repository: string): Promise<string> {
   const challenge = refusal.headers.get('www-authenticate') ?? '';
   const [, realm] = /^Bearer\b.*\brealm="([^"]+)"/i.exec(challenge) ?? [];

@@ -1,6 +1,6 @@
 /** `make soak HOURS=n`: runs load and faults for so long, judged by a witness outside of the platform.
- *  `SEED=n` repeats the random moments of kills. `FAULTS=text` selects the experiments whose name contains the text. Prints a table, and ends with code 1 when anything
- *  was lost, duplicated, stuck, wrong or out of order. */
+ *  `SEED=n` repeats the random times of kills. `FAULTS=text` selects the experiments whose name contains the text.
+ *  Prints a table, and ends with code 1 when anything was lost, duplicated, stuck, wrong or out of order. */
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -61,7 +61,7 @@ describe('the judgement', () => {
       [saved('1'), saved('2'), kept('1')],
       { lost: ['s,2'] },
     ],
-    ['a file that is gone', [saved('1')], { lost: ['s,1'] }],
+    ['a lost file', [saved('1')], { lost: ['s,1'] }],
     [
       'two processes of one run',
       [accepted('a'), ...executed('a'), said('started', 'a', 'a-2'), final('a')],
@@ -80,7 +80,7 @@ describe('the judgement', () => {
       { stuck: ['a'], wrong: ['a'] },
     ],
     [
-      'two runs of a script at once',
+      'two concurrent runs of a script',
       [
         accepted('a'),
         accepted('b'),
@@ -134,7 +134,7 @@ describe('the judgement after a return to an earlier state', () => {
     expect(verdictOn(...entries)).toEqual({});
   });
 
-  test('expects no order of runs that are gone', () => {
+  test('expects no order of lost runs', () => {
     const later = [accepted('b'), ...executed('a'), ...executed('b')];
     const again = [said('started', 'a', 'a-2'), said('ended', 'a', 'a-2'), final('a')];
     expect(verdictOn(accepted('a'), ...returned(...later), ...again)).toEqual({});
@@ -146,15 +146,15 @@ describe('the judgement after a return to an earlier state', () => {
   ];
 
   test.each<[string, readonly Entry[], Partial<Verdict>]>([
-    ['a run of the state that is gone', [accepted('a'), ...returned()], { lost: ['a'] }],
-    ['a run of the time after the return', [...returned(), accepted('a')], { lost: ['a'] }],
+    ['a run of the reverted state', [accepted('a'), ...returned()], { lost: ['a'] }],
+    ['a run after the rollback', [...returned(), accepted('a')], { lost: ['a'] }],
     [
-      'a file of the state that is gone',
+      'a file of the reverted state',
       [saved('1'), saved('2'), ...returned(), kept('1')],
       { lost: ['s,2'] },
     ],
     [
-      'a file of the time after the return that is gone',
+      'a lost file from after the rollback',
       [saved('1'), ...returned(saved('2')), saved('3'), kept('2')],
       { lost: ['s,3'] },
     ],
@@ -180,7 +180,7 @@ describe('the judgement after a return to an earlier state', () => {
       { duplicated: ['a'] },
     ],
     [
-      'a run that is gone after a return that failed',
+      'a run that is lost after a failed rollback',
       [point('marked'), accepted('a'), point('returning')],
       { lost: ['a'] },
     ],

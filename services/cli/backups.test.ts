@@ -1,4 +1,4 @@
-/** `backup verify` and `backup restore`, beside a database that the environment names. */
+/** `backup verify` and `backup restore` on a database that the environment names. */
 import { createWriteStream, mkdtempSync, rmSync, truncateSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -79,7 +79,7 @@ test('a backup is verified and restored by its file or its id, and only where th
   expect(await run('verify', file)).toEqual([65, expect.stringMatching(endMissing)]);
 });
 
-test('a restore that was asked for is done and forgotten, and one that fails is told', async () => {
+test('runs a requested restore once, and reports a failed one', async () => {
   const ask = async () => {
     await sample.platform.accepted({ type: 'RequestRestore', backupId: sampleBackup });
     askForRestore(folder, { backupId: sampleBackup });

@@ -62,7 +62,7 @@ const profile: Profile = {
   expires_at: '2020-01-01T00:00:00.000Z',
 };
 
-describe('given a command line that is none, then it says how to ask', () => {
+describe('an invalid command line gets a hint', () => {
   test.each([
     ['shedule', /Unknown command "shedule".*orchestrator schedule\?/],
     ['sync', /Expected one of: orchestrator sync pull/],
@@ -94,13 +94,13 @@ test('help names every command, and each has examples that are commands', async 
   }
 });
 
-describe('given bad luck, then a sentence says what to do', () => {
-  test('nobody is signed in', async () => {
+describe('a failure gets a message that says what to do', () => {
+  test('not signed in', async () => {
     const { code, problem } = await told('runs');
     expect([code, problem]).toEqual([77, 'Not signed in. Sign in: orchestrator login URL']);
   });
 
-  test('a server that is gone', async () => {
+  test('an unreachable server', async () => {
     const [port] = await freePorts(1);
     const { code, problem } = await told('runs', variablesFor(`http://127.0.0.1:${port}`));
     expect(problem).toMatch(
@@ -129,7 +129,7 @@ describe('given bad luck, then a sentence says what to do', () => {
     ['logs 123', 'No run "123" found. List yours: orchestrator runs'],
     ['stop 123', 'No run "123" found. List yours: orchestrator runs'],
     ['backup download 123', 'No backup "123" found. List yours: orchestrator backup list'],
-  ])('what is not there: %s', async (line, sentence) => {
+  ])('not found: %s', async (line, sentence) => {
     await using server = await serving((_request, response) => {
       response.writeHead(404).end(JSON.stringify({ code: 'not_found', detail: 'Nothing.' }));
     });
@@ -137,7 +137,7 @@ describe('given bad luck, then a sentence says what to do', () => {
     expect([code, problem]).toEqual([66, sentence]);
   });
 
-  test('a fault that is the whole problem is told once, and others with their places', async () => {
+  test('prints a single field error once, and others with their fields', async () => {
     const errors = [
       { pointer: '/cron', detail: 'It is not yours.' },
       { pointer: '/tz', detail: 'It is nowhere.' },

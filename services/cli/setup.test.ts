@@ -96,7 +96,7 @@ test('a database that does not answer is waited for, and named', async () => {
   expect(code).toBe(130);
 });
 
-describe('a database that accepts nobody, as while its processes are stopped', () => {
+describe('a database that accepts no connections', () => {
   let folder: string;
   let variables: Record<string, string>;
   let full: Awaited<ReturnType<typeof startFullSocket>>;

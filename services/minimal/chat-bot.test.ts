@@ -14,7 +14,7 @@ interface Update {
   readonly message: { readonly text: string; readonly chat: { readonly id: number } };
 }
 
-/** As much of Telegram's API as the bot uses. What nobody has acknowledged is told again: a bot may end between. */
+/** As much of Telegram's API as the bot uses. Unacknowledged updates are delivered again: a bot may end in between. */
 class Messenger {
   readonly #server: Server;
   #updates: readonly Update[] = [];

@@ -1,4 +1,4 @@
-/** The package that `npm pack` makes: whoever installs it starts the service without building anything. */
+/** The package that `npm pack` makes: it starts the service without a build step. */
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';

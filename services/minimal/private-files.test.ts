@@ -5,9 +5,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
 import { Product } from './testing/product.ts';
 
-const NOBODY = 65_534;
+const UNPRIVILEGED = 65_534;
 /** Somewhere in the sources. */
-const MARK = 'nobody else may read this';
+const MARK = 'only the owner may read this';
 const files = {
   'main.py': 'import own\nprint(len(own.text))\n',
   'requirements.txt': './own\n',
@@ -63,12 +63,12 @@ describeWith(
       expect(stdout).toContain('own.py');
       // By their names: folders may be closed to a search, and open to those who know these.
       const paths = stdout.trim().split('\n');
-      const asNobody = search('grep', ['-lsF', MARK, ...paths], {
-        uid: NOBODY,
-        gid: NOBODY,
+      const asOther = search('grep', ['-lsF', MARK, ...paths], {
+        uid: UNPRIVILEGED,
+        gid: UNPRIVILEGED,
         cwd: '/',
       });
-      await expect(asNobody).rejects.toMatchObject({ stdout: '' });
+      await expect(asOther).rejects.toMatchObject({ stdout: '' });
     });
   },
 );

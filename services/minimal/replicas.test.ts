@@ -1,6 +1,6 @@
-/** Several of each process on one database, with and without NATS: what was accepted is carried out once,
- *  whoever is killed meanwhile. `ORCH_TEST_REPLICA_RUNS=2000` makes it last longer, and with
- *  `ORCH_TEST_REPLICA_OBJECTS=s3` files lie in an S3 server, as in production. */
+/** Several replicas of each process on one database, with and without NATS: each accepted run is executed once, also
+ *  when processes are killed. `ORCH_TEST_REPLICA_RUNS=2000` makes the test longer, and with
+ *  `ORCH_TEST_REPLICA_OBJECTS=s3` files are in an S3 server, as in production. */
 import { availableParallelism } from 'node:os';
 import { openDatabase, type Database } from '#infra/postgres/database.ts';
 import { startS3Server, type TestS3Server } from '#infra/testing/s3-server.ts';
@@ -109,7 +109,7 @@ function suite(
       return platform;
     }
 
-    test('given runs of every kind, when any process is killed at any time, then each ends once', async () => {
+    test('ends each run once when any process is killed at any time', async () => {
       const scripts = await prepareLoad(fleet);
       const accepted: string[] = [];
       let asked = 0;
@@ -151,7 +151,7 @@ function suite(
       );
     });
 
-    test('when something is saved, then every replica goes by it at once', async () => {
+    test('applies a saved change on every replica immediately', async () => {
       const [here, there] = fleet.of('backend');
       const heard: string[] = [];
       const { bus } = await openOwn();
@@ -198,7 +198,7 @@ function suite(
       );
     });
 
-    /** The first lines of so many runs at once, asked of the second backend. */
+    /** The first lines of several concurrent runs, requested from the second backend. */
     async function textsOf(scriptId: string, count: number): Promise<readonly string[]> {
       const backend = fleet.of('backend')[1];
       const line = async () => {
@@ -221,12 +221,12 @@ function suite(
       return await Promise.all(Array.from({ length: count }, line));
     }
 
-    test('when no scheduler is there for ten minutes, then every due time has its outcome', async () => {
+    test('gives every due time an outcome after ten minutes without a scheduler', async () => {
       const { id: scriptId } = await fleet.call<Made>('POST', '/scripts', {
-        name: 'Slept through',
+        name: 'Missed',
         max_concurrent_runs: 1000,
       });
-      // They begin when nobody looks any more.
+      // They begin when no scheduler runs.
       const startMs = Math.ceil((Date.now() + 60_000) / 60_000) * 60_000;
       const start_at = new Date(startMs).toISOString();
       const schedule = async (definition: object) => {

@@ -61,7 +61,7 @@ describeWith(caddyService, 'two backends behind the front', () => {
       const refused: string[] = [];
       const accepted: string[] = [];
       const client = async () => {
-        // Requests go on until every backend has restarted.
+        // Sends requests until every backend has restarted.
         while (sent < requests || restarted < restarts) {
           sent += 1;
           const answer = await fleet.fetch(front, 'POST', `/runs/scripts/${script.id}/run`, {});

@@ -71,7 +71,7 @@ afterAll(async () => {
   await rm(home, { recursive: true });
 });
 
-describe('given a run that tells its secret wherever it can', { timeout: 120_000 }, () => {
+describe('a run that tells its secret wherever it can', { timeout: 120_000 }, () => {
   let id: string;
   let runId: string;
   beforeAll(async () => {

@@ -31,8 +31,8 @@ function completed(runId: string): string {
   return JSON.stringify({ run_id: runId, status: 'success' });
 }
 
-describe('given ioredis', () => {
-  test('then it gives, takes, writes, subscribes and reads', async () => {
+describe('ioredis', () => {
+  test('it gives, takes, writes, subscribes and reads', async () => {
     const options = { port: adapter.port, password, connectionName: 'worker' };
     const clients = [new Redis(options), new Redis(options), new Redis(options)] as const;
     leaving.push(...clients.map((one) => () => one.disconnect()));
@@ -66,8 +66,8 @@ describe('given ioredis', () => {
   });
 });
 
-describe.each([2, 3] as const)('given node-redis with RESP%i', (RESP) => {
-  test('then it gives, takes, writes, subscribes and reads', async () => {
+describe.each([2, 3] as const)('node-redis with RESP%i', (RESP) => {
+  test('it gives, takes, writes, subscribes and reads', async () => {
     const client = createClient({ url: `redis://:${password}@127.0.0.1:${adapter.port}`, RESP });
     const others = [client.duplicate(), client.duplicate()] as const;
     const [worker, listener] = others;
@@ -129,14 +129,14 @@ describeWith(redisProgram('redis-benchmark'), 'given redis-benchmark', () => {
     return await output(found, own);
   };
 
-  test('then pings in every form are answered', async () => {
+  test('pings in every form are answered', async () => {
     const text = await benchmark('-t', 'ping', '-n', '5000', '-P', '16');
     expect(text).toContain('PING_INLINE');
     expect(text).toContain('PING_MBULK');
     expect(text).not.toContain('rror');
   });
 
-  test('then as many jobs are taken as are given, at the same time', async () => {
+  test('as many jobs are taken as are given, at the same time', async () => {
     const load = ['-n', '200', '-c', '8'];
     const [given, taken] = await Promise.all([
       benchmark(...load, 'LPUSH', jobs, job),

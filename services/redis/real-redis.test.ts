@@ -160,7 +160,7 @@ const sessions: Readonly<Record<string, Session>> = {
     ['PUBSUB', 'NONSENSE'],
     ['PUBSUB'],
   ],
-  'a reader of what is not there': [
+  'a reader of missing keys': [
     ['AUTH', password],
     ['XLEN', 'x'],
     ['XRANGE', 'x', '-', '+'],

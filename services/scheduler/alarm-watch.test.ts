@@ -57,7 +57,7 @@ test('an alarm is recorded once when it is raised and once when it is over, by h
   expect(await recorded()).toEqual(['AlarmRaised', 'AlarmCleared']);
 });
 
-test('whoever is behind the events at one look alone is no alarm', async () => {
+test('raises no alarm for a reader that lags in a single check only', async () => {
   const own = await openTestPlatform();
   await own.accepted(createGroup());
   await makeCheckpoint(own.pool, 'audit', 1);

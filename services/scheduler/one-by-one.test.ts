@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { oneByOne } from './one-by-one.ts';
 
-/** What came of numbers of which some cannot be done. */
+/** Processes numbers, of which the given ones fail. */
 async function doAll(count: number, bad: readonly number[]) {
   const done: number[] = [];
   const numbers = Array.from({ length: count }, (_, index) => index + 1);
@@ -21,7 +21,7 @@ test('all are done in their order', async () => {
   expect(await doAll(3, [])).toEqual({ done: [1, 2, 3], error: undefined });
 });
 
-test('one that fails holds up none behind it, and is told at the end', async () => {
+test('continues after a failure, and throws it at the end', async () => {
   expect(await doAll(5, [1, 3])).toEqual({ done: [2, 4, 5], error: 'no 1' });
 });
 

@@ -63,7 +63,7 @@ test('no program looks for a variable that no page names', () => {
     (path) => !/\.test\.ts$|\/testing\/|node_modules/.test(path),
   );
   expect(files.length).toBeGreaterThan(300);
-  // How the platform talks to a process of its own, which nobody sets.
+  // Internal variables that users do not set.
   const own = ['ORCH_KEEPER', 'ORCH_TEST_'];
   const found = files.flatMap((path) =>
     [...read(path).matchAll(/\bORCH_[A-Z][A-Z0-9_]*/g)].map(([name]) => `${path}: ${name}`),

@@ -11,7 +11,7 @@ import {
   streamOf,
   openTestPlatform,
   recordedBy,
-  somebody,
+  userContext,
   type TestPlatform,
 } from '#infra/testing/platform.ts';
 import { inlineProjections } from '#projections/registry.ts';
@@ -44,12 +44,12 @@ beforeEach(async () => {
 });
 
 function execute(command: Command): Promise<Outcome> {
-  return platform.commands.execute(command, somebody());
+  return platform.commands.execute(command, userContext());
 }
 
 /** The same from another process, which commits on its own. */
 function elsewhere(command: Command): Promise<Outcome> {
-  return platform.pipeline({}).execute(command, somebody());
+  return platform.pipeline({}).execute(command, userContext());
 }
 
 /** All events, in the order of the store. */
@@ -74,7 +74,7 @@ describe('when many ask at the same moment', () => {
     expect(await queued.selectAll().execute()).toHaveLength(3);
   });
 
-  test('to change the same version, then the first does and the other is told', async () => {
+  test('to change the same version: the first succeeds, the other gets a conflict', async () => {
     const outcomes = await Promise.all(
       ['One', 'Two'].map((text) => execute(change({ name: text, expectedVersion: 1 }))),
     );
@@ -98,7 +98,7 @@ describe('when many ask at the same moment', () => {
     expect(answersOf(outcomes)).toEqual(['accepted', 'already_exists', 'already_exists']);
   });
 
-  test('for an address that somebody is just taking, then it is taken', async () => {
+  test('for an address that another transaction is taking: it is taken', async () => {
     const take = (client: pg.PoolClient) =>
       client.query(
         `INSERT INTO users VALUES
@@ -153,7 +153,7 @@ describe('when many ask at the same moment', () => {
           .pipeline({})
           .execute(
             createUser({ userId: userId(100 + index), email: 'zoe@example.com' }),
-            somebody(once),
+            userContext(once),
           ),
       ),
     );
@@ -182,7 +182,7 @@ describe('when many ask at the same moment', () => {
 });
 
 describe('when commands follow each other closely', () => {
-  test('then readers of the store see the events of a stream in their order', async () => {
+  test('readers of the store see the events of a stream in their order', async () => {
     const outcomes = await platform.whileHeld(streamOf(`script-${script()}`), [
       () => elsewhere(save('first.py')),
       () => elsewhere(change({ groupId: groupId(2) })),
@@ -193,7 +193,7 @@ describe('when commands follow each other closely', () => {
     expect(ours.map((event) => event.version)).toEqual([1, 2, 3, 4]);
   });
 
-  test('then readers see a run that was admitted before its script was disabled', async () => {
+  test('readers see a run that was admitted before its script was disabled', async () => {
     const outcomes = await platform.whileHeld(streamOf(`script-${script()}`), [
       () => elsewhere(run()),
       () => elsewhere({ type: 'DisableScript', scriptId: script() }),
@@ -204,8 +204,8 @@ describe('when commands follow each other closely', () => {
   });
 });
 
-describe('when hundreds of any commands are carried out at once', () => {
-  test('then none fails, and the rows are those of the history', async () => {
+describe('hundreds of concurrent commands of any type', () => {
+  test('do not fail, and their rows match the history', async () => {
     for (const command of beginning) await execute(command);
     const waiting = fc.sample(anyCommand, { numRuns: 500, seed: 7 });
     const processes = [
@@ -216,7 +216,7 @@ describe('when hundreds of any commands are carried out at once', () => {
     const worker = async (_: unknown, index: number): Promise<void> => {
       const process = processes[index % processes.length];
       for (let one = waiting.pop(); one !== undefined; one = waiting.pop()) {
-        await process?.execute(one, somebody());
+        await process?.execute(one, userContext());
       }
     };
     await Promise.all(Array.from({ length: 18 }, worker));

@@ -11,7 +11,7 @@ import {
   answersOf,
   eventsVisible,
   openTestPlatform,
-  somebody,
+  userContext,
   streamOf,
   type TestPlatform,
 } from '#infra/testing/platform.ts';
@@ -60,14 +60,14 @@ class Process {
   async execute(command: Command) {
     this.sent.length = 0;
     this.atOnce = 0;
-    return await this.commands.execute(command, somebody());
+    return await this.commands.execute(command, userContext());
   }
 
   claim(limit = 1) {
     return new PostgresRunQueue(platform.pool, this.streams).claim('a', limit, 60);
   }
 
-  /** Whether it was told how the streams stood. */
+  /** Whether it has read the histories of the streams. */
   get hasAsked(): boolean {
     return this.sent.some((text) => text.includes('FROM snapshots'));
   }
@@ -114,8 +114,8 @@ async function statusOf(turn = 1) {
   )?.status;
 }
 
-describe('when a process goes on with what it has seen', () => {
-  test('then a command leaves with its rows and the commit before anything is answered', async () => {
+describe('commands of a process on streams that it has seen', () => {
+  test('are sent with their rows and the commit in one round trip', async () => {
     const runtime = new Process();
     await platform.accepted(queue());
     await runtime.claim();
@@ -128,7 +128,7 @@ describe('when a process goes on with what it has seen', () => {
     expect(await statusOf()).toBe('success');
   });
 
-  test('then the streams are locked before the transaction has an id', async () => {
+  test('the streams are locked before the transaction has an id', async () => {
     const runtime = new Process();
     await platform.accepted(queue());
     await runtime.claim();
@@ -137,7 +137,7 @@ describe('when a process goes on with what it has seen', () => {
     expect(runtime.sent[2]).toContain('append_events');
   });
 
-  test('then commands of one batch go together, also of one stream', async () => {
+  test('commands of one batch go together, also of one stream', async () => {
     const process = new Process();
     for (const turn of [1, 2]) {
       await platform.accepted(queue(turn));
@@ -150,7 +150,7 @@ describe('when a process goes on with what it has seen', () => {
     expect([await statusOf(), await statusOf(2)]).toEqual(['success', 'running']);
   });
 
-  test('then a fact is read under the locks all the same', async () => {
+  test('a fact is read under the locks all the same', async () => {
     const backend = new Process();
     await backend.execute(createScript({ scriptId: scriptId(900 + number) }));
     const change = { type: 'ChangeScript', scriptId: scriptId(900 + number) } as const;
@@ -163,8 +163,8 @@ describe('when a process goes on with what it has seen', () => {
   });
 });
 
-describe('when somebody else has written since', () => {
-  test('then a run that has ended is not started', async () => {
+describe('another process has written since', () => {
+  test('does not start a run that has ended', async () => {
     const runtime = new Process();
     await platform.accepted(queue());
     await runtime.claim();
@@ -175,7 +175,7 @@ describe('when somebody else has written since', () => {
     expect(runtime.streams.all([`run-${run()}`])).toBeUndefined();
   });
 
-  test('then what still holds is recorded behind that', async () => {
+  test('what still holds is recorded behind that', async () => {
     const runtime = new Process();
     await platform.accepted(queue());
     await runtime.claim();
@@ -190,7 +190,7 @@ describe('when somebody else has written since', () => {
     ]);
   });
 
-  test('then nothing is refused, and nothing left undone, for what was so before', async () => {
+  test('nothing is refused, and nothing left undone, for what was so before', async () => {
     const runtime = new Process();
     await runtime.execute({ ...queue(), whenBusy: 'queue', notBefore: '2026-01-01T00:00:00.000Z' });
     await platform.accepted({ type: 'ReleaseRun', runId: run(), scriptId: script() });
@@ -201,7 +201,7 @@ describe('when somebody else has written since', () => {
     expect(await runtime.execute({ ...change, name: 'Old' })).toMatchObject({ version: 3 });
   });
 
-  test('then one command of a batch does not hold up the others', async () => {
+  test('one command of a batch does not hold up the others', async () => {
     const runtime = new Process();
     const turns = Array.from({ length: 20 }, (_, index) => index + 1);
     for (const turn of turns) await platform.accepted(queue(turn));
@@ -257,7 +257,7 @@ describe('when several who know the same', () => {
   });
 });
 
-describe('what is known', () => {
+describe('the known streams', () => {
   const streamId = (index: number): StreamId => `run-${runId(index)}`;
   const historyOf = (count: number) =>
     ({ events: Array.from({ length: count }, () => ({})) }) as unknown as History;

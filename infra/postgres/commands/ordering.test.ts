@@ -8,7 +8,7 @@ import { withClient } from '#infra/testing/client.ts';
 import {
   eventsVisible,
   openTestPlatform,
-  somebody,
+  userContext,
   type TestPlatform,
 } from '#infra/testing/platform.ts';
 import { auditProjection } from '#projections/audit/apply.ts';
@@ -41,7 +41,7 @@ async function versionsOf(streamId: StreamId): Promise<readonly number[]> {
   return events.filter((event) => event.streamId === streamId).map((event) => event.version);
 }
 
-test('given a transaction that took its id before, when another writer passes it, then its append conflicts', async () => {
+test('refuses the append of a transaction whose id is older than that of a later writer', async () => {
   await store.append([one('test-a', 0)]);
   const late = inTransaction(platform.pool, async (client) => {
     await client.query('SELECT pg_current_xact_id()');
@@ -68,8 +68,8 @@ test('given positions taken out of order, then readers still see every stream in
   expect(await store.readAll(first!.position, 100)).toEqual(events.slice(1));
 });
 
-test('given a long transaction, when it stalls readers, then the lag tells, and ends with it', async () => {
-  for (const command of beginning) await platform.commands.execute(command, somebody());
+test('reports the lag of readers while a long transaction stalls them', async () => {
+  for (const command of beginning) await platform.commands.execute(command, userContext());
   await eventsVisible(platform.pool);
   const projector = new Projector(platform.pool, [auditProjection]);
   await projector.runOnce(signal);

@@ -64,7 +64,7 @@ test('given a writer under way, then it is waited for', async () => {
   await inTransaction(platform.pool, async (client) => {
     await client.query(lockStreams, [[streamId]]);
     asked = versionAt(platform.pool, streamId, { kind: 'time', time });
-    await untilTrue('somebody waits for the stream', async () => {
+    await untilTrue('the query waits for the stream', async () => {
       const { rows } = await platform.pool.query<{ waits: boolean }>(
         `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database()
           AND wait_event_type = 'Lock') AS waits`,

@@ -63,7 +63,7 @@ async function untilHeard(): Promise<void> {
   await last;
 }
 
-test('followers are told by the database of what is stored, and nobody publishes it again', async () => {
+test('the database notifies followers of stored chunks, and the process does not publish them again', async () => {
   const chunks = [chunk('one'), chunk('two')];
   await told(fromBus).append(chunks);
   await untilHeard();
@@ -81,9 +81,9 @@ test('a chunk that is too large to travel is announced without its lines', async
   expect(heard).toEqual([announced]);
 });
 
-test('nobody is told of what could not be stored', async () => {
+test('no one is notified of chunks that could not be stored', async () => {
   const spoiled = { ...chunk('lost'), bytes: 2 ** 40 };
-  await expect(told(fromBus).append([chunk('beside'), spoiled])).rejects.toThrow();
+  await expect(told(fromBus).append([chunk('stored'), spoiled])).rejects.toThrow();
   await untilHeard();
   expect(heard).toEqual([]);
   expect(published).toEqual([]);
@@ -100,7 +100,7 @@ test('what the database cannot tell is published', async () => {
   }
 });
 
-test('of nothing nobody is told', async () => {
+test('an empty append notifies no one', async () => {
   await told(fromBus).append([]);
   await told(undefined).append([]);
   await untilHeard();

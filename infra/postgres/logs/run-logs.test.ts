@@ -59,7 +59,7 @@ async function read(runId: string, query: Partial<LogQuery> = {}) {
 }
 
 describe('storing the chunks of runs', () => {
-  test('the text comes back exactly as it was', async () => {
+  test('the text is read unchanged', async () => {
     const runId = randomUUID();
     const text = 'quote " backslash \\ { } , NULL \u2400 \u{1f600} \u001b[31m';
     const itemsJson = JSON.stringify([{ seq: 1, time, stream: 'stdout', text }]);
@@ -126,7 +126,7 @@ describe('reading a log', () => {
     expect((await read(runId, { limit: 200, fromEnd: true })).seqs.at(0)).toBe(101);
   });
 
-  test('a search through much text ends early and says where to go on', async () => {
+  test('a search through much text ends early and returns where to continue', async () => {
     const runId = randomUUID();
     const padding = 'x'.repeat(60_000);
     for (let n = 0; n < 40; n += 1) {
@@ -161,7 +161,7 @@ describe('reading the end of a log', () => {
   });
 });
 
-describe('given a log whose middle was left out', () => {
+describe('a log whose middle was left out', () => {
   const removed = async () => {
     const runId = await givenRun([
       [1, 2],

@@ -39,7 +39,7 @@ test('what is too old goes, so many at a time, with its marks', async () => {
   expect(await left()).toEqual(notices.slice(2));
 });
 
-test('what was told of one script goes, with its marks', async () => {
+test('removes the notices of one script, with their read marks', async () => {
   await removeNoticesOfScript(platform.pool, scriptId(1));
   expect(await left()).toEqual(notices.slice(2));
 });

@@ -2,7 +2,7 @@ import type { RunId } from '#domain/kernel/ids.ts';
 import { defaultSettings } from '#domain/script/settings.ts';
 import { finishRun, createGroup, createScript, runScript } from '#domain/testing/samples.ts';
 import { runId, scriptId } from '#domain/testing/ids.ts';
-import { openTestPlatform, somebody, type TestPlatform } from '#infra/testing/platform.ts';
+import { openTestPlatform, userContext, type TestPlatform } from '#infra/testing/platform.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { inTransaction, openDatabase } from '../database.ts';
 import { PostgresRunQueue } from './run-queue.ts';
@@ -56,7 +56,7 @@ function set(id: RunId, change: string): Promise<unknown> {
 describe('a claim', () => {
   test('tells all that a runtime must know', async () => {
     const params = { runId: run(0), paramsSha256: 'a'.repeat(64), timeoutSeconds: 7 };
-    const context = somebody();
+    const context = userContext();
     await platform.accepted(runScript(params), context);
     expect(await queue.claim('a', 1, 60)).toEqual([
       {
@@ -129,13 +129,13 @@ describe('a claim', () => {
     ]);
   });
 
-  test('leaves runs that wait for a slot or a time', async () => {
+  test('leaves waiting and delayed runs', async () => {
     const [later, now] = await queued(2);
     await set(later!, 'waiting = true');
     expect(await claimed('a')).toEqual([now]);
   });
 
-  test('of many at once gives each run to one of them', async () => {
+  test('gives each run to one of many concurrent claims', async () => {
     const ids = await queued(30);
     const owners = Array.from({ length: 10 }, (_, index) => `runtime-${index}`);
     const parts = await Promise.all(owners.map((owner) => claimed(owner, 4)));
@@ -225,7 +225,7 @@ describe('a renewal', () => {
     expect(rows).toEqual([{ long: true }]);
   });
 
-  test('does not bring back a lease that has ended', async () => {
+  test('does not renew an expired lease', async () => {
     const ids = await queued(1);
     await claimed('a');
     await start(ids[0]!, 'a');
@@ -246,8 +246,8 @@ describe('a renewal', () => {
   });
 });
 
-describe('giving back', () => {
-  test('lets another runtime claim at once', async () => {
+describe('releasing', () => {
+  test('lets another runtime claim immediately', async () => {
     const ids = await queued(2);
     await claimed('a');
     await queue.release('a', [ids[0]!]);
@@ -301,7 +301,7 @@ describe('what is lost', () => {
     ]);
   });
 
-  test('is told in parts, and is over once the run has ended', async () => {
+  test('is listed in parts, and disappears once the run has ended', async () => {
     const ids = await queued(3);
     await claimed('a');
     for (const id of ids) await start(id, 'a');

@@ -4,7 +4,7 @@ import { FairQueue, WaitedTooLong } from './fair-queue.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** Work that goes on until it is told to end, in the order in which it was started. */
+/** Work that continues until it is ended, with the order in which it was started. */
 function workshop(queue: FairQueue) {
   const started: string[] = [];
   const ends = new Map<string, () => void>();

@@ -79,7 +79,7 @@ const ofTheServer =
 
 function callOf(row: FunctionRow): Attempt {
   const { signature, name, types, direct } = row;
-  // Not a constant: the planner would answer in the place of a function that is not called for NULL.
+  // Not a constant: the planner would evaluate a strict function for NULL without calling it.
   const given = types.map((type, index) => {
     const value = `(SELECT NULL::${examples[type] ?? type})`;
     return row.is_variadic && index === types.length - 1 ? `VARIADIC ${value}` : value;

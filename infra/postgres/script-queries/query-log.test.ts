@@ -1,4 +1,4 @@
-/** Whatever the server is told to log, nothing of the queries of scripts is among it. */
+/** The server never logs the queries of scripts, regardless of its log settings. */
 import { mkdtempSync, chmodSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

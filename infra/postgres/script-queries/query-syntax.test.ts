@@ -170,7 +170,7 @@ describe('a query', () => {
     expect(await answeredOf([query])).toEqual([query]);
   });
 
-  test('is told what is not allowed, and where', async () => {
+  test('reports what is not allowed, and where', async () => {
     const list = '. docs/sdk.md lists what queries may use';
     expect(await check.problemOf("SELECT 'ä',\n  pg_sleep(1)")).toBe(
       `line 2, column 3: the function pg_sleep is not allowed${list}`,

@@ -59,7 +59,7 @@ function queriesWith(changes: Partial<ScriptQueriesOptions>): ScriptQueries {
   });
 }
 
-/** Goes on until the time is over, in constant memory. */
+/** Runs until the timeout, in constant memory. */
 const endless =
   'SELECT count(*) FROM generate_series(1, 100000) a, generate_series(1, 100000) b WHERE a < -b';
 
@@ -97,7 +97,7 @@ describe('a query', () => {
     }
   });
 
-  test('sees no schedule that is gone, nor those of a script that is', async () => {
+  test('sees neither deleted schedules nor schedules of deleted scripts', async () => {
     const gone = { scheduleId: scheduleId(3), scriptId: scriptId(1) };
     await platform.accepted(createSchedule(gone));
     await platform.accepted({ type: 'DeleteSchedule', ...gone });
@@ -227,12 +227,12 @@ describe('a query', () => {
     ['one long text', "SELECT length(repeat('x', 1000000000))", /out of memory/],
     ['padding', "SELECT length(format('%1000000000s', 'x'))", /out of memory/],
     [
-      'long texts beside each other',
+      'several long texts',
       `SELECT ${Array.from({ length: 3 }, () => "repeat('x', 200000000)").join(', ')}`,
       /out of memory/,
     ],
   ])(
-    'ends with %s, and the server goes on',
+    'fails with %s, and the server keeps running',
     async (_name, query, message) => {
       const patient = queriesWith({ timeoutMs: 30_000 });
       await expect(patient.run(groupId(), query)).rejects.toThrow(message);
@@ -256,7 +256,7 @@ describe('a query', () => {
     await shared.close();
   }, 60_000);
 
-  test('that cannot be interrupted is given up, and takes the place of its group alone', async () => {
+  test('that cannot be interrupted is abandoned, and counts only against its group', async () => {
     const shared = queriesWith({ timeoutMs: 300, maxWaitMs: 100, check: anySyntax });
     const stuck = shared.run(groupId(1), uninterruptible);
     await expect(stuck).rejects.toThrow(/^The query took more than 0.3 s and could not be ended/);
@@ -266,7 +266,7 @@ describe('a query', () => {
     );
     const others = [2, 3].map((number) => shared.run(groupId(number), 'SELECT 1 AS one'));
     expect(await Promise.all(others)).toEqual([['{"one":1}'], ['{"one":1}']]);
-    await untilTrue('it ended by itself', () => Promise.resolve(shared.abandoned === 0));
+    await untilTrue('the query has ended', () => Promise.resolve(shared.abandoned === 0));
     expect(await shared.run(groupId(1), 'SELECT 1 AS one')).toEqual(['{"one":1}']);
     await shared.close();
   }, 120_000);

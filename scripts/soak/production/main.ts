@@ -27,7 +27,7 @@ if (selected.length === 0) {
   process.exit(2);
 }
 enterOwnNetwork();
-// Servers end with this process, which has to end by itself for that.
+// Servers end with this process only if it exits normally.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 for (const line of skipped) console.log(`Skipping ${line}`);
 

@@ -1,6 +1,6 @@
 /** The configuration as one document, out and in. */
 import { readFile } from 'node:fs/promises';
-import { createGate } from '#infra/objects/gate.ts';
+import { createSemaphore } from '#infra/objects/semaphore.ts';
 import Type from 'typebox';
 import { attachment } from '../http/download.ts';
 import { operation, type Operation } from '../http/operation.ts';
@@ -18,7 +18,7 @@ const tag = 'System';
 const path = '/api/v1/system/config';
 
 /** A document is in memory while it is taken over. */
-const oneAtATime = createGate(1);
+const oneAtATime = createSemaphore(1);
 const access = { right: 'system.manage' } as const;
 
 const exportAll = operation({

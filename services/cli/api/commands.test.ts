@@ -212,7 +212,7 @@ describe('a destructive command', () => {
     ]);
   });
 
-  test('is carried out with --yes', async () => {
+  test('runs with --yes', async () => {
     answers[path] = {};
     const { code } = await orchestrator('schedules', 'delete', id, '--yes');
     expect([code, sent.length]).toEqual([0, 1]);
@@ -237,7 +237,7 @@ describe('a list', () => {
     });
   });
 
-  test('says that it goes on after --limit', async () => {
+  test('says that there are more results after --limit', async () => {
     answers['GET /api/v1/groups?limit=1'] = {
       items: [{ id: 'a', name: 'b' }],
       next_cursor: 'more',

@@ -1,4 +1,4 @@
-/** Completions as they are used: each shell has read them and somebody presses the tab key. */
+/** Completions in real shells, each with a press of the tab key. */
 import { execFileSync, spawn } from 'node:child_process';
 import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** What a run is given, as somebody typed it. */
+/** Parses the parameters of a run from the command line. */
 import { usageProblem } from '../problem.ts';
 
 type Properties = Readonly<Record<string, { readonly type?: unknown }>>;

@@ -110,7 +110,7 @@ export class Product {
       await product.untilHealthy(options.patienceMs);
       if (options.signIn !== false) await product.signIn();
     } catch (error) {
-      // Nobody else could end it.
+      // The caller has no handle to stop it.
       await product.stop();
       throw error;
     }

@@ -27,6 +27,6 @@ test.each([
   expect(globMatches(pattern, text)).toBe(matches);
 });
 
-test('given a pattern of many stars, then the answer comes at once', () => {
+test('matches a pattern of many stars without backtracking', () => {
   expect(globMatches(`${'*a'.repeat(400)}b`, 'a'.repeat(1000))).toBe(false);
 });

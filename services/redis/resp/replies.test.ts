@@ -27,7 +27,7 @@ describe('a reply is written as either version of the protocol has it', () => {
     expect(encode(reply, 3).toString()).toBe(present);
   });
 
-  test('bytes stay as they are', () => {
+  test('bytes are unchanged', () => {
     const bytes = Buffer.from([0, 255, 13, 10]);
     expect(encode(bytes, 2)).toEqual(
       Buffer.concat([Buffer.from('$4\r\n'), bytes, Buffer.from('\r\n')]),

@@ -165,7 +165,7 @@ describe('a server at its limit of connections', () => {
     await ended;
   });
 
-  test('keeps a connection that is spared for good', async () => {
+  test('keeps an exempt connection', async () => {
     await start({ max: 2 });
     const accepted = once(server, 'connection') as Promise<[Socket]>;
     const kept = await client();
@@ -202,7 +202,7 @@ describe('a slow client', () => {
   test.each([
     ['sends nothing', ''],
     ['sends headers byte by byte', `GET / HTTP/1.1\r\n${head}`],
-  ])('that %s is told that its request is late', async (_, bytes) => {
+  ])('that %s gets 408', async (_, bytes) => {
     await start({}, { headersMs: 50 });
     const slow = await client();
     if (bytes !== '') slow.write(bytes);
@@ -210,7 +210,7 @@ describe('a slow client', () => {
     expect(closed('headers_timeout')).toBe(1);
   });
 
-  test('that sends its body byte by byte is told that its request is late', async () => {
+  test('that sends its body byte by byte gets 408', async () => {
     await start({}, { bodyMs: 100 }, (asked) => asked.resume());
     const slow = await client();
     slow.write(`POST / HTTP/1.1\r\n${head}Content-Length: 100000\r\n\r\n`);
