@@ -80,7 +80,7 @@ describeWith(chromiumService, 'the dashboard with bad input', () => {
       await page.keyboard.press('Control+v');
       await page.keyboard.press('Control+s');
       await page.getByText('Could not save').waitFor({ timeout: 30_000 });
-      await page.getByText(/may have \d+ bytes at most/).waitFor();
+      await page.getByText(/may have at most \d+ bytes/).waitFor();
       await page.getByRole('button', { name: 'main.py (unsaved)' }).waitFor();
       await page.keyboard.press('Control+a');
       await page.keyboard.type('print("less")');
