@@ -102,7 +102,7 @@ describeWith(chromiumService, 'the session in a browser', () => {
       await popup.close();
     });
 
-    test('signs nobody out by all of that', async () => {
+    test('signs no user out by these attempts', async () => {
       await page.reload();
       await isSignedIn(page);
     });
