@@ -79,7 +79,7 @@ describeWith(chromiumService, 'the dashboard for each role', () => {
       }
     }, 300_000);
 
-    test('is told at the URL of a forbidden screen', async () => {
+    test('sees an explanation at the URL of a forbidden screen', async () => {
       const { page } = browsing;
       for (const { path, instead } of screens.filter((one) => !isOpen(one) && isNews(one))) {
         await page.goto(product.baseUrl + path);
