@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { doToEach, gatherPages, type Outcome } from './bulk.ts';
+import { doToEach, collectPages, type Outcome } from './bulk.ts';
 
-/** Does it to 1 … count. */
+/** Applies an action to 1 … count. */
 async function done(count: number, one: (item: number, stop: () => void) => Promise<unknown>) {
   const outcomes: Outcome<number>[] = [];
   const stop = new AbortController();
@@ -49,6 +49,6 @@ test('reads pages up to the maximum', async () => {
     const at = Number(cursor ?? 0);
     return Promise.resolve({ items: [at, at + 1], next_cursor: at < 6 ? String(at + 2) : null });
   };
-  expect(await gatherPages(load, 100)).toEqual({ items: [0, 1, 2, 3, 4, 5, 6, 7], more: false });
-  expect(await gatherPages(load, 3)).toEqual({ items: [0, 1, 2], more: true });
+  expect(await collectPages(load, 100)).toEqual({ items: [0, 1, 2, 3, 4, 5, 6, 7], more: false });
+  expect(await collectPages(load, 3)).toEqual({ items: [0, 1, 2], more: true });
 });
