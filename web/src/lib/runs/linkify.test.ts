@@ -11,7 +11,7 @@ test('links runs and schedules in a sentence', () => {
     { text: '…70819203', href: `/schedules/${id}` },
     { text: ' was due.' },
   ]);
-  expect(linkify('The script ended by itself.')).toEqual([{ text: 'The script ended by itself.' }]);
+  expect(linkify('The script ended normally.')).toEqual([{ text: 'The script ended normally.' }]);
 });
 
 test('links a resource that has a page', () => {
