@@ -89,7 +89,7 @@ test.each([
   expect(await queuedRuns()).toEqual([{ run_id: id, owner: null, delayed: true }]);
 });
 
-test('a run fails whose files are damaged', async () => {
+test('fails a run whose files are damaged', async () => {
   await platform.pool.query('DELETE FROM run_queue');
   await platform.accepted(runScript({ runId: runId(3) }));
   await claimAndFail(new Error('the content is damaged'));

@@ -6,7 +6,7 @@ import { chromiumService, type Browsing } from './testing/browsing.ts';
 import { openDashboard } from './testing/dashboard.ts';
 import type { Product } from '../../services/minimal/testing/product.ts';
 
-/** Pages of what may be much. */
+/** Lists that may be long. */
 const lists = [
   '/',
   '/scripts',
@@ -55,7 +55,7 @@ describeWith(chromiumService, 'the dashboard with bad input', () => {
       const alerts = page.getByRole('alert').filter({ hasText: outOfOrder.detail });
       const again = alerts.getByRole('button', { name: 'Try again' });
       await again.first().waitFor();
-      // What fails later than this would be there after all were asked for again.
+      // An error after this delay would appear after all data were loaded again.
       await browsing.untilQuiet();
       await page.unrouteAll();
       const left = async () => {

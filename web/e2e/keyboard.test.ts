@@ -7,7 +7,7 @@ import { chromiumService, type Browsing } from './testing/browsing.ts';
 import { openDashboard } from './testing/dashboard.ts';
 import { until, type Product } from '../../services/minimal/testing/product.ts';
 
-/** More scripts than a page of their list has. */
+/** More scripts than one page of their list. */
 const many = 110;
 const aPage = 100;
 const paced = `import json, os, time
@@ -101,7 +101,7 @@ describeWith(chromiumService, 'keyboard shortcuts and figures', () => {
       await bar.getByRole('button', { name: 'Disable', exact: true }).click();
       await dialog().getByText(`${many} scripts will be disabled`).waitFor();
 
-      // As many as are begun at once wait until it is stopped.
+      // The first concurrent requests are held until the action is stopped.
       const held: Route[] = [];
       const isHeld = Promise.withResolvers<void>();
       await page.route('**/scripts/*/disable', (route) => {
@@ -174,7 +174,7 @@ describeWith(chromiumService, 'keyboard shortcuts and figures', () => {
     await page.keyboard.press('/');
     await page.keyboard.type('paced');
     await expect.poll(() => rows().count()).toBe(1);
-    // In a field a key is a letter.
+    // In a field, the key enters a letter.
     await page.keyboard.press('c');
     await page.getByRole('heading', { name: 'No matching scripts' }).waitFor();
     await page.keyboard.press('Escape');

@@ -5,12 +5,12 @@ export function systemInfo(): Promise<SystemInfo> {
   return unwrap(client.GET('/api/v1/system/info', {}));
 }
 
-/** What the environment says, without secrets. */
+/** The settings of the environment, without secrets. */
 export function listSettings(): Promise<Settings> {
   return unwrap(client.GET('/api/v1/system/settings', {}));
 }
 
-/** Holds everything that starts by itself, or releases it. */
+/** Pauses or resumes all triggers. */
 export async function holdTriggers(hold: boolean): Promise<void> {
   await unwrap(
     hold ? client.POST('/api/v1/system/pause', {}) : client.POST('/api/v1/system/resume', {}),
@@ -25,7 +25,7 @@ export function putRetention(body: RetentionChanges): Promise<Retention> {
   return unwrap(client.PUT('/api/v1/system/retention', { body }));
 }
 
-/** Where language models connect, and whether it answers. */
+/** The URL of the MCP server, and whether it responds. */
 export function mcpInfo(): Promise<McpInfo> {
   return unwrap(client.GET('/api/v1/mcp/info', {}));
 }

@@ -1,15 +1,15 @@
 import type { LineRange } from './line-range.ts';
 
-/** How the lines of a log are shown. */
+/** How to display the lines of a log. */
 export interface LogView {
   times: 'off' | 'clock' | 'elapsed';
-  /** What elapsed times count from, in milliseconds since 1970. */
+  /** The start of elapsed times, in milliseconds since 1970. */
   sinceMs: number;
   wraps: boolean;
-  /** What is searched for; empty for nothing. */
+  /** The search text; empty for none. */
   q: string;
-  /** The line that was found last. */
+  /** The line of the current match. */
   foundSeq: number | null;
-  /** The lines that are chosen. */
+  /** The selected lines. */
   range: LineRange | null;
 }

@@ -7,7 +7,7 @@ export type RunFrame =
   | ({ type: 'sample' } & RunSample)
   | { type: 'end'; status: RunStatus };
 
-/** The frame in `text`, or null for a type that this version does not know. */
+/** The frame in `text`, or null for an unknown type. */
 export function parseFrame(text: string): RunFrame | null {
   const frame: unknown = JSON.parse(text);
   if (typeof frame !== 'object' || frame === null || !('type' in frame)) return null;

@@ -15,8 +15,7 @@ export interface RunSocketEvents {
   onLink(link: LinkState): void;
 }
 
-/** Follows one run: comes back at the line after the last one seen, so that its listener sees every
- *  line once. */
+/** Follows one run. After a reconnect it resumes after the last line, so that its listener receives each line once. */
 export class RunSocket {
   readonly #socket: LiveSocket;
   readonly #events: RunSocketEvents;
@@ -38,12 +37,12 @@ export class RunSocket {
     );
   }
 
-  /** Connects now; also cuts a backoff short, as when the network is back. */
+  /** Connects immediately, also during a backoff, such as when the network is back. */
   connect(): Promise<void> {
     return this.#socket.connect();
   }
 
-  /** Ends the connection for good. Safe to call twice. */
+  /** Closes the connection permanently. Safe to call twice. */
   close(): void {
     this.#socket.close();
   }

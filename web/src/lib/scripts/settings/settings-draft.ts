@@ -3,7 +3,7 @@ import type { ScriptPatch } from '../api.ts';
 
 const mebibyte = 1024 * 1024;
 
-/** The settings of a script as the form shows them. An empty limit is no limit. */
+/** The settings of a script in the form. An empty limit means no limit. */
 export interface SettingsDraft {
   name: string;
   description: string;
@@ -31,7 +31,7 @@ export interface SettingsDraft {
   backoffSeconds: number | null;
   backoffFactor: number | null;
   maxBackoffSeconds: number | null;
-  /** One `NAME=value` a line. */
+  /** One `NAME=value` per line. */
   environment: string;
   /** JSON; empty for none. */
   parametersSchema: string;
@@ -72,7 +72,7 @@ export function draftOf(script: Script): SettingsDraft {
   };
 }
 
-/** Why what was written in a field cannot be sent; empty when all can. */
+/** The error of each invalid field; empty without errors. */
 export function draftProblems(draft: SettingsDraft): {
   environment?: string;
   listenPorts?: string;
@@ -91,8 +91,8 @@ export function draftProblems(draft: SettingsDraft): {
   };
 }
 
-/** The merge patch that leads from `before` to `draft`; empty when nothing differs.
- *  @param draft without problems */
+/** The merge patch from `before` to `draft`; empty without changes.
+ *  @param draft without errors */
 export function patchOf(before: SettingsDraft, draft: SettingsDraft): ScriptPatch {
   const [old, wanted] = [settingsOf(before), settingsOf(draft)];
   const parts = { limits: {}, retry: {}, environment: {} };
@@ -147,7 +147,7 @@ function settingsOf(draft: SettingsDraft) {
   };
 }
 
-/** What `wanted` has otherwise; null for what it has no more. */
+/** The entries of `wanted` that differ; null for removed ones. */
 function differing<Fields extends Record<string, unknown>>(before: Fields, wanted: Fields): object {
   const names = new Set([...Object.keys(before), ...Object.keys(wanted)]);
   const changed = [...names].filter(
@@ -156,7 +156,7 @@ function differing<Fields extends Record<string, unknown>>(before: Fields, wante
   return Object.fromEntries(changed.map((name) => [name, wanted[name] ?? null]));
 }
 
-/** What stands between commas, each once. */
+/** The values between commas, without repeats. */
 function itemsOf(text: string): string[] {
   return [...new Set(text.split(',').map((item) => item.trim()))].filter((item) => item !== '');
 }
