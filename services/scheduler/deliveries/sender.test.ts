@@ -201,7 +201,7 @@ describe('a webhook', () => {
   });
 });
 
-describe('addresses that are not public', () => {
+describe('private addresses', () => {
   test('receive nothing unless the operator permits them', async () => {
     const id = await tried(webhook(), {}, { targets: new Targets([]) });
     expect(await stateOf(id)).toMatchObject({
