@@ -131,7 +131,7 @@ describe('a registry', () => {
 
   test.each([
     ['gone', /answered 404/],
-    ['odd', /named no digest: "md5:1"/],
+    ['odd', /returned no digest: "md5:1"/],
   ])('that fails for the tag %s changes nothing', async (tag, message) => {
     await expect(digestOf('grafana/loki', tag)).rejects.toThrow(message);
   });

@@ -143,7 +143,7 @@ describe('a stored backup', () => {
   test('is refused with a file that does not belong to it', async () => {
     const { from, folder } = copied();
     writeFileSync(join(folder, 'keys-2.json'), '[]\n');
-    await refused(from, 'keys-2.json is damaged: it was added.');
+    await refused(from, 'keys-2.json is damaged: it does not belong to the backup.');
   });
 
   test('is refused when the manifest was changed along with a part, without the master key', async () => {

@@ -60,7 +60,9 @@ test('names missing settings, and a user with too many privileges', async () => 
   ]);
   const { adminUrl } = database;
   const same = await start({ ORCH_DATABASE_ADMIN_URL: adminUrl, ORCH_DATABASE_URL: adminUrl }).done;
-  expect(same.problem).toMatch(/name the same user: the services are to have fewer rights/);
+  expect(same.problem).toMatch(
+    /name the same user: the services need a user with fewer privileges/,
+  );
 });
 
 test('refuses a database of a newer version, and does not change it', async () => {

@@ -65,7 +65,7 @@ describe('the installed npm package', () => {
     });
     const url = `http://127.0.0.1:${ports[0]}`;
     const ask = async (path: string) => {
-      if (started.exitCode !== null) throw new Error('the service ended at its start');
+      if (started.exitCode !== null) throw new Error('the service exited during startup');
       const answer = await fetch(url + path).catch(() => undefined);
       return answer?.ok === true ? await answer.text() : undefined;
     };

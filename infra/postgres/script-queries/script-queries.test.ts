@@ -288,7 +288,7 @@ describe('a query', () => {
     await withClient(platform.adminUrl, (client) => client.query('SELECT queries.release()'));
     const careful = queriesWith({});
     await expect(careful.run(groupId(), 'SELECT 1 AS one')).rejects.toThrow(
-      /^Queries are off, because the database does not confine them .*queries\.confine/,
+      /^Queries are disabled because the database does not restrict them .*queries\.confine/,
     );
     expect(ended.at(-1)).toBe('unavailable');
     await confineQueries(platform.adminUrl);

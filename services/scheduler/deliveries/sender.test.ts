@@ -207,7 +207,7 @@ describe('private addresses', () => {
     expect(await stateOf(id)).toMatchObject({
       status: 'pending',
       attempts: 1,
-      last_error: expect.stringContaining('127.0.0.1 leads to no public address'),
+      last_error: expect.stringContaining('127.0.0.1 does not resolve to a public address'),
     });
     expect(http.received).toEqual([]);
   });
