@@ -73,7 +73,7 @@ describe('this repository', () => {
   });
 });
 
-describe('a planted violation is found', () => {
+describe('detects a planted violation', () => {
   test.each([
     ['domain/run/decide.ts', '#infra/postgres/pool.ts'],
     ['domain/run/decide.ts', '#projections/projection.ts'],
@@ -268,7 +268,7 @@ describe('a planted violation is found', () => {
   });
 });
 
-describe('what is allowed passes', () => {
+describe('accepts allowed code', () => {
   test.each([
     ['wire/channel.py', 'from .frames import HEADER'],
     ['kernel/mounts.py', 'from wire.run_spec import RunSpec'],
@@ -359,7 +359,7 @@ describe('what is allowed passes', () => {
     "export type Place = '#infra/a.ts';",
     'const options = { import: 1, default: 2 };',
     'class Archive { import(path: string): void {} }',
-  ])('what only looks like an import: %s', (source) => {
+  ])('text that only looks like an import: %s', (source) => {
     expect(violations('domain/run/decide.ts', source)).toEqual([]);
   });
 

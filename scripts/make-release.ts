@@ -52,7 +52,7 @@ function addRelease(repository: string, keyFile: string): void {
   // A release says of itself which one it is.
   if (version !== own) throw new Error(`package.json in ${folder} says ${own}, not ${version}`);
   for (const one of [version, minimum]) {
-    if (!isVersion(one)) throw new Error(`${one} is no version: it has three numbers`);
+    if (!isVersion(one)) throw new Error(`${one} is not a version, which has three numbers`);
   }
   const path = `${version}/orchestrator-${version}.tar.gz`;
   const file = join(repository, path);

@@ -176,14 +176,14 @@ describe('a manipulated export', () => {
   });
 });
 
-test('given what is no export, then it says that it cannot check that', async () => {
+test('reports a file that is not an export', async () => {
   expect((await verified('hello')).code).toBe(2);
   expect((await verified(exported.ndjson, '--head', 'x')).code).toBe(2);
   expect((await verified(exported.ndjson, '--key', 'x.pem')).code).toBe(2);
   expect((await verified(exported.ndjson, '--colour')).code).toBe(2);
 });
 
-test('given exports and downloads, then they are in the trail', async () => {
+test('records exports and downloads in the audit log', async () => {
   await writeTrail(platform);
   const { items } = (await platform.admin.get('/api/v1/audit?action=audit_exported')).json;
   expect(items.at(-1)).toMatchObject({ detail: `ndjson, entries 1 to ${head.audit_seq}` });

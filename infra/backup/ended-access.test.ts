@@ -121,7 +121,7 @@ describe('a restore in place', () => {
     expect([again.active, counted(again)]).toEqual([report.active, counted(report)]);
   });
 
-  test('brings all of it back when the administrator asks for that', async () => {
+  test('restores all access when the administrator requests it', async () => {
     expect(await restore({ revive: true })).toMatchObject({
       active: { accounts: 2, tokens: 2, sessions: 2 },
       ended: [],
@@ -190,7 +190,7 @@ describe('webhooks after a restore in place', () => {
 });
 
 describe('a restore of an older backup, then of a newer one', () => {
-  test('keeps what was taken away after both, also what the older one did not know', async () => {
+  test('keeps access revoked that was revoked after both, also if unknown to the older one', async () => {
     const { accepted } = sample.platform;
     await backUp(sample);
     await accepted(issueToken({ tokenId: tokenId(3), tokenHash: '3'.repeat(64) }));

@@ -83,12 +83,12 @@ export interface WrappedKey {
   readonly created_at: string;
 }
 
-/** @throws DamagedBackup where it is no JSON */
+/** @throws DamagedBackup if it is not JSON */
 export function parseJson<Value>(bytes: Uint8Array, name: string): Value {
   try {
     return JSON.parse(Buffer.from(bytes).toString('utf8')) as Value;
   } catch (cause) {
-    throw damaged(name, 'it is no JSON', cause);
+    throw damaged(name, 'it is not JSON', cause);
   }
 }
 

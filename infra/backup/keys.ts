@@ -57,7 +57,7 @@ export async function readKeys(source: BackupSource): Promise<readonly WrappedKe
     const content = listed === undefined ? stored : comparedPart(stored, listed);
     const bytes = await wholeMember({ sizeBytes: listed?.sizeBytes ?? 0, content });
     const keys = parseJson<readonly WrappedKey[]>(bytes, name);
-    if (!Value.Check(Keys, keys)) throw damaged(name, 'it does not hold keys');
+    if (!Value.Check(Keys, keys)) throw damaged(name, 'it does not contain keys');
     if (!jsonBytes(keys).equals(bytes)) throw damaged(name, 'it was rewritten');
     return keys;
   } catch (error) {

@@ -232,7 +232,7 @@ class Making {
       size += piece.byteLength;
       yield piece;
     }
-    if (size !== sizeBytes) throw new Error(`${name} was written while it was read: try again`);
+    if (size !== sizeBytes) throw new Error(`${name} changed during the backup; try again`);
     yield tarPadding(sizeBytes);
     await this.#noted({ name, sizeBytes, sha256: hash.digest('hex') });
   }

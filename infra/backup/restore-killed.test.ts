@@ -39,7 +39,7 @@ function restoreKilledAt(step: string): void {
   expect(spawnSync(process.execPath, args).signal).toBe('SIGKILL');
 }
 
-describe('a restore that is killed', () => {
+describe('a killed restore', () => {
   test.each(['verifying…', 'clearing', 'loading…', 'read models…', 'committing'])(
     'leaves everything unchanged at "%s"',
     async (step) => {

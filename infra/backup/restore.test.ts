@@ -59,7 +59,7 @@ async function refused(
   expect(await target.rows('SELECT * FROM events')).toEqual(before);
 }
 
-describe('a backup that is not what was written', () => {
+describe('a damaged backup', () => {
   test.each([0.001, 0.2, 0.5, 0.8, 0.9999])(
     'is refused when one bit at %d is flipped',
     async (place) => {

@@ -187,7 +187,7 @@ class Restore {
     const count = rows[0]?.count ?? 0;
     if (count > 0 && !this.#options.replace) {
       throw new RestoreRefused(
-        `This installation has ${count} events, which would be lost. Use --replace to put the backup in their place.`,
+        `This installation has ${count} events, which would be lost. Use --replace to replace them with the backup.`,
       );
     }
     return count;
@@ -208,7 +208,7 @@ class Restore {
       } else if (root === 'objects') {
         await this.#putObject(member);
       } else {
-        throw damaged(member.name, 'this program does not know it');
+        throw damaged(member.name, 'the object is unknown');
       }
     }
     if (this.#events !== this.#manifest.events) {

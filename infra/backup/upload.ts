@@ -86,7 +86,7 @@ async function store(
 ): Promise<void> {
   for (const name of partNames(summary)) {
     if (!isKeysName(name) && name !== partListName && name !== archiveName) {
-      throw damaged(summaryName, 'it lists other parts');
+      throw damaged(summaryName, 'it lists different parts');
     }
     reading.name = name;
     const { value: member, done } = await members.next();
@@ -95,7 +95,7 @@ async function store(
     await objects.putStream(partKey(summary.backupId, name), member.content);
   }
   const { value: member, done } = await members.next();
-  if (done !== true) throw damaged(member.name, 'it was added');
+  if (done !== true) throw damaged(member.name, 'it does not belong to the backup');
 }
 
 /** An archive that is encrypted cannot be opened here: what is stored is compared with the manifest. */

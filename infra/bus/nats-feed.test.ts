@@ -49,7 +49,7 @@ describeWith(natsService, 'the event feed on NATS', () => {
     expect(await kept(one)).toEqual(recorded);
   });
 
-  test('has the order of the store, in which positions of concurrent writers need not ascend', async () => {
+  test('keeps the order of the store, even if positions of concurrent writers do not ascend', async () => {
     const feed = await openFeed();
     const feeder = await feederOf(feed);
     const streams = ['test-early', 'test-late'] as const;

@@ -33,7 +33,7 @@ export function eventStoreConformance(name: string, open: () => Promise<EventSto
       ]);
     });
 
-    test('given a stream, then it can be read from a version on', async () => {
+    test('reads a stream from a version on', async () => {
       const streamId = await filledStream(store, 3);
       expect((await store.readStream(streamId, 3)).map((event) => event.version)).toEqual([3]);
       expect(await store.readStream(newStream())).toEqual([]);
@@ -147,7 +147,7 @@ export function eventStoreConformance(name: string, open: () => Promise<EventSto
       for (const streamId of streams) expect(await store.readStream(streamId)).toHaveLength(12);
     });
 
-    test('all events are read once, in pages, in an order that keeps every stream', async () => {
+    test('reads all events once, in pages, with each stream in order', async () => {
       const streams = await Promise.all(Array.from({ length: 20 }, () => filledStream(store, 3)));
       await untilVisible(store, streams);
       const seen = await readInPages(store, 7);
@@ -158,7 +158,7 @@ export function eventStoreConformance(name: string, open: () => Promise<EventSto
       expect(new Set(seen.map((event) => event.eventId)).size).toBe(seen.length);
     });
 
-    test('the whole store reads as its streams do', async () => {
+    test('reads the same events from the whole store and from its streams', async () => {
       const streamId = await filledStream(store, 2);
       await untilVisible(store, [streamId]);
       const seen = await store.readAll(startOfStore, 10_000);

@@ -76,7 +76,9 @@ function checkKnownHome(request: PlacementRequest, home: string): void {
   const { directory, account } = request;
   if (home === '.') {
     if (isReachable(account, directory)) return;
-    throw new Error(`${directory} was moved to where the user "${account?.name}" cannot enter`);
+    throw new Error(
+      `${directory} was moved to a folder that the user "${account?.name}" cannot enter`,
+    );
   }
   if (!existsSync(join(home, 'data'))) {
     throw new Error(`${home}, the database of ${directory}, is missing; put it back`);

@@ -97,7 +97,7 @@ async function prepare(
   const maintenanceUrl = socketUrl(record, cluster.ADMIN_USER, 'postgres');
   const logFile = join(directory, 'postgres.log');
   const leftover = await stopLeftover(data);
-  if (leftover !== undefined) say(`Stopped a database server left over from before (${leftover})`);
+  if (leftover !== undefined) say(`Stopped a database server of a previous start (${leftover})`);
   const { adminPassword } = record;
   await cluster.initialiseCluster({ binaries, data, account, adminPassword, durable });
   return { record, server: { binaries, data, sockets, account, durable, logFile, maintenanceUrl } };

@@ -50,10 +50,10 @@ export async function startServer(options: ServerOptions): Promise<ServerProcess
   const deadline = performance.now() + START_PATIENCE_MS;
   while (!saysReady(options.data, server.pid) || !(await answers(options.maintenanceUrl))) {
     if (exit !== undefined)
-      throw new Error(`PostgreSQL ended at its start; see ${options.logFile}`);
+      throw new Error(`PostgreSQL exited during startup; see ${options.logFile}`);
     if (performance.now() > deadline) {
       await server.stop();
-      throw new Error(`PostgreSQL does not answer; see ${options.logFile}`);
+      throw new Error(`PostgreSQL does not respond; see ${options.logFile}`);
     }
     await wait(POLL_MS);
   }

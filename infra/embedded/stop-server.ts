@@ -40,7 +40,7 @@ export async function stopServer(pid: number, isAlive: () => boolean): Promise<v
       await wait(POLL_MS);
     }
   }
-  throw new Error(`the database server (process ${pid}) does not end, not even by SIGKILL`);
+  throw new Error(`the database server (process ${pid}) did not exit after SIGKILL`);
 }
 
 function readPid(file: string): number | undefined {

@@ -54,9 +54,13 @@ describe('a message', () => {
 
   test.each([
     ['refuses the user', [0x20, 2, 0, 4], /user name or password/],
-    ['refuses otherwise', [0x20, 2, 0, 99], /refuses: 99/],
-    ['says something else', [0x90, 2, 0, 0], /something else/],
-    ['says something long', [0x20, 0xff, 0x01, 0, ...Array.from({ length: 300 }, () => 0)], /else/],
+    ['refuses otherwise', [0x20, 2, 0, 99], /refused the connection: 99/],
+    ['sends another packet', [0x90, 2, 0, 0], /unexpected response/],
+    [
+      'sends a long packet',
+      [0x20, 0xff, 0x01, 0, ...Array.from({ length: 300 }, () => 0)],
+      /unexpected/,
+    ],
   ])('is reported as failed when the broker %s', async (_name, bytes, why) => {
     const { port } = await broker((_count, socket) => socket.write(Buffer.from(bytes)));
     await expect(publishMqtt(new URL(`mqtt://127.0.0.1:${port}`), message)).rejects.toThrow(why);

@@ -80,7 +80,7 @@ function decoded(name: string, encoding: string | undefined): string {
   try {
     return decodeURIComponent(name.replaceAll('+', ' '));
   } catch (error) {
-    throw unavailable(`the server lists ${JSON.stringify(name)}, which is no key`, error);
+    throw unavailable(`the server lists ${JSON.stringify(name)}, which is not a valid key`, error);
   }
 }
 

@@ -50,7 +50,7 @@ describe('no exceptions', () => {
   });
 });
 
-test('given exceptions, then what they name is taken and nothing else', async () => {
+test('accepts only the named exceptions', async () => {
   const targets = new Targets(['10.1.0.0/16', '127.0.0.1', 'fd00::/8']);
   for (const address of ['10.1.2.3', '127.0.0.1', '::ffff:127.0.0.1', 'fd00::1']) {
     expect(await targets.addressOf(address)).toBe(address);

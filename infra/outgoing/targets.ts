@@ -54,7 +54,7 @@ export class Targets {
     const address = found.find((one) => this.#isAllowed(plain(one)));
     if (address !== undefined) return address;
     throw new TargetRefused(
-      `${host} leads to no public address, and ORCH_ALLOW_PRIVATE_TARGETS does not name it`,
+      `${host} does not resolve to a public address, and ORCH_ALLOW_PRIVATE_TARGETS does not list it`,
     );
   }
 

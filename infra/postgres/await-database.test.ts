@@ -18,7 +18,7 @@ test('reports each attempt while the database is away, and stops waiting at the 
   expect(told).toEqual(Array(2).fill(`postgres://user@127.0.0.1:${port}/name`));
 });
 
-test('given one that comes, then the wait is over; what does not pass is thrown', async () => {
+test('resolves when the database becomes available; throws permanent errors', async () => {
   const database = await createEmptyDatabase();
   const refused = (error: unknown) => error;
   const never = { passes: () => false, onAway: refused };
@@ -31,6 +31,6 @@ test('given one that comes, then the wait is over; what does not pass is thrown'
   await database.drop();
 });
 
-test('an address is shown without its password', () => {
+test('shows an address without its password', () => {
   expect(withoutPassword('postgres://u:p%40@/n?host=/run')).toBe('postgres://u@/run:5432/n');
 });

@@ -84,7 +84,7 @@ class Watch {
   #giveUp(connection: Connection): void {
     const { backendPid, connectedMs } = connection;
     if (backendPid !== null) this.#lost.set(backendPid, connectedMs);
-    connection.destroy(new Error('the server did not answer, and the connection was given up'));
+    connection.destroy(new Error('the server did not respond, so the connection was closed'));
   }
 
   /** The sessions that the server is working on; none where it does not answer. */

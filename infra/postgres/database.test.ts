@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => platform.close());
 
 describe('a transaction whose connection Postgres ends', () => {
-  test('while a statement runs, then the work fails and the next transaction works', async () => {
+  test('fails during a statement, and the next transaction succeeds', async () => {
     const work = inTransaction(platform.pool, async (client) => {
       const pid = await backendOf(client);
       const statement = client.query('SELECT pg_sleep(60)');
@@ -22,7 +22,7 @@ describe('a transaction whose connection Postgres ends', () => {
     expect(await inTransaction(platform.pool, backendOf)).toBeGreaterThan(0);
   });
 
-  test('between two statements, then the work fails and the next transaction works', async () => {
+  test('fails between two statements, and the next transaction succeeds', async () => {
     const work = inTransaction(platform.pool, async (client) => {
       await end(await backendOf(client));
       await client.query('SELECT 1');
@@ -32,8 +32,8 @@ describe('a transaction whose connection Postgres ends', () => {
   });
 });
 
-describe('work that throws', () => {
-  test('nothing of it is kept, and the connection serves the next', async () => {
+describe('a transaction that throws', () => {
+  test('is rolled back, and its connection is reused', async () => {
     const { pool } = platform;
     const work = inTransaction(pool, async (client) => {
       await client.query("INSERT INTO payloads (sha256, content) VALUES ('x', '')");
@@ -45,7 +45,7 @@ describe('work that throws', () => {
   });
 });
 
-test('a statement is prepared when its text comes again, and not when it comes once', async () => {
+test('prepares a statement at its second use', async () => {
   const texts = await inTransaction(platform.pool, async (client) => {
     for (const number of [1, 2, 3]) await client.query(`SELECT $1 || '${number} once'`, ['']);
     for (const value of ['a', 'b']) await client.query(`SELECT $1 || ' again'`, [value]);

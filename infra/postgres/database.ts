@@ -132,7 +132,7 @@ export function inTransaction<Result>(
 /** Sends the commit immediately, also while earlier statements are under way. @throws when one of them failed */
 export async function commit(client: pg.PoolClient): Promise<void> {
   const { command } = await client.query('COMMIT');
-  if (command !== 'COMMIT') throw new Error('the transaction had failed, and was rolled back');
+  if (command !== 'COMMIT') throw new Error('the transaction failed and was rolled back');
 }
 
 /** Runs `work`, which commits itself and finds everything by keys, in one transaction: rolled back when it

@@ -91,7 +91,7 @@ describe('a migrated database', () => {
   });
 });
 
-describe('a folder that is numbered wrongly', () => {
+describe('a folder with wrong numbers', () => {
   test.each([
     [['0001_a.sql', '0003_c.sql'], /no migration before 0003_c\.sql/],
     [['0002_b.sql'], /no migration before 0002_b\.sql/],

@@ -85,7 +85,7 @@ export function readMigrations(directory: string): readonly Migration[] {
     if (number === index) {
       throw new Error(`migrations ${sorted[index - 1]} and ${name} have the same number`);
     }
-    if (number !== index + 1) throw new Error(`there is no migration before ${name}`);
+    if (number !== index + 1) throw new Error(`the migration before ${name} is missing`);
     const sql = readFileSync(join(directory, name), 'utf8');
     return { number, name, sql, sha256: createHash('sha256').update(sql).digest('hex') };
   });

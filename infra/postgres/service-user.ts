@@ -10,7 +10,7 @@ export async function prepareServiceUser(adminUrl: string, serviceUrl: string): 
   const { user = '', password } = new pg.Client({ connectionString: serviceUrl });
   if (user === new pg.Client({ connectionString: adminUrl }).user) {
     throw new Error(
-      'ORCH_DATABASE_URL and ORCH_DATABASE_ADMIN_URL name the same user: the services are to have fewer rights',
+      'ORCH_DATABASE_URL and ORCH_DATABASE_ADMIN_URL name the same user: the services need a user with fewer privileges',
     );
   }
   await withConnection(adminUrl, async (client) => {

@@ -131,8 +131,8 @@ describe('a new master key', () => {
   });
 });
 
-describe('a change of the master key that is killed midway', () => {
-  test('then every secret can be read all the while, and the next start ends it', async () => {
+describe('an interrupted change of the master key', () => {
+  test('keeps every secret readable, and is completed by the next start', async () => {
     const [before, next] = [randomBytes(32), randomBytes(32)];
     const running = [
       new Vault(database.pool, [before, next], systemIds),
@@ -217,8 +217,8 @@ describe('concurrent sealing for a new script', () => {
   });
 });
 
-describe('a script whose key is destroyed', () => {
-  test('then no copy of a secret can be read, and the next one has a key of its own', async () => {
+describe('a script whose data key is destroyed', () => {
+  test('has no readable copy of a secret, and gets a new key for the next one', async () => {
     const place = placeOf();
     const sealed = await vault.seal(place, 'a value');
     await destroyDataKey(database.pool, place.scriptId);

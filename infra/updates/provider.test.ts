@@ -139,7 +139,7 @@ describe('a repository that cannot be trusted', () => {
     [
       'is of another format',
       signManifest(manifest({ format_version: 2 as never }), privateKey),
-      /not one that this version reads/,
+      /unsupported format/,
     ],
     [
       'names a file outside',
@@ -147,10 +147,10 @@ describe('a repository that cannot be trusted', () => {
         manifest({ artifact: { ...manifest().artifact, path: '../../etc/passwd' } }),
         privateKey,
       ),
-      /not one that this version reads/,
+      /unsupported format/,
     ],
-    ['is no JSON', '<html>', /no JSON/],
-    ['has no end', ' '.repeat(1024 * 1024 + 1), /no end/],
+    ['is not JSON', '<html>', /not JSON/],
+    ['is too large', ' '.repeat(1024 * 1024 + 1), /too large/],
   ])('is refused when its manifest %s', async (_, envelope, reason) => {
     await offer(envelope);
     await expect(fromFolder().checkLatest()).rejects.toThrow(reason);

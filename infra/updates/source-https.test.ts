@@ -97,10 +97,10 @@ describeWith(openssl, 'a repository over HTTPS with a private certificate author
   });
 
   test.each([
-    ['leads away from HTTPS', '/plain/', /leads away from HTTPS/],
+    ['redirects away from HTTPS', '/plain/', /redirects away from HTTPS/],
     ['leads round and round', '/round/', /answered 302/],
-    ['says nothing', '/silent/', /is silent/],
-    ['stops in the midst', '/halts/', /is silent|aborted|cut/],
+    ['says nothing', '/silent/', /does not respond/],
+    ['stops in the middle', '/halts/', /does not respond|aborted|cut/],
   ])('fails with the reason when it %s', async (_, below, reason) => {
     const said = await read(good, below);
     expect(said).toMatch(/^refused: /);

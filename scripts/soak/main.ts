@@ -13,13 +13,13 @@ import { endsTableOf, isClean, rowOf, strikesTableOf, tableOf, type Session } fr
 
 const hours = Number(process.env['HOURS'] ?? '0.1');
 if (!(hours > 0)) {
-  console.error('HOURS has to be a number over 0, such as HOURS=1 or HOURS=0.1');
+  console.error('HOURS must be a number over 0, such as HOURS=1 or HOURS=0.1');
   process.exit(2);
 }
 const wanted = process.env['FAULTS'] ?? '';
 const selected = experiments.filter(({ name }) => name.includes(wanted));
 if (selected.length === 0) {
-  console.error(`FAULTS has to be part of: ${experiments.map(({ name }) => name).join(', ')}`);
+  console.error(`FAULTS must be part of: ${experiments.map(({ name }) => name).join(', ')}`);
   process.exit(2);
 }
 const parent = fileURLToPath(new URL('../../.test', import.meta.url));

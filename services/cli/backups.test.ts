@@ -59,11 +59,11 @@ const endMissing = /^\S+ is damaged: its end is missing\./;
 const states = async () =>
   (await sample.platform.pool.query('SELECT restoring, problem FROM backups')).rows;
 
-test('a backup is verified and restored by its file or its id, and only where that loses nothing', async () => {
+test('verifies and restores a backup by file or id, only if nothing is lost', async () => {
   expect(await run('verify', file)).toEqual([0, expect.stringContaining('is intact: 9 events')]);
   expect(await run('restore', sampleBackup)).toEqual([
     65,
-    'This installation has 9 events, which would be lost. Use --replace to put the backup in their place.\n',
+    'This installation has 9 events, which would be lost. Use --replace to replace them with the backup.\n',
   ]);
   expect(await run('restore', file, '--replace')).toEqual([
     0,

@@ -89,7 +89,7 @@ test('lists the known read models for an unknown one', async () => {
   );
 });
 
-test('the program finds its database, and says what it lacks', async () => {
+test('finds the database, and names missing settings', async () => {
   const main = fileURLToPath(new URL('main.ts', import.meta.url));
   const start = (env: Record<string, string>) =>
     promisify(execFile)(process.execPath, [main, 'projections', 'list'], { env });
@@ -101,7 +101,7 @@ test('the program finds its database, and says what it lacks', async () => {
   });
 });
 
-test('a bar shows how much is done', () => {
+test('shows a progress bar', () => {
   expect(bar('runs', 0.5)).toBe(`runs ${'█'.repeat(20)}${'░'.repeat(20)}  50 %`);
   expect(bar('runs', 7)).toBe(`runs ${'█'.repeat(40)} 100 %`);
 });

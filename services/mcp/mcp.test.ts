@@ -58,8 +58,8 @@ function ask(headers: Record<string, string>, body?: string): Promise<Response> 
 
 const listTools = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
 
-describe('a client of the present protocol', () => {
-  test('every tool is described, and says what it may change', async () => {
+describe('a client of the current protocol', () => {
+  test('gets a description of every tool, with what it may change', async () => {
     const client = await connect();
     const listed = await client.listTools();
     expect(listed.tools.map(({ name }) => name)).toEqual(tools.map(({ name }) => name));
@@ -145,7 +145,7 @@ describe('a client of the present protocol', () => {
     await use(client, 'delete_file', { script_id, path: 'lib/help.py' });
   });
 
-  test('a schedule is previewed, made, changed and deleted', async () => {
+  test('previews, creates, changes and deletes a schedule', async () => {
     const client = await connect();
     const script_id = await product.script('On time', { 'main.py': 'print(1)' });
     const times = {
@@ -205,7 +205,7 @@ describe('a client of the present protocol', () => {
   });
 });
 
-test('a client of the previous packages lists and calls tools', async () => {
+test('a client with the previous packages lists and calls tools', async () => {
   const client = new OldClient({ name: 'old', version: '1' });
   open.push(client);
   const headers = { Authorization: `Bearer ${token}` };
@@ -239,13 +239,13 @@ describe('requests that are refused', () => {
     );
   });
 
-  test('half a message is refused, and the next one served', async () => {
+  test('an incomplete message is refused, and the next one is served', async () => {
     const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
     expect((await ask(headers, '{"jsonrpc":')).status).toBe(400);
     expect((await ask(headers, listTools)).status).toBe(200);
   });
 
-  test('the backend tells where it is', async () => {
+  test('the backend returns the address of the MCP server', async () => {
     expect(await product.call('GET', '/mcp/info')).toMatchObject({
       status: 'up',
       url: product.mcpUrl,

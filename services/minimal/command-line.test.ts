@@ -101,7 +101,7 @@ sys.exit(7)
   expect(items).toMatchObject([{ name: 'KEY', version: 1 }]);
 });
 
-test('what both sides changed is a conflict, and nothing is deleted unasked', async () => {
+test('reports changes on both sides as a conflict, and deletes nothing without a request', async () => {
   const from = join(home, 'shared');
   const id = await product.script('Shared', { 'main.py': '1\n', 'old.py': '1\n' });
   await orchestrator(['sync', 'pull', id, 'shared']);

@@ -90,7 +90,7 @@ async function follow(page: string, at = product, facts: Partial<PageContext> = 
 // The commands of updates need a repository of releases, which their own tests have.
 const elsewhere = ['README.md', 'docs/queue.md', 'docs/updates.md'];
 
-describe('what the documentation tells to type is accepted', () => {
+describe('the commands of the documentation are accepted', () => {
   test.each(pages.filter((page) => !elsewhere.includes(page)))(
     '%s',
     async (page) => {
@@ -130,7 +130,7 @@ describe('what the documentation tells to type is accepted', () => {
 
 describeWith({ service: 'a package index', ...(await reachIndex()) }, 'the first run', () => {
   test(
-    'is as README.md has it, with packages',
+    'works as in README.md, with packages',
     async () => {
       const { code, said } = await follow('README.md');
       expect(code, said).toBe(0);

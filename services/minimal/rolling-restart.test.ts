@@ -45,7 +45,7 @@ describeWith(caddyService, 'two backends behind the front', () => {
   });
 
   test(
-    'no request fails or is lost during four rolling restarts',
+    'fails and loses no request during four rolling restarts',
     { timeout: 180_000 },
     async () => {
       const script = await fleet.call<{ id: string }>('POST', '/scripts', {

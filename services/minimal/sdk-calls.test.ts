@@ -16,7 +16,7 @@ afterAll(async () => {
 });
 
 describe('platform.storage', { timeout: 120_000 }, () => {
-  test('what a run stores can be listed and read, also by later runs of the script', async () => {
+  test('lists and reads stored files, also in later runs of the script', async () => {
     const id = await runs.scriptOf(
       `import io, os
 platform.storage.upload("a/report.txt", "päper")
@@ -76,7 +76,7 @@ print(len(storage.list()))`,
 });
 
 describe('platform.http', { timeout: 120_000 }, () => {
-  test('it gets answers, tries again what may go well, and takes no more than it is to', async () => {
+  test('returns responses, retries temporary errors, and limits the response size', async () => {
     const id = await runs.scriptOf(
       `import http.server, threading
 asked = []
@@ -118,7 +118,7 @@ server.shutdown()`,
 });
 
 describe('platform.notify', { timeout: 120_000 }, () => {
-  test('what it says is recorded, without secrets, and not without end', async () => {
+  test('records notifications without secrets, up to a limit', async () => {
     const id = await runs.scriptOf(
       `platform.notify("The token is " + platform.secrets.get("TOKEN"), "warning")
 for number in range(99): platform.notify(f"Number {number}")
@@ -238,7 +238,7 @@ except Refused as error:
 });
 
 describe('platform.db', { timeout: 120_000 }, () => {
-  test('it reads the records of the group, and nothing else', async () => {
+  test('reads only records of the group', async () => {
     const id = await runs.scriptOf(
       `mine = platform.script_id
 platform.output(platform.db.query(f"SELECT name, enabled FROM scripts WHERE id = '{mine}'"))

@@ -97,7 +97,7 @@ except NotFound as error:
 });
 
 describe('platform.output and platform.progress', { timeout: 120_000 }, () => {
-  test('the run is shown with the last of each', async () => {
+  test('set the last values of the run', async () => {
     const id = await runs.scriptOf(
       `platform.progress(0.25, "a quarter")
 platform.output("first")
@@ -138,7 +138,7 @@ for fraction, text in ((2, ""), (float("nan"), ""), (0, "x" * 501), (0, "a\\0"))
 });
 
 describe('platform.state', { timeout: 120_000 }, () => {
-  test('it is there in the next run of the script, and in no other script', async () => {
+  test('is available in the next run of the script, and in no other script', async () => {
     const code = `count = platform.state.get("count", 0) + 1
 platform.state.set("count", count)
 platform.state.set("gone", [1])

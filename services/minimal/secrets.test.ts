@@ -55,7 +55,7 @@ print(len(value), os.environ.get("HIDDEN"))
 raise RuntimeError(value)
 `;
 
-describe('a script with secrets', { timeout: 120_000 }, () => {
+describe('the secrets of a script', { timeout: 120_000 }, () => {
   let id: string;
   beforeAll(async () => {
     id = await product.script('Secretive', { 'main.py': tells });
@@ -81,7 +81,7 @@ describe('a script with secrets', { timeout: 120_000 }, () => {
     expect(Buffer.from(basic.replace('***', ''), 'base64').toString()).not.toContain('canary');
   });
 
-  test('then its use is shown, and in the audit trail', async () => {
+  test('show their use, also in the audit log', async () => {
     await product.untilFinished((await product.run(id)).run_id);
     const read = await until('the trail has it', async () => {
       const { items } = await product.call<Listed>('GET', '/audit');
@@ -99,7 +99,7 @@ describe('a script with secrets', { timeout: 120_000 }, () => {
     ]);
   });
 
-  test('then no table, file, log or metric of the platform holds one', async () => {
+  test('are in no table, file, log or metric of the platform', async () => {
     const answers = await Promise.all([
       product.fetch('GET', `/runs?limit=200`),
       product.fetch('GET', `/scripts/${id}/history`),
@@ -125,7 +125,7 @@ os.abort()
     await product.call('PUT', `/scripts/${id}/files/main.py`, { content: tells });
   });
 
-  test('then no backup holds one', async () => {
+  test('are in no backup', async () => {
     const { id: backupId } = await product.call<{ id: string }>('POST', '/backups');
     await until('the backup is complete', async () => {
       const { status } = await product.call<{ status: string }>('GET', `/backups/${backupId}`);

@@ -158,7 +158,7 @@ describe('an empty folder', () => {
   });
 });
 
-describe('everything is up', () => {
+describe('a running service', () => {
   const earlier = new Fixture();
   beforeAll(async () => {
     await earlier.prepare();

@@ -46,7 +46,7 @@ afterAll(async () => {
   expect(left.filter(isAlive)).toEqual([]);
 });
 
-describe('a run that is under way', { timeout: 120_000 }, () => {
+describe('a running run', { timeout: 120_000 }, () => {
   test('finishes with a complete log when the backend is killed', async () => {
     const runId = await startedRun(steadyScript);
     process.kill(await product.pidOf('backend'), 'SIGKILL');

@@ -61,7 +61,7 @@ async function traced(runId: string) {
   };
 }
 
-describe('a platform whose runs are executed by clients of the queue', () => {
+describe('runs that queue clients execute', () => {
   test('have a trace from the adapter when the client reports the end', async () => {
     const id = await product.script('By a client', { 'main.py': '' });
     const { run_id: runId } = await product.run(id);

@@ -41,7 +41,7 @@ describe.each(readdirSync(keptFolder))('given the data folder %s', { timeout: 18
     return dataDir;
   }
 
-  describe('when this release starts on it', () => {
+  describe('when this release starts on the data', () => {
     let product: Product;
     beforeAll(async () => {
       product = await Product.start({ dataDir: await openData(true) });
@@ -52,7 +52,7 @@ describe.each(readdirSync(keptFolder))('given the data folder %s', { timeout: 18
     });
     const adminUrl = () => embeddedAddresses(join(product.dataDir, 'postgres'))?.adminUrl ?? '';
 
-    test('every migration has gone through, and not one event is another', async () => {
+    test('applies every migration, and changes no event', async () => {
       const { names, events } = await withClient(adminUrl(), async (db) => ({
         names: (await migrationsOf(db)).map((one) => one.name),
         events: (await rowsOfAll(db))['events'],
@@ -62,7 +62,7 @@ describe.each(readdirSync(keptFolder))('given the data folder %s', { timeout: 18
       expect(events).toEqual(expect.arrayContaining([...(kept.tables['events'] ?? [])]));
     });
 
-    test('every list answers, with what was there', async () => {
+    test('returns every list with its previous content', async () => {
       const found = async (path: string) =>
         (await product.call<{ items: readonly unknown[] }>('GET', path)).items.length;
       const rows = (table: string) => kept.tables[table]?.length ?? 0;
@@ -89,7 +89,7 @@ describe.each(readdirSync(keptFolder))('given the data folder %s', { timeout: 18
       );
     });
 
-    test('the audit trail verifies, and begins with the same hashes', async () => {
+    test('verifies the audit log, which begins with the same hashes', async () => {
       const verdict = await product.call<{ valid: boolean; entries: number }>(
         'GET',
         '/audit/verify',
@@ -105,7 +105,7 @@ describe.each(readdirSync(keptFolder))('given the data folder %s', { timeout: 18
       for (const { audit_seq: number, hash } of earlier) expect(byNumber.get(number)).toBe(hash);
     });
 
-    test('its people sign in, its secrets can be read, and its scripts run', async () => {
+    test('lets users sign in, reads secrets, and runs scripts', async () => {
       const { email, password, scriptId, output, webhookPath } = kept.history;
       await product.call('POST', '/auth/login', { email, password });
       const { run_id: runId } = await product.run(scriptId);

@@ -11,7 +11,7 @@ afterAll(() => adapter.close());
 
 const protocolError = (what: string) => `-ERR Protocol error: ${what}\r\n`;
 
-describe('what is no command', () => {
+describe('invalid input', () => {
   test.each([
     [
       'a length of 512 MB',
@@ -45,7 +45,7 @@ describe('what is no command', () => {
   });
 });
 
-test('given more strangers than may be, then the oldest goes, and members stay', async () => {
+test('closes the oldest unauthenticated client beyond the limit', async () => {
   const member = await adapter.member();
   const strangers = [];
   for (let made = 0; made < 6; made += 1) strangers.push(await adapter.stranger());
@@ -84,7 +84,7 @@ test('refuses connections beyond the limit with an error', async () => {
   });
 });
 
-test('given a client that asks for much and never reads, then others are served', async () => {
+test('serves other clients while one sends requests and never reads', async () => {
   const deaf = await adapter.member();
   deaf.socket.pause();
   deaf.send('COMMAND\r\n'.repeat(100_000));

@@ -144,7 +144,7 @@ describe('a token of one group', () => {
   });
 });
 
-describe('a run that a worker has taken', () => {
+describe('a run that a worker has popped', () => {
   let worker: RawClient;
   let job: Job;
   beforeEach(async () => {

@@ -37,7 +37,7 @@ function lines(reply: Value): readonly (readonly [Value, Value])[] {
   ]);
 }
 
-describe('the log of a run that a worker has taken', () => {
+describe('the log of a popped run', () => {
   test('numbers its lines, and can be read from any position', async () => {
     expect(await add('one')).toBe('1-0');
     expect(await add('two\nthree\n', 'stream', 'stderr')).toBe('3-0');
@@ -157,7 +157,7 @@ test('a log over its limit keeps its beginning and end, and marks the gap', asyn
   expect(rows).toEqual([{ log_lines: 60, log_truncated: true }]);
 });
 
-test('given a log that is larger than an answer may be, then it asks for less', async () => {
+test('a log that is larger than a reply requires a smaller COUNT', async () => {
   for (let number = 0; number < 5; number += 1) await add(`${'x'.repeat(1000)}\n`.repeat(1000));
   expect(await worker.call('XRANGE', logs, '-', '+')).toMatch(/^-ERR the reply exceeds 4 MiB/);
   expect(lines(await worker.call('XRANGE', logs, '-', '+', 'COUNT', '1500'))).toHaveLength(1500);

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterEach(() => adapter.clear());
 afterAll(() => adapter.close());
 
-describe('a job that cannot be taken', () => {
+describe('an invalid job', () => {
   test.each([
     ['nonsense', 'validation_failed: The job is not JSON in UTF-8.'],
     [Buffer.from([0xff, 0xfe]), 'validation_failed: The job is not JSON in UTF-8.'],

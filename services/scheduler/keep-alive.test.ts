@@ -94,7 +94,7 @@ describe('a bot', () => {
   });
 });
 
-describe('the pause before a bot starts again', () => {
+describe('the pause before a restart of a bot', () => {
   const ended = (durationMs: number | null, version = 2) => ({
     run_id: 'any',
     script_version: version,
@@ -105,7 +105,7 @@ describe('the pause before a bot starts again', () => {
     dueAtMs({ script_id: 'any', version: 2, updated_at: new Date(0), last_runs }) -
     Date.UTC(2026, 0, 1);
 
-  test('is short after a run that lasted, and doubles while runs end quickly', () => {
+  test('is short after a long run, and doubles while runs end quickly', () => {
     expect(pauseOf(ended(60_000))).toBe(1_000);
     expect(pauseOf(ended(5))).toBe(1_000);
     expect(pauseOf(ended(5), ended(null))).toBe(2_000);
@@ -113,7 +113,7 @@ describe('the pause before a bot starts again', () => {
     expect(pauseOf(...Array.from({ length: 10 }, () => ended(5)))).toBe(300_000);
   });
 
-  test('is over when a new version was saved', () => {
+  test('ends when a new version is saved', () => {
     expect(pauseOf(ended(5, 1), ended(5, 1))).toBeLessThan(0);
     expect(pauseOf(ended(5), ended(5, 1), ended(5, 1))).toBe(1_000);
   });

@@ -42,7 +42,7 @@ async function statuses(): Promise<readonly string[]> {
   return rows.map((row) => (row.waiting ? 'waiting' : (row.failure_reason ?? row.status)));
 }
 
-describe('a script at limit 2', () => {
+describe('a script with a concurrency limit of 2', () => {
   test('starts 30 requested runs in order, never more than 2 concurrently', async () => {
     const ids = Array.from({ length: 30 }, (_, index) => index + 1);
     for (const number of ids) await platform.accepted(queue(number));
@@ -120,7 +120,7 @@ describe('a script at limit 2', () => {
   });
 });
 
-describe('a script whose runs may wait for a time', () => {
+describe('a script with a limited queue time', () => {
   beforeEach(async () => {
     // The recorded times are of the past, so that a second has passed already and a century has not.
     const limits = { ...defaultLimits, queue_seconds: 1 };

@@ -42,7 +42,7 @@ describe('no variables', () => {
     expect(Object.isFrozen(config)).toBe(true);
   });
 
-  test('examples are made in the minimal edition, not in the production edition', () => {
+  test('create examples in the minimal edition, not in the production edition', () => {
     expect(readConfig(['examples'], {})).toEqual({ examples: false });
     expect(readConfig(['examples'], { ORCH_EDITION: 'minimal' })).toEqual({ examples: true });
     const asked = { ORCH_EDITION: 'production', ORCH_EXAMPLES: 'true' };

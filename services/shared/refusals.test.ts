@@ -35,7 +35,7 @@ function given() {
   return { state, recorder };
 }
 
-describe('a database that is away', () => {
+describe('an unavailable database', () => {
   test('counts frequent refusals together, and loses none', async () => {
     const { state, recorder } = given();
     for (let index = 0; index < 5000; index += 1) {

@@ -197,7 +197,7 @@ describe('a chain', () => {
   });
 });
 
-test('given chains one after the other, then each link knows how deep it is', async () => {
+test('records the depth of each link in a sequence of chains', async () => {
   const onward = { sourceScriptId: scriptId(2), targetScriptId: scriptId(3) };
   await ask(createChain(), createChain({ chainId: chainId(2), ...onward }));
   await sourceEnds();
@@ -210,7 +210,7 @@ test('given chains one after the other, then each link knows how deep it is', as
   expect(depths).toEqual([1, 2]);
 });
 
-describe('two chains that would make a ring together', () => {
+describe('two chains that would form a cycle together', () => {
   const there = createChain();
   const back = createChain({
     chainId: chainId(2),
@@ -218,14 +218,14 @@ describe('two chains that would make a ring together', () => {
     targetScriptId: scriptId(),
   });
 
-  test('creates one of two concurrent chains that would form a cycle', async () => {
+  test('are created only once when requested concurrently', async () => {
     const outcomes = await Promise.all(
       [there, back].map((command) => platform.commands.execute(command, userContext())),
     );
     expect(answersOf(outcomes)).toEqual(['accepted', 'validation_failed']);
   });
 
-  test('creates one of them when two processes create both', async () => {
+  test('are created only once when requested by two processes', async () => {
     const outcomes = await platform.whileHeld(streamOf('chains-graph'), [
       () => platform.pipeline({}).execute(there, userContext()),
       () => platform.pipeline({}).execute(back, userContext()),
@@ -233,7 +233,7 @@ describe('two chains that would make a ring together', () => {
     expect(answersOf(outcomes)).toEqual(['accepted', 'validation_failed']);
   });
 
-  test('forms no cycle when one is enabled while the other is redirected', async () => {
+  test('form no cycle when one is enabled while the other is redirected', async () => {
     await ask({ ...there, enabled: false }, { ...back, targetScriptId: scriptId(3) });
     const outcomes = await Promise.all([
       platform.commands.execute(

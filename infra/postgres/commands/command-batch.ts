@@ -63,7 +63,7 @@ const unstorable = {
   kind: 'refused',
   refusal: {
     code: 'validation_failed',
-    detail: 'Text may hold neither NUL nor half of a surrogate pair.',
+    detail: 'Text must not contain NUL characters or unpaired surrogates.',
   },
 } as const satisfies Outcome;
 

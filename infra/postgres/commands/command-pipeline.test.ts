@@ -65,7 +65,7 @@ async function scriptRow() {
 
 const name = (text: string) => ({ type: 'ChangeScript', scriptId: script(), name: text }) as const;
 
-describe('when a command is accepted', () => {
+describe('an accepted command', () => {
   test('records its events and rows, and returns their positions', async () => {
     const context = userContext({ ip: '192.0.2.7' });
     const outcome = await platform.commands.execute(name('New'), context);
@@ -99,7 +99,7 @@ describe('when a command is accepted', () => {
     expect(await seen[0]).toMatchObject({ rowCount: 1 });
   });
 
-  test('but has nothing to do, then nothing is recorded or announced', async () => {
+  test('records and announces nothing when it changes nothing', async () => {
     const before = await stored();
     const outcome = await execute(name('Report'));
     expect(outcome).toMatchObject({ kind: 'accepted', events: [], version: 1 });
@@ -107,7 +107,7 @@ describe('when a command is accepted', () => {
     expect(platform.announced).toEqual([]);
   });
 
-  test('what is given again in another order of keys is no change', async () => {
+  test('changes nothing when only the order of keys differs', async () => {
     const limits = { ...defaultLimits, cpu_seconds: 1 };
     const change = { type: 'ChangeScript', scriptId: script(), settings: { limits } } as const;
     await platform.accepted(change);
@@ -115,8 +115,8 @@ describe('when a command is accepted', () => {
   });
 });
 
-describe('when a command is refused', () => {
-  test('nothing is recorded or announced', async () => {
+describe('a refused command', () => {
+  test('records and announces nothing', async () => {
     const before = await stored();
     const refused = { ...name('New'), expectedVersion: 7 };
     const outcome = await execute(refused, { fingerprint: 'x' });
@@ -125,7 +125,7 @@ describe('when a command is refused', () => {
     expect(platform.announced).toEqual([]);
   });
 
-  test('the same command may be accepted later', async () => {
+  test('may be accepted later', async () => {
     const context = once();
     const change = { ...name('New'), expectedVersion: 2 };
     expect(answersOf([await execute(change, context)])).toEqual(['version_mismatch']);
@@ -139,7 +139,7 @@ describe('when a command is refused', () => {
     { ...name('New'), settings: { tags: ['a', '\0'] } },
     createUser({ name: '\0' }),
     recordRefusal({ resource: '\0' }),
-  ])('because its text cannot be kept, then that is said: %j', async (command) => {
+  ])('names text that cannot be stored: %j', async (command) => {
     const before = await stored();
     expect(answersOf([await execute(command)])).toEqual(['validation_failed']);
     expect(await platform.commands.check(command)).toMatchObject({ code: 'validation_failed' });
@@ -221,8 +221,8 @@ const failing: Projection = {
   apply: () => Promise.reject(new Error('crash')),
 };
 
-describe('when the process fails in the middle of a command', () => {
-  test('nothing of it is left, and it was not announced', async () => {
+describe('a process that fails during a command', () => {
+  test('leaves nothing, and announces nothing', async () => {
     const before = await stored();
     const crash = platform.pipeline({ projections: [...inlineProjections, failing] });
     await expect(crash.execute(name('New'), userContext())).rejects.toThrow('crash');

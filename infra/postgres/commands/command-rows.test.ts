@@ -46,7 +46,7 @@ test('a removed row is not created again by later events of its stream', async (
   expect([await version(), await runRow()]).toEqual([2, undefined]);
 });
 
-describe('when a row cannot be written', () => {
+describe('a command whose row cannot be written', () => {
   const failing: Projection = {
     name: 'failing',
     version: 1,
@@ -56,7 +56,7 @@ describe('when a row cannot be written', () => {
     writes: () => [{ text: 'SELECT 1 / $1::int', values: ['0'] }],
   };
 
-  test('its event is not recorded either, and the command can be executed later', async () => {
+  test('does not record its event either, and can be executed later', async () => {
     await platform.accepted(run());
     platform.announced.length = 0;
     const pipeline = platform.pipeline({ projections: [failing, ...inlineProjections] });
@@ -68,7 +68,7 @@ describe('when a row cannot be written', () => {
   });
 });
 
-describe('the statement that tells others of a command', () => {
+describe('the notification statement of a command', () => {
   const telling = async (text: string) => {
     const told: Promise<unknown>[] = [];
     const pipeline = platform.pipeline({
@@ -92,7 +92,7 @@ describe('the statement that tells others of a command', () => {
   });
 });
 
-test('a transaction that has failed is not taken for one that was committed', async () => {
+test('does not report a failed transaction as committed', async () => {
   const work = inTransactionByKeys(platform.pool, async (client) => {
     await client.query('SELECT 1 / $1::int', ['0']).catch(() => undefined);
     await commit(client);
@@ -100,7 +100,7 @@ test('a transaction that has failed is not taken for one that was committed', as
   await expect(work).rejects.toThrow('rolled back');
 });
 
-test('what a command asks and writes is planned once for a connection', async () => {
+test('the statements of commands are planned once per connection', async () => {
   const { pool, close } = openDatabase(platform.serviceUrl, {
     connections: 1,
     applicationName: 'test',

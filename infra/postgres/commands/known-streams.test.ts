@@ -128,7 +128,7 @@ describe('commands of a process on streams that it has seen', () => {
     expect(await statusOf()).toBe('success');
   });
 
-  test('the streams are locked before the transaction has an id', async () => {
+  test('lock the streams before the transaction has an id', async () => {
     const runtime = new Process();
     await platform.accepted(queue());
     await runtime.claim();
@@ -137,7 +137,7 @@ describe('commands of a process on streams that it has seen', () => {
     expect(runtime.sent[2]).toContain('append_events');
   });
 
-  test('commands of one batch go together, also of one stream', async () => {
+  test('are sent together as a batch, also on one stream', async () => {
     const process = new Process();
     for (const turn of [1, 2]) {
       await platform.accepted(queue(turn));
@@ -150,7 +150,7 @@ describe('commands of a process on streams that it has seen', () => {
     expect([await statusOf(), await statusOf(2)]).toEqual(['success', 'running']);
   });
 
-  test('a fact is read under the locks all the same', async () => {
+  test('still read facts under the locks', async () => {
     const backend = new Process();
     await backend.execute(createScript({ scriptId: scriptId(900 + number) }));
     const change = { type: 'ChangeScript', scriptId: scriptId(900 + number) } as const;
@@ -163,8 +163,8 @@ describe('commands of a process on streams that it has seen', () => {
   });
 });
 
-describe('another process has written since', () => {
-  test('does not start a run that has ended', async () => {
+describe('streams that another process has changed since', () => {
+  test('prevent the start of a run that has ended', async () => {
     const runtime = new Process();
     await platform.accepted(queue());
     await runtime.claim();
@@ -175,7 +175,7 @@ describe('another process has written since', () => {
     expect(runtime.streams.all([`run-${run()}`])).toBeUndefined();
   });
 
-  test('what still holds is recorded behind that', async () => {
+  test('accept commands that are still valid behind the change', async () => {
     const runtime = new Process();
     await platform.accepted(queue());
     await runtime.claim();
@@ -190,7 +190,7 @@ describe('another process has written since', () => {
     ]);
   });
 
-  test('nothing is refused, and nothing left undone, for what was so before', async () => {
+  test('refuse or skip no command because of the old state', async () => {
     const runtime = new Process();
     await runtime.execute({ ...queue(), whenBusy: 'queue', notBefore: '2026-01-01T00:00:00.000Z' });
     await platform.accepted({ type: 'ReleaseRun', runId: run(), scriptId: script() });
@@ -201,7 +201,7 @@ describe('another process has written since', () => {
     expect(await runtime.execute({ ...change, name: 'Old' })).toMatchObject({ version: 3 });
   });
 
-  test('one command of a batch does not hold up the others', async () => {
+  test('do not delay the other commands of a batch', async () => {
     const runtime = new Process();
     const turns = Array.from({ length: 20 }, (_, index) => index + 1);
     for (const turn of turns) await platform.accepted(queue(turn));
@@ -218,8 +218,8 @@ describe('another process has written since', () => {
   });
 });
 
-describe('when several who know the same', () => {
-  test('start a run, then one of them does', async () => {
+describe('several processes that know the same streams', () => {
+  test('start a run once', async () => {
     for (let turn = 1; turn <= 10; turn += 1) {
       await platform.accepted(queue(turn));
       const runtimes = [new Process(), new Process(), new Process()];
@@ -237,7 +237,7 @@ describe('when several who know the same', () => {
     }
   });
 
-  test('wait for a stream, then readers see its events in their order', async () => {
+  test('show readers the events of a stream in their order', async () => {
     const writers = [new Process(), new Process(), new Process()];
     const history: History = {
       events: (await readAll(platform.pool, startOfStore, 100_000)).filter(
@@ -262,7 +262,7 @@ describe('the known streams', () => {
   const historyOf = (count: number) =>
     ({ events: Array.from({ length: count }, () => ({})) }) as unknown as History;
 
-  test('is bounded: the oldest goes, and what grows long', () => {
+  test('are bounded: the oldest and the longest are dropped', () => {
     const streams = new KnownStreams();
     for (let index = 1; index <= 257; index += 1) streams.keep(streamId(index), historyOf(1));
     expect(streams.all([streamId(1)])).toBeUndefined();
@@ -271,14 +271,14 @@ describe('the known streams', () => {
     expect(streams.all([streamId(2)])).toBeUndefined();
   });
 
-  test('is the latest, whatever order the news come in', () => {
+  test('are the latest, regardless of the order of updates', () => {
     const streams = new KnownStreams();
     streams.keep(streamId(1), historyOf(3));
     streams.keep(streamId(1), historyOf(2));
     expect(streams.all([streamId(1)])?.get(streamId(1))).toEqual(historyOf(3));
   });
 
-  test('of a run that is claimed is its first event, and nothing once there are more', async () => {
+  test('contain the first event of a claimed run, and nothing once there are more', async () => {
     const { streams } = new Process();
     const queueOf = new PostgresRunQueue(platform.pool, streams);
     await platform.accepted(queue());

@@ -53,7 +53,7 @@ test('refuses the append of a transaction whose id is older than that of a later
   expect(await versionsOf('test-a')).toEqual([1, 2]);
 });
 
-test('given positions taken out of order, then readers still see every stream in its order, once', async () => {
+test('shows readers every stream once and in order when positions are assigned out of order', async () => {
   await inTransaction(platform.pool, async (early) => {
     await early.query('SELECT pg_current_xact_id()');
     // The later transaction takes the earlier position.
@@ -86,7 +86,7 @@ test('reports the lag of readers while a long transaction stalls them', async ()
   expect(await readerLags(platform.pool)).toMatchObject([{ events: 0, seconds: 0 }]);
 });
 
-test('given events of another server, then they are found at the start, and a restore renumbers them', async () => {
+test('detects events of another server at the start, and renumbers them in a restore', async () => {
   await store.append([one('test-own', 0), one('test-other', 0)]);
   await expect(refuseForeignEvents(platform.pool)).resolves.toBeUndefined();
   const copy = `INSERT INTO events (transaction_id, stream_id, version, event_id, type, schema_version,

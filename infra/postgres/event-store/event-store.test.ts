@@ -17,7 +17,7 @@ eventStoreConformance('on Postgres', () =>
   Promise.resolve(new PostgresEventStore(platform.pool, systemClock)),
 );
 
-describe('the history', () => {
+describe('the events table', () => {
   const changes = ['UPDATE events SET type = type', 'DELETE FROM events', 'TRUNCATE events'];
 
   test.each(changes)('refuses the services: %s', async (statement) => {

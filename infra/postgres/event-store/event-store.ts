@@ -97,7 +97,7 @@ export function appendEvents(
       const places = new Map(rows.map((row) => [`${row.stream} ${row.at_version}`, row]));
       return events.map((event) => {
         const row = places.get(`${event.streamId} ${event.version}`);
-        if (row === undefined) throw new Error('the append did not answer for every event');
+        if (row === undefined) throw new Error('the append did not return every event');
         const position = { transactionId: BigInt(row.transaction), globalPosition: row.place };
         return { ...event, position, recordedAt };
       });

@@ -52,7 +52,7 @@ describe('a long stream', () => {
     versions = (await stored()).map(({ version }) => version);
   });
 
-  test('there is a snapshot for every so many events, and none of short streams', () => {
+  test('has a snapshot at regular intervals; short streams have none', () => {
     expect(versions).toEqual([snapshotEvery, 2 * snapshotEvery]);
   });
 
@@ -90,7 +90,7 @@ describe.each([
   ['are lost', 'DELETE FROM snapshots'],
   ['are of another format', `UPDATE snapshots SET format = 'of old'`],
   ['are of another history', 'UPDATE snapshots SET event_id = gen_random_uuid()'],
-])('given snapshots that %s', (_, spoil) => {
+])('snapshots that %s', (_, spoil) => {
   test('are ignored, and replaced by the next command', async () => {
     await platform.pool.query(spoil);
     const whole = await history();
@@ -105,7 +105,7 @@ describe.each([
   });
 });
 
-test('given snapshots of another format, then they go with the next one of their stream', async () => {
+test('deletes snapshots of another format with the next snapshot of their stream', async () => {
   await platform.pool.query('DELETE FROM snapshots');
   await save('e');
   await platform.pool

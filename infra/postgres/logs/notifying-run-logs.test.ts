@@ -73,7 +73,7 @@ test('the database notifies followers of stored chunks, and the process does not
   expect(rows).toEqual([chunks[0]]);
 });
 
-test('a chunk that is too large to travel is announced without its lines', async () => {
+test('announces a chunk that is too large for a message without its lines', async () => {
   const large = chunk('x'.repeat(10_000));
   await told(fromBus).append([large]);
   await untilHeard();
@@ -89,7 +89,7 @@ test('no one is notified of chunks that could not be stored', async () => {
   expect(published).toEqual([]);
 });
 
-test('what the database cannot tell is published', async () => {
+test('publishes messages that the database cannot send', async () => {
   const failing: StatementFor = () => ({ text: 'SELECT 1 / $1::int', values: ['0'] });
   for (const statementFor of [undefined, () => undefined, failing]) {
     published = [];

@@ -104,7 +104,7 @@ describe('a group with members', () => {
   });
 });
 
-describe('a script whose runs are tried twice', () => {
+describe('a script with one retry', () => {
   const retry = { max_attempts: 2, backoff_seconds: 0, backoff_factor: 1, max_backoff_seconds: 0 };
   beforeEach(async () => {
     await platform.accepted({ type: 'ChangeScript', scriptId: scriptId(), settings: { retry } });
@@ -134,7 +134,7 @@ describe('a script whose runs are tried twice', () => {
   });
 });
 
-describe('a script that is deleted', () => {
+describe('a deleted script', () => {
   beforeEach(async () => {
     await platform.accepted({ type: 'DeleteScript', scriptId: scriptId() });
   });

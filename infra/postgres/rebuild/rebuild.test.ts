@@ -78,7 +78,7 @@ async function expectExact(
   expect([behind, ...tables]).toMatchObject([0, ...projection.tables.map(() => exact)]);
 }
 
-test('the rows of any history are the same when they are rebuilt', async () => {
+test('a rebuild produces the same rows for any history', async () => {
   await execute(beginning);
   const histories = fc.array(anyCommand, { minLength: 10, maxLength: 40 });
   const property = fc.asyncProperty(histories, async (commands) => {
@@ -204,7 +204,7 @@ describe('concurrent writers', () => {
 const killRebuilds = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
   WHERE datname = current_database() AND application_name = 'rebuild'`;
 
-test('no reaction carries anything out because of a rebuild', async () => {
+test('a rebuild triggers no reactions', async () => {
   await execute([...beginning, runScript(), { type: 'DisableScript', scriptId: scriptId() }]);
   await eventsVisible(platform.pool);
   const told: string[] = [];
@@ -268,13 +268,13 @@ describe('the tables after a rebuild', () => {
     WHERE c.relkind = 'r' AND n.nspname NOT LIKE 'pg\\_%' AND n.nspname <> 'information_schema'
     ORDER BY 1`;
 
-  test('are what the migrations made, and there is nothing else', async () => {
+  test('have the schema of the migrations, and no leftovers', async () => {
     const before = (await owner.pool.query(description)).rows;
     for (const projection of all) await rebuild(projection);
     expect((await owner.pool.query(description)).rows).toEqual(before);
   });
 
-  test('answer statements that were prepared before', async () => {
+  test('can be used by previously prepared statements', async () => {
     await execute(beginning);
     await platform.pool.query('SELECT name FROM groups WHERE group_id = $1', [groupId()]);
     await rebuild(named('groups'));
@@ -285,7 +285,7 @@ describe('the tables after a rebuild', () => {
   });
 });
 
-describe('a program whose projection is of another version than the rows', () => {
+describe('a projection of another version than its rows', () => {
   const newer = { ...named('audit'), version: named('audit').version + 1 };
 
   test('needs no rebuild when the store is empty', async () => {

@@ -67,7 +67,7 @@ export class FairQueue {
         group,
         this.#lineOf(group).filter((one) => one !== start),
       );
-      reject(new WaitedTooLong(`no place came free in ${this.#options.maxWaitMs} ms`));
+      reject(new WaitedTooLong(`no place became free within ${this.#options.maxWaitMs} ms`));
     }, this.#options.maxWaitMs);
     this.#queue(group, [...this.#lineOf(group), start]);
     this.#startNext();

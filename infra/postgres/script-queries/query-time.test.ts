@@ -106,7 +106,7 @@ describe('a query cannot use functions that would run for hours', () => {
   });
 });
 
-test('a query that compares long values is given up, as it cannot be interrupted', async () => {
+test('a query that compares long values is abandoned, as it cannot be interrupted', async () => {
   const { problem } = await endOf(`SELECT strpos(${a(4_000_000)}, 'b' || ${a(4_000)})`);
   expect(problem).toMatch(/could not be ended/);
   expect(queries.abandoned).toBe(1);

@@ -110,7 +110,7 @@ export class ScriptQueries {
     const gaps = rows.map(({ what }) => what).join(', ');
     throw new QueryRefused(
       'unavailable',
-      `Queries are off, because the database does not confine them (${gaps}). ` +
+      `Queries are disabled because the database does not restrict them (${gaps}). ` +
         'An administrator runs "orchestrator setup", or as a superuser "SELECT queries.confine()" in the database',
     );
   }

@@ -37,7 +37,7 @@ function valueOf(pair: string, properties: Properties): readonly [string, unknow
   return [name, parsed(text) ?? (text === 'null' ? null : text)];
 }
 
-/** undefined for what is no JSON. */
+/** undefined for what is not JSON. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

@@ -221,14 +221,14 @@ describe.each(rollbacks)('a rollback to $way, with its database', ({ does, steps
     releases.write('switch', { updateId, kind: 'rollback', from, to, isTried: false, restores });
   });
 
-  test('has these steps', async () => {
+  test('takes exactly these steps', async () => {
     const noted = join(folder, 'steps');
     await goOn({ STEPS_NOTED_IN: noted });
     expect(readFileSync(noted, 'utf8').trim().split('\n')).toEqual(Object.keys(steps));
   });
 
   test.each(Object.entries(steps))(
-    'that is killed before %s leaves one of the two versions whole',
+    'leaves one complete version after a crash before %s',
     async (step, expected) => {
       const { ended } = startGuard({ KILLED_BEFORE: step });
       expect(await ended).toEqual([null, 'SIGKILL']);

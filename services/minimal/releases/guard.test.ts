@@ -188,7 +188,7 @@ describe('a requested switch', () => {
       return releases.read('outcome');
     };
 
-    test('stays with a release whose service is healthy', async () => {
+    test('keeps a release whose service is healthy', async () => {
       expect(await switchTo('0.1.14')).toMatchObject({ kind: 'succeeded' });
     });
 
@@ -207,7 +207,7 @@ describe('a requested switch', () => {
       },
     );
 
-    test('goes back when the service becomes unhealthy within the window', async () => {
+    test('rolls back when the service becomes unhealthy within the window', async () => {
       let asked = 0;
       reply = (_, response) => void response.writeHead((asked += 1) > 3 ? 503 : 200).end();
       const outcome = await switchTo('0.1.14 0.1.13', { settleMs: 60_000 });
@@ -215,7 +215,7 @@ describe('a requested switch', () => {
     });
   });
 
-  test('stays with a release whose slots are taken by other runs', async () => {
+  test('keeps a release whose slots are occupied by other runs', async () => {
     const from = install('0.1.13', 'well');
     want(from, install('0.1.14', 'is busy with other runs'));
     await watch(from, '0.1.14');
@@ -249,7 +249,7 @@ describe('a requested switch', () => {
   });
 });
 
-describe('an update with a migration that succeeded', () => {
+describe('a successful update with a migration', () => {
   let from: Installed;
   let to: Installed;
   const rollback = { updateId: '019aa3f4-01aa-7c11-8d22-5e6f70819204', kind: 'rollback' } as const;
@@ -264,7 +264,7 @@ describe('an update with a migration that succeeded', () => {
     rmSync(join(folder, 'started'));
   });
 
-  test('keeps the database from before, for a day', () => {
+  test('keeps the previous database for a day', () => {
     const copy = releases.read('copy');
     expect(copy).toMatchObject({
       updateId,
@@ -287,7 +287,7 @@ describe('an update with a migration that succeeded', () => {
     expect(existsSync(join(folder, 'postgres-after'))).toBe(false);
   });
 
-  test('stays when the previous release no longer starts, with its data and the copy', async () => {
+  test('stays active with its data and the copy when the previous release does not start', async () => {
     writeFileSync(join(from.folder, 'services/minimal/main.ts'), 'process.exit(3);');
     want(to, from, { ...rollback, restores });
     await watch(to, '0.1.14');

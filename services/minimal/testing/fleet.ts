@@ -82,7 +82,7 @@ export class Replica {
 
   async untilHealthy(): Promise<void> {
     await until(`${this.name} is healthy`, async () => {
-      if (this.hasEnded && !this.#restarts) throw new Error(`${this.name} ended at its start`);
+      if (this.hasEnded && !this.#restarts) throw new Error(`${this.name} exited during startup`);
       return (await isHealthy(`${this.url}/health`)) ? true : undefined;
     });
   }

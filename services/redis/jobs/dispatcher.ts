@@ -36,7 +36,7 @@ export class JobDispatcher {
   constructor(parts: JobDispatcherOptions) {
     this.#parts = parts;
     this.#loop = startLoop({
-      name: 'hand out runs',
+      name: 'deliver runs',
       everyMs: lookEveryMs,
       runOnce: (signal) => this.#serve(signal),
       logger: parts.logger,
@@ -82,7 +82,7 @@ export class JobDispatcher {
     try {
       if (sent) {
         const fence = await leases.start({ runId, jobId }, { caller, session });
-        if (fence === undefined) logger.info({ runId }, 'handed-over run had already ended');
+        if (fence === undefined) logger.info({ runId }, 'delivered run had already ended');
       } else {
         await leases.giveBack(leased);
         bus.publish({ topic: 'queue' });

@@ -23,7 +23,7 @@ test.each([
   ['a*b*c', 'a-b-b', false],
   ['', '', true],
   ['', 'a', false],
-])('given the pattern %j, then %j matches: %s', (pattern, text, matches) => {
+])('the pattern %j with %j: %s', (pattern, text, matches) => {
   expect(globMatches(pattern, text)).toBe(matches);
 });
 

@@ -84,7 +84,7 @@ describe('any stream of commands', () => {
   });
 });
 
-describe('what a person types', () => {
+describe('an inline command', () => {
   test.each([
     ['PING\r\n', ['PING']],
     ['  SET   a  b \n', ['SET', 'a', 'b']],
@@ -93,20 +93,20 @@ describe('what a person types', () => {
     ['a"b c"\r\n', ['ab c']],
     ['x ""\r\n', ['x', '']],
     ['x\u00a0y\r\n', ['x\u00a0y']],
-  ])('%j is taken apart as in Redis', (line, words) => {
+  ])('%j is split as in Redis', (line, words) => {
     expect(only(line)).toEqual([words]);
   });
 
-  test('an empty line is nothing', () => {
+  test('ignores an empty line', () => {
     expect(only('\r\n\r\nPING\r\n')).toEqual([['PING']]);
   });
 
-  test.each(['SET "a\r\n', "SET 'a\r\n", 'SET "a"b\r\n'])('%j is refused', (line) => {
+  test.each(['SET "a\r\n', "SET 'a\r\n", 'SET "a"b\r\n'])('refuses %j', (line) => {
     expect(only(line)).toEqual([['Protocol error: unbalanced quotes in request']]);
   });
 });
 
-describe('what is no command', () => {
+describe('invalid input', () => {
   test.each([
     ['*1000000\r\n', 'invalid multibulk length'],
     ['*x\r\n', 'invalid multibulk length'],
@@ -118,11 +118,11 @@ describe('what is no command', () => {
     [`*${'1'.repeat(100)}`, 'too big mbulk count string'],
     [`*1\r\n$${'1'.repeat(100)}`, 'too big bulk count string'],
     ['x'.repeat(70_000), 'too big inline request'],
-  ])('%j is refused by name', (text, complaint) => {
+  ])('%j is refused with a reason', (text, complaint) => {
     expect(only(text)).toEqual([[`Protocol error: ${complaint}`]]);
   });
 
-  test('strangers may say less', () => {
+  test('has lower limits before authentication', () => {
     expect(only('*11\r\n', strangerLimits)).toEqual([
       ['Protocol error: unauthenticated multibulk length'],
     ]);
@@ -131,12 +131,12 @@ describe('what is no command', () => {
     ]);
   });
 
-  test('all arguments together have a limit, too', () => {
+  test('has a limit for all arguments together', () => {
     const part = `$1048576\r\n${'x'.repeat(1_048_576)}\r\n`;
     expect(only(`*5\r\n${part.repeat(5)}`)).toEqual([['Protocol error: invalid bulk length']]);
   });
 
-  test('an array of nothing is passed over', () => {
+  test('an empty array is ignored', () => {
     expect(only('*0\r\n*-1\r\nPING\r\n')).toEqual([['PING']]);
   });
 });

@@ -138,7 +138,7 @@ describe('a requested backup', () => {
   });
 });
 
-describe('a backup that is complete', () => {
+describe('a complete backup', () => {
   beforeEach(async () => {
     await asked();
     await keeper().runOnce(going);
@@ -176,7 +176,7 @@ describe('a backup that is complete', () => {
   });
 
   test.each([1, 2, 3])(
-    'stays whole when its keys are renewed up to write %d, and is renewed later',
+    'stays complete when the renewal of its keys stops at write %d, and is renewed later',
     async (fatal) => {
       await sample.platform.pool.query('INSERT INTO destroyed_keys (key_id) VALUES ($1)', [
         scriptId(),
@@ -202,14 +202,14 @@ describe('a backup that is complete', () => {
     },
   );
 
-  test('follows the master key when that is rotated', async () => {
+  test('is sealed again after a rotation of the master key', async () => {
     const next = Buffer.alloc(32, 'next key');
     await keeper({ masterKeys: [next, masterKey] }).runOnce(going);
     expect(await verified([next])).toMatchObject({ foreignKeys: 0, unsealed: null });
     await expect(verified()).rejects.toThrow('another master key is here');
   });
 
-  test('loses its seal, not its destroyed keys, when its master key is not here', async () => {
+  test('loses its seal and destroyed keys when its master key is not available', async () => {
     await sample.platform.pool.query('INSERT INTO destroyed_keys (key_id) VALUES ($1)', [
       scriptId(),
     ]);
@@ -218,7 +218,7 @@ describe('a backup that is complete', () => {
     await expect(verified()).rejects.toThrow('The backup lost its seal');
   });
 
-  test('stays listed, and as it is, when its manifest is damaged', async () => {
+  test('stays listed and unchanged when its manifest is damaged', async () => {
     const file = join(sample.folder, 'backups', backupId(), 'backup.json');
     const changed = readFileSync(file, 'utf8').replace('"kind": "manual"', '"kind": "scheduled"');
     writeFileSync(file, changed);
@@ -276,13 +276,13 @@ describe('a backup that is complete', () => {
   });
 });
 
-describe('that backups are made every night and two are kept', () => {
+describe('a nightly schedule with two retained backups', () => {
   beforeEach(async () => {
     const changes = { cron: '0 3 * * *', timezone: 'Europe/Berlin', keep: 2 };
     await sample.platform.accepted({ type: 'ChangeBackupSchedule', changes });
   });
 
-  test('is made once when due, also by several schedulers', async () => {
+  test('makes a backup once when due, also with several schedulers', async () => {
     now = new Date('2026-03-01T01:59:59Z');
     await sample.platform.pool.query(`UPDATE backup_schedule SET changed_at = $1`, [start]);
     await keeper().runOnce(going);
@@ -293,7 +293,7 @@ describe('that backups are made every night and two are kept', () => {
     expect(await all()).toMatchObject([{ kind: 'scheduled', status: 'complete' }]);
   });
 
-  test('is made once for a missed month, and old backups are deleted', async () => {
+  test('makes one backup after a missed month, and deletes old ones', async () => {
     await sample.platform.pool.query(`UPDATE backup_schedule SET changed_at = $1`, [start]);
     await asked();
     for (const day of ['2026-03-02', '2026-03-03', '2026-04-04']) {

@@ -201,13 +201,13 @@ describe('a webhook', () => {
   });
 });
 
-describe('addresses that are not public', () => {
+describe('private addresses', () => {
   test('receive nothing unless the operator permits them', async () => {
     const id = await tried(webhook(), {}, { targets: new Targets([]) });
     expect(await stateOf(id)).toMatchObject({
       status: 'pending',
       attempts: 1,
-      last_error: expect.stringContaining('127.0.0.1 leads to no public address'),
+      last_error: expect.stringContaining('127.0.0.1 does not resolve to a public address'),
     });
     expect(http.received).toEqual([]);
   });

@@ -225,7 +225,7 @@ describe('a deleted script', () => {
     expect(await events(purged)).toEqual(history);
   });
 
-  test('a purge finishes once every living runtime has removed what it keeps', async () => {
+  test('is purged once every live runtime has removed its data', async () => {
     for (const name of ['a', 'b', 'away']) await givenRuntime(name);
     await platform.pool.query(
       `UPDATE runtimes SET seen_at = now() - interval '2 minutes' WHERE runtime_id = 'away'`,

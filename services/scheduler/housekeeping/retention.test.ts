@@ -153,7 +153,7 @@ describe('an ended run', () => {
   });
 });
 
-test('given a run that a webhook caused, then what it was called with stays and goes with it', async () => {
+test('keeps the webhook payload of a run as long as the run’s parameters', async () => {
   const payloadSha256 = await putPayload(platform.pool, Buffer.from('{}\na body'));
   await platform.pool.query('UPDATE payloads SET wanted_at = $1', [new Date(Date.UTC(2026, 0, 1))]);
   const trigger = { type: 'webhook', webhookId: webhookId(), payloadSha256 } as const;
@@ -168,7 +168,7 @@ test('given a run that a webhook caused, then what it was called with stays and 
   expect(await getPayload(platform.pool, payloadSha256)).toBeUndefined();
 });
 
-test('given a call that made no run, then what it brought goes after its time', async () => {
+test('removes the payload of a webhook call without a run after its period', async () => {
   await platform.pool.query(
     `INSERT INTO webhook_misses (delivery_id, webhook_id, time, status, count, payload)
       VALUES ($1, $1, $2, 409, 1, 'a body')`,
@@ -207,7 +207,7 @@ describe('a running run', () => {
   });
 });
 
-test('given a chain or a schedule with the same parameters, then they stay until it is deleted', async () => {
+test('keeps parameters of a chain or schedule until it is deleted', async () => {
   const id = await givenRun(1);
   await finish(id);
   await keep(oneDay);
@@ -255,7 +255,7 @@ test('repeats rounds until all runs are done', async () => {
   expect((await remains(last)).artifacts).toBe(0);
 });
 
-test('given a setting that keeps things longer than before, then what has gone is still known', async () => {
+test('still reports removed data after a longer retention period is set', async () => {
   const id = await givenRun(1);
   await finish(id);
   await keep({ logsDays: 1 });

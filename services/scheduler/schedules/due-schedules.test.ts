@@ -302,7 +302,7 @@ describe('a run that is active when the next is due', () => {
   });
 });
 
-test('given hundreds that are due in one second, then each starts one run', async () => {
+test('starts one run for each of hundreds of schedules due in one second', async () => {
   const numbers = Array.from({ length: 600 }, (_, index) => index + 1);
   await Promise.all(
     numbers.map(async (number) => {

@@ -135,7 +135,7 @@ describe('parameters', () => {
   });
 });
 
-describe('schemas that ask for endless work', () => {
+describe('schemas that cause unbounded work', () => {
   test.each([
     ['a pattern', evilPattern, evilText],
     ['references that double', doubling(40), {}],
