@@ -1,4 +1,5 @@
 /** Runs and their logs on the wire (contract §3, "Run" and "Run log"). */
+import { logLevels } from '#domain/ports/run-logs.ts';
 import { busyChoices, failures, runStatuses, triggerTypes } from '#domain/run/run.ts';
 import { removableKinds } from '#domain/system/retention.ts';
 import Type from 'typebox';
@@ -223,10 +224,13 @@ export const StopRequest = Type.Object(
 
 export const LogStream = Type.Enum(['stdout', 'stderr', 'system'], { title: 'LogStream' });
 
+export const LogLevel = Type.Enum(logLevels, { title: 'LogLevel' });
+
 export const logLineExample = {
   seq: 1,
   time: examples.time,
   stream: 'stdout',
+  level: null,
   text: 'hello',
 };
 
@@ -235,6 +239,7 @@ export const LogLine = Type.Object(
     seq: Type.Integer({ minimum: 1, description: 'Starts at 1, without gaps.' }),
     time: Time(),
     stream: LogStream,
+    level: Nullable(LogLevel),
     text: Type.String(),
     from_seq: Type.Optional(
       Type.Integer({

@@ -25,6 +25,7 @@ export type Artifact = Schemas['Artifact'];
 export type Environment = Schemas['Environment'];
 export type LogLine = Schemas['LogLine'];
 export type LogStream = LogLine['stream'];
+export type LogLevel = NonNullable<LogLine['level']>;
 /** An entry of a script's history. */
 export type Template = Schemas['Template'];
 export type Happening = Schemas['Happening'];

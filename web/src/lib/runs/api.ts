@@ -5,6 +5,7 @@ import type { components } from '#lib/api/schema.d.ts';
 import type {
   Artifact,
   LogLine,
+  LogLevel,
   LogStream,
   Page,
   Run,
@@ -122,13 +123,13 @@ export async function logLines(runId: string, from: number, to: number): Promise
   return lines;
 }
 
-/** The first line of the next stretch of error output behind line `seq`; null where there is none. */
+/** The first line of the next block of errors after line `seq`; null if there is none. */
 export async function nextErrorLine(runId: string, seq: number): Promise<number | null> {
   let previous = seq;
   for (;;) {
-    const { items } = await logs(runId, { stream: 'stderr', from_seq: previous + 1, limit: 200 });
+    const { items } = await logs(runId, { level: 'error', from_seq: previous + 1, limit: 200 });
     for (const line of items) {
-      // What follows without a gap is the same stretch; a first line may be the one that begins it.
+      // Consecutive lines are one block.
       if (line.seq !== previous + 1 || previous === 0) return line.seq;
       previous = line.seq;
     }
@@ -139,6 +140,8 @@ export async function nextErrorLine(runId: string, seq: number): Promise<number 
 export interface LogFilter {
   q?: string;
   stream?: LogStream;
+  /** The least severe level. */
+  level?: LogLevel;
 }
 
 /** The lines that a search finds, a page at a time. */

@@ -18,7 +18,13 @@ class FakeSocket implements Socket {
     this.closed = true;
   }
   send(...seqs: number[]): void {
-    const items = seqs.map((seq) => ({ seq, time: '', stream: 'stdout', text: `${seq}` }));
+    const items = seqs.map((seq) => ({
+      seq,
+      time: '',
+      stream: 'stdout',
+      level: null,
+      text: `${seq}`,
+    }));
     this.onmessage?.({ data: JSON.stringify({ type: 'log', items }) });
   }
 }
@@ -122,7 +128,15 @@ test('a truncation mark moves the place to go on behind what it stands for', asy
   const { subject, opened, retries } = setUp();
   await subject.connect();
   const socket = await opened(1);
-  const mark = { seq: 11, time: '', stream: 'system', text: '…', from_seq: 11, to_seq: 90 };
+  const mark = {
+    seq: 11,
+    time: '',
+    stream: 'system',
+    level: null,
+    text: '…',
+    from_seq: 11,
+    to_seq: 90,
+  };
   socket.onmessage?.({ data: JSON.stringify({ type: 'log', items: [mark] }) });
   socket.onclose?.({ code: 1006 });
   retries[0]?.work();
