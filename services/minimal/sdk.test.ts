@@ -106,7 +106,7 @@ platform.progress(1)`,
     );
     const { output, progress } = await runs.runOf(id);
     expect(output).toEqual({ nul: '\0', n: 1.5, deep: [[null]] });
-    expect(progress).toEqual({ fraction: 1, text: '' });
+    expect(progress).toEqual({ fraction: 1, text: '', eta: null });
   });
 
   test('when a value cannot be taken, then it is said which and why', async () => {

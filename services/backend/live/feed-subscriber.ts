@@ -79,6 +79,14 @@ export class FeedSubscriber {
     }
   }
 
+  /** Sends frames that are soon out of date, as far as there is room. @param owner as of now */
+  tellInPassing(owner: Principal, frames: readonly FeedFrame[]): void {
+    for (const { isFor, frame } of frames) {
+      if (this.#mustResync || !this.#hasRoom()) return;
+      if (isFor(owner)) this.#send(frame);
+    }
+  }
+
   /** A sign of life, where there is room for one. */
   beat(position: number): void {
     if (this.#mustResync || !this.#hasRoom()) return;

@@ -36,7 +36,7 @@ export function sdkCalls(parts: SdkCallsParts): SdkCalls {
   const { database, reads, objects, secrets, bus, commands, ids, mqttUrl } = parts;
   return {
     ...secretCalls(secrets),
-    ...reportCalls(database, (runId) => bus.publish({ topic: 'status', runId })),
+    ...reportCalls(database, (...messages) => bus.publish(...messages)),
     ...storageCalls(objects, reads),
     ...stateCalls(database),
     ...noticeCalls(commands, ids),

@@ -87,6 +87,7 @@ export class LiveRun {
         this.run = run;
         if (changed) refreshRunsOf(run.script_id);
       },
+      onProgress: (progress) => (this.run = { ...this.run, progress }),
       onSample: (sample) => this.usage.put(sample),
       onEnd: () => void this.#onEnd(),
       onLink: (link) => {

@@ -55,6 +55,7 @@ function setUp(fromSeq = 1) {
   const subject = new RunSocket(fromSeq, ports, {
     onLines: (lines: LogLine[]) => seen.push(...lines.map((line) => line.seq)),
     onRun: () => {},
+    onProgress: () => {},
     onSample: () => {},
     onEnd: () => {},
     onLink: (link) => links.push(link),
