@@ -12,6 +12,8 @@ export type BusMessage =
   | { readonly topic: 'status'; readonly runId: string }
   /** A run has reported its progress. */
   | { readonly topic: 'progress'; readonly runId: string }
+  /** Spans of a run have started or ended. */
+  | { readonly topic: 'spans'; readonly runId: string }
   /** A script was saved. */
   | {
       readonly topic: 'script-updated';

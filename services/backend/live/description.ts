@@ -4,6 +4,7 @@ import Type, { type TSchema } from 'typebox';
 import type { SocketDescription } from '../http/description/openapi.ts';
 import { examples, Nullable, Time, Uuid } from '../http/schema.ts';
 import { LogLine, Run, RunProgress, RunStatusSchema } from '../runs/schema.ts';
+import { RunSpan } from '../runs/span-schema.ts';
 import { Script } from '../scripts/schema.ts';
 
 const frame = <Properties extends Record<string, TSchema>>(
@@ -57,6 +58,7 @@ const RunFrame = Type.Union(
     frame('log', 'Lines of the log, without gaps or duplicates.', { items: Type.Array(LogLine) }),
     frame('status', 'The current state of the run.', { run: Run }),
     frame('progress', 'Progress of the run.', { progress: RunProgress }),
+    frame('span', 'A span of the script that has started or ended.', { span: RunSpan }),
     frame('sample', 'Resource usage of the run.', {
       time: Time(),
       cpu_seconds: Type.Number(),

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { saveProgress } from '#infra/postgres/logs/run-reports.ts';
+import { saveSpans } from '#infra/postgres/logs/run-spans.ts';
 import { sessionHeaders } from '../testing/browser-session.ts';
 import { FrameLog } from '../testing/frame-log.ts';
 import {
@@ -160,6 +161,23 @@ describe('given a run that is followed', () => {
     const { progress } = (await developer.get(`/api/v1/runs/${runId}`)).json;
     expect(last).toEqual({ type: 'progress', progress });
     expect(progress.eta).toEqual(expect.any(String));
+  });
+
+  test('sends each span when it starts and when it ends', async () => {
+    const { runId } = await running();
+    const frames = follow(runId);
+    await writeLines(platform, runId, 1, texts(1));
+    await frames.until((all) => all.seqs.length === 1);
+    const { database } = platform.services;
+    const span = { spanId: '000000000000000a', parentId: null, name: 'fetch', failed: false };
+    const fetch = { ...span, startedAt: new Date(0), endedAt: null, attributes: {} };
+    const statuses = () => frames.frames.flatMap((one) => one.span?.status ?? []);
+    await saveSpans(database, runId, [fetch]);
+    platform.bus.publish({ topic: 'spans', runId });
+    await frames.until(() => statuses().length === 1);
+    await saveSpans(database, runId, [{ ...fetch, endedAt: new Date(5) }]);
+    await frames.until(() => statuses().length === 2);
+    expect(statuses()).toEqual(['running', 'ok']);
   });
 
   test('when it is measured, then each sample is shown', async () => {

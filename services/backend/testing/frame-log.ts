@@ -12,6 +12,7 @@ export interface Frame {
   readonly script?: { readonly id: string; readonly name: string; readonly description: string };
   readonly run_id?: string;
   readonly progress?: { readonly fraction: number; readonly text: string };
+  readonly span?: { readonly status: string };
   readonly position?: number;
   readonly resource?: string;
   readonly id?: string;

@@ -24,6 +24,7 @@ export type RunEvent = Schemas['Event'];
 export type Artifact = Schemas['Artifact'];
 export type Environment = Schemas['Environment'];
 export type RunProgress = NonNullable<Run['progress']>;
+export type RunSpan = Schemas['RunSpan'];
 export type LogLine = Schemas['LogLine'];
 export type LogStream = LogLine['stream'];
 export type LogLevel = NonNullable<LogLine['level']>;

@@ -13,6 +13,7 @@ import type {
   RunEvent,
   RunReasons,
   RunSample,
+  RunSpan,
 } from '#lib/api/types.ts';
 
 /** What the list of all runs can be narrowed to, each as `parseFilter` reads it; absent means all. */
@@ -98,6 +99,12 @@ export async function stopScript(scriptId: string): Promise<number> {
 export async function runSamples(runId: string): Promise<RunSample[]> {
   const params = { path: { run_id: runId } };
   return (await unwrap(client.GET('/api/v1/runs/{run_id}/samples', { params }))).items;
+}
+
+/** The steps of a run and the spans of its script. */
+export async function runSpans(runId: string): Promise<RunSpan[]> {
+  const params = { path: { run_id: runId } };
+  return (await unwrap(client.GET('/api/v1/runs/{run_id}/spans', { params }))).items;
 }
 
 /** The lines from `fromSeq` on, at most 200. */

@@ -56,6 +56,7 @@ function setUp(fromSeq = 1) {
     onLines: (lines: LogLine[]) => seen.push(...lines.map((line) => line.seq)),
     onRun: () => {},
     onProgress: () => {},
+    onSpan: () => {},
     onSample: () => {},
     onEnd: () => {},
     onLink: (link) => links.push(link),

@@ -1,4 +1,4 @@
-import type { LogLine, Run, RunProgress, RunSample, RunStatus } from '#lib/api/types.ts';
+import type { LogLine, Run, RunProgress, RunSample, RunSpan, RunStatus } from '#lib/api/types.ts';
 import { LiveSocket, type LinkState, type LivePorts, type Socket } from '#lib/live/live-socket.ts';
 import { parseFrame, type RunFrame } from './frames.ts';
 
@@ -11,6 +11,7 @@ export interface RunSocketEvents {
   onLines(lines: LogLine[]): void;
   onRun(run: Run): void;
   onProgress(progress: RunProgress): void;
+  onSpan(span: RunSpan): void;
   onSample(sample: RunSample): void;
   onEnd(status: RunStatus): void;
   onLink(link: LinkState): void;
@@ -57,6 +58,8 @@ export class RunSocket {
         return this.#events.onRun(frame.run);
       case 'progress':
         return this.#events.onProgress(frame.progress);
+      case 'span':
+        return this.#events.onSpan(frame.span);
       case 'sample':
         return this.#events.onSample(frame);
       case 'end':
