@@ -176,7 +176,7 @@ function start(state: RunState, command: StartRun): Decision<RunEvent> {
   const { runId, runtimeId, layers } = command;
   return accept({
     type: 'RunStarted',
-    data: { runId, scriptId: state.scriptId, runtimeId, layers },
+    data: { runId, scriptId: state.scriptId, runtimeId, layers, ...timingOf(command) },
   });
 }
 
@@ -223,6 +223,7 @@ function finish(state: RunState, command: FinishRun): Decision<RunEvent> {
       signal,
       totals,
       ...errorOf(command),
+      ...timingOf(command),
     },
   });
 }
@@ -242,12 +243,17 @@ function abandon(state: RunState, command: AbandonRun): Decision<RunEvent> {
       signal: null,
       totals: command.totals,
       ...errorOf(command),
+      ...timingOf(command),
     },
   });
 }
 
 function errorOf({ error }: Pick<FinishRun, 'error'>): Pick<FinishRun, 'error'> {
   return error === undefined ? {} : { error };
+}
+
+function timingOf({ timing }: Pick<StartRun, 'timing'>): Pick<StartRun, 'timing'> {
+  return timing === undefined ? {} : { timing };
 }
 
 export const runAggregate: Aggregate<RunState, RunCommand, RunEvent, RunDecisionFacts> = {

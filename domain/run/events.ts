@@ -5,7 +5,7 @@ import type { GroupId, RunId, ScriptId } from '#domain/kernel/ids.ts';
 import type { EnvironmentVariables } from '#domain/script/environment.ts';
 import type { RunLimits } from '#domain/script/settings.ts';
 import type { ErrorFact } from './error/error.ts';
-import type { Failure, RunTotals, Trigger } from './run.ts';
+import type { Failure, RunTiming, RunTotals, Trigger } from './run.ts';
 
 export type RunQueued = DomainEvent<
   'RunQueued',
@@ -55,6 +55,7 @@ export type RunStarted = DomainEvent<
     readonly runtimeId: string;
     /** Active sandbox layers. */
     readonly layers: readonly string[];
+    readonly timing?: RunTiming;
   }
 >;
 
@@ -75,6 +76,7 @@ export type RunFinished = DomainEvent<
     readonly totals: RunTotals;
     /** The error; its details are stored separately. Absent: no error, or none was observed. */
     readonly error?: ErrorFact;
+    readonly timing?: RunTiming;
   }
 >;
 

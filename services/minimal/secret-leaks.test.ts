@@ -29,6 +29,8 @@ for told in (value, base64.b64encode(value.encode()).decode(), urllib.parse.quot
     print(told, flush=True)
     platform.notify("it is " + told)
     platform.progress(0.5, "it is " + told)
+    with platform.span("it is " + told, value=told):
+        pass
     for sends in (lambda: platform.storage.upload(f"of/{told}/report.txt", b"x"),
                   lambda: platform.run(platform.script_id, {"key": told})):
         try:

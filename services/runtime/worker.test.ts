@@ -60,6 +60,7 @@ async function claimAndFail(error: Error): Promise<void> {
           waitingQueries: none,
           abandonedQueries: none,
         }),
+        clock: { now: () => new Date('2026-01-01T00:00:00Z') },
         tracing: undefined,
         onLogEnd: () => undefined,
         logger,

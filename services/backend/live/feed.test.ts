@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { mustParse, parseGroupId, parseScriptId } from '#domain/kernel/ids.ts';
+import { saveProgress } from '#infra/postgres/logs/run-reports.ts';
 import { defaultSettings } from '#domain/script/settings.ts';
 import { RefusalRecorder } from '#services/shared/refusals.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -83,6 +84,22 @@ describe('a subscriber of all events', () => {
     const last = frames.frames.findLast((one) => one.type === 'status');
     expect(last?.run).toEqual((await developer.get(`/api/v1/runs/${runId}`)).json);
     expect(new Set(statuses(frames, runId)).size).toBe(3);
+  });
+
+  test('sends the progress of a run to the users who see its group', async () => {
+    const other = await someone(platform, { role: 'viewer', groupIds: [groups.bots] });
+    const { id } = await script(developer);
+    const runId = await run(developer, id);
+    await startRun(platform, runId);
+    const [frames, foreign] = await Promise.all([follow(), follow(other)]);
+    await saveProgress(platform.services.database, runId, { fraction: 0.5, text: 'half' });
+    platform.bus.publish({ topic: 'progress', runId });
+    await frames.until((all) => all.frames.some((one) => one.run_id === runId));
+    const sent = frames.frames.find((one) => one.run_id === runId);
+    const { progress } = (await developer.get(`/api/v1/runs/${runId}`)).json;
+    expect(sent).toEqual({ type: 'progress', run_id: runId, progress });
+    await untilLater(foreign, groups.bots);
+    expect(foreign.frames.filter((one) => one.type === 'progress')).toEqual([]);
   });
 
   test('receives the creation, changes and deletion of a script', async () => {

@@ -41,6 +41,22 @@ describe('the log of a run', () => {
     expect([both.status, both.json.code]).toEqual([400, 'invalid_parameter']);
   });
 
+  test('filters by level: that level and more severe ones, also in the text', async () => {
+    const runId = await run(developer, (await script(developer)).id);
+    const levels = ['debug', 'info', 'warning', null, 'error', 'critical'] as const;
+    await writeLines(platform, runId, 1, ['a', 'b', 'c', 'd', 'e', 'f'], levels);
+    const levelLogs = `/api/v1/runs/${runId}/logs`;
+    const page = await developer.get(`${levelLogs}?level=warning`);
+    expect(page.json.items).toMatchObject([
+      { seq: 3, level: 'warning' },
+      { seq: 5, level: 'error' },
+      { seq: 6, level: 'critical' },
+    ]);
+    expect(seqs(await developer.get(`${levelLogs}?level=debug`))).toEqual([1, 2, 3, 5, 6]);
+    expect((await developer.get(`${levelLogs}?level=error&format=text`)).text).toBe('e\nf\n');
+    expect((await developer.get(`${levelLogs}?level=loud`)).status).toBe(400);
+  });
+
   test('is downloaded as plain text', async () => {
     const answer = await developer.get(`${logs}?format=text`);
     expect(answer.text.split('\n')).toHaveLength(121);

@@ -9,6 +9,7 @@ import { readRemoved } from '#infra/postgres/operations/removed-parts.ts';
 import type { ListedRun } from '#projections/runs/lists.ts';
 import { readParams } from '#services/shared/params.ts';
 import type { Services } from '../services.ts';
+import { progressJson } from './progress.ts';
 
 /** @param report what the run said of itself
  *  @param params what the run was given, where it was given anything and that is kept still
@@ -49,7 +50,7 @@ export function runJson(
     log_truncated: run.log_truncated,
     removed,
     output: JSON.parse(report?.output ?? 'null') as unknown,
-    progress: report?.progress ?? null,
+    progress: progressJson(run, report?.progress),
     error: errorOf(run, report),
     error_group_id: errorGroupOf(run),
   };

@@ -28,6 +28,7 @@ import {
 } from '#infra/backup/files.ts';
 import { makeBackup } from '#infra/backup/make.ts';
 import { expect } from 'vitest';
+import type { LogLevel } from '#domain/ports/run-logs.ts';
 import type { TestBackend } from './test-backend.ts';
 import { TestClient } from './test-client.ts';
 
@@ -312,11 +313,13 @@ export async function writeLines(
   runId: string,
   firstSeq: number,
   texts: readonly string[],
+  levels: readonly (LogLevel | null)[] = [],
 ): Promise<void> {
   const items = texts.map((text, index) => ({
     seq: firstSeq + index,
     time: '2026-11-21T02:31:00.000Z',
     stream: 'stdout' as const,
+    level: levels[index] ?? null,
     text,
   }));
   const lastSeq = firstSeq + texts.length - 1;

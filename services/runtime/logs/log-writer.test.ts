@@ -40,9 +40,17 @@ describe('a log writer', () => {
         firstSeq: 1,
         lastSeq: 1,
         bytes: 6,
-        itemsJson: '[{"seq":1,"time":"2026-11-21T02:31:00.000Z","stream":"stdout","text":"hello"}]',
+        itemsJson:
+          '[{"seq":1,"time":"2026-11-21T02:31:00.000Z","stream":"stdout","level":null,"text":"hello"}]',
       },
     ]);
+  });
+
+  test('derives the level of each line once, when the line is stored', async () => {
+    const { writer, store } = given();
+    await writer.write([line('hello'), { stream: 'stderr', text: 'WARNING:root:disk is full' }]);
+    await writer.close();
+    expect(store.items).toMatchObject([{ level: null }, { level: 'warning' }]);
   });
 
   test('batches later lines', async () => {

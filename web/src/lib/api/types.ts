@@ -23,8 +23,11 @@ export type RunCauses = Schemas['RunCauses'];
 export type RunEvent = Schemas['Event'];
 export type Artifact = Schemas['Artifact'];
 export type Environment = Schemas['Environment'];
+export type RunProgress = NonNullable<Run['progress']>;
+export type RunSpan = Schemas['RunSpan'];
 export type LogLine = Schemas['LogLine'];
 export type LogStream = LogLine['stream'];
+export type LogLevel = NonNullable<LogLine['level']>;
 /** An entry of a script's history. */
 export type Template = Schemas['Template'];
 export type Happening = Schemas['Happening'];
@@ -35,6 +38,7 @@ export type FileEntry = Schemas['FileEntry'];
 export type FeedFrame =
   | { type: 'resync' | 'heartbeat'; position: number }
   | { type: 'status'; run: Run }
+  | { type: 'progress'; run_id: string; progress: RunProgress }
   | { type: 'script'; script: Script }
   | { type: 'script_deleted'; script_id: string }
   | {

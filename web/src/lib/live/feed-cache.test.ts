@@ -37,6 +37,18 @@ const page = <Item>(...items: Item[]): Pages<Item> => ({
 });
 const ended = { status: 'success', finished_at: '2026-11-21T02:31:00.000Z' } as const;
 
+test('shows the progress of a run in the lists, without asking the server', () => {
+  const { client, cache, pass, asked } = setUp();
+  client.setQueryData(['runs', {}], page(run('r1'), run('r2')));
+  client.setQueryData(['audit', {}], page({}));
+  const progress = { fraction: 0.4, text: 'page 4', eta: null };
+  cache.take({ type: 'progress', run_id: 'r1', progress });
+  pass();
+  const items = client.getQueryData<Pages<Run>>(['runs', {}])?.pages[0]?.items;
+  expect(items).toEqual([run('r1', { progress }), run('r2')]);
+  expect(asked).not.toHaveBeenCalled();
+});
+
 test('shows a run in each list that contains it', () => {
   const { client, cache, pass, asked } = setUp();
   client.setQueryData(['runs', {}], page<Run>());

@@ -54,6 +54,7 @@ const shownKeys: QueryKey[] = [
   'dashboard',
 ].map((name) => [name]);
 
+type ProgressFrame = Extract<FeedFrame, { type: 'progress' }>;
 type ChangedFrame = Extract<FeedFrame, { type: 'changed' }>;
 
 const runId = (run: Run): string => run.run_id;
@@ -84,6 +85,8 @@ export class FeedCache {
       case 'status':
         this.#runs.set(frame.run.run_id, frame.run);
         return this.#collect();
+      case 'progress':
+        return this.#showProgress(frame);
       case 'script':
         this.#scripts.set(frame.script.id, frame.script);
         return this.#collect();
@@ -100,12 +103,27 @@ export class FeedCache {
   /** Each change appears in the audit trail, so each frame reloads its newest page. Earlier loaded pages are not read
    *  again. */
   #refreshTrail(frame: FeedFrame): void {
+    if (frame.type === 'progress') return;
     if (frame.type === 'heartbeat' && frame.position <= this.#position) return;
     if ('position' in frame) this.#position = frame.position;
     for (const [queryKey, data] of this.#client.getQueriesData<Pages<unknown>>({
       queryKey: ['audit'],
     })) {
       if (data?.pages.length === 1) this.#refresh({ queryKey, exact: true }, refreshEveryMs);
+    }
+  }
+
+  /** Progress is in the lists of runs alone. */
+  #showProgress({ run_id, progress }: ProgressFrame): void {
+    for (const name of ['runs', 'script-runs']) {
+      for (const [key, data] of this.#client.getQueriesData<Pages<Run>>({ queryKey: [name] })) {
+        if (!data?.pages || !hasItem(data, run_id, runId)) continue;
+        const pages = data.pages.map((page) => ({
+          ...page,
+          items: page.items.map((run) => (run.run_id === run_id ? { ...run, progress } : run)),
+        }));
+        this.#client.setQueryData<Pages<Run>>(key, { ...data, pages });
+      }
     }
   }
 

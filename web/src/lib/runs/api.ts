@@ -5,6 +5,7 @@ import type { components } from '#lib/api/schema.d.ts';
 import type {
   Artifact,
   LogLine,
+  LogLevel,
   LogStream,
   Page,
   Run,
@@ -12,6 +13,7 @@ import type {
   RunEvent,
   RunReasons,
   RunSample,
+  RunSpan,
 } from '#lib/api/types.ts';
 
 /** Filters of the list of all runs, each in the format of `parseFilter`; absent means all. */
@@ -99,6 +101,12 @@ export async function runSamples(runId: string): Promise<RunSample[]> {
   return (await unwrap(client.GET('/api/v1/runs/{run_id}/samples', { params }))).items;
 }
 
+/** The steps of a run and the spans of its script. */
+export async function runSpans(runId: string): Promise<RunSpan[]> {
+  const params = { path: { run_id: runId } };
+  return (await unwrap(client.GET('/api/v1/runs/{run_id}/spans', { params }))).items;
+}
+
 /** The lines from `fromSeq` on, at most 200. */
 export async function logPage(runId: string, fromSeq: number): Promise<LogLine[]> {
   return (await logs(runId, { from_seq: fromSeq, limit: 200 })).items;
@@ -122,13 +130,13 @@ export async function logLines(runId: string, from: number, to: number): Promise
   return lines;
 }
 
-/** The first line of the next block of error output after line `seq`; null without further errors. */
+/** The first line of the next block of errors after line `seq`; null if no such line exists. */
 export async function nextErrorLine(runId: string, seq: number): Promise<number | null> {
   let previous = seq;
   for (;;) {
-    const { items } = await logs(runId, { stream: 'stderr', from_seq: previous + 1, limit: 200 });
+    const { items } = await logs(runId, { level: 'error', from_seq: previous + 1, limit: 200 });
     for (const line of items) {
-      // Lines without a gap belong to the same block; line 1 may be the start of a block.
+      // Consecutive lines are one block.
       if (line.seq !== previous + 1 || previous === 0) return line.seq;
       previous = line.seq;
     }
@@ -139,6 +147,8 @@ export async function nextErrorLine(runId: string, seq: number): Promise<number 
 export interface LogFilter {
   q?: string;
   stream?: LogStream;
+  /** The least severe level. */
+  level?: LogLevel;
 }
 
 /** The lines that match a search, a page at a time. */

@@ -1,4 +1,16 @@
+import type { LogLevel, LogStream } from '#lib/api/types.ts';
 import type { LineRange } from './line-range.ts';
+
+/** The lines to list: of one stream, or of at least one level; empty for all. */
+export type LogPart = LogStream | LogLevel | '';
+
+/** The filter of the API for a part of the log. */
+export function filterOf(part: LogPart): { stream?: LogStream; level?: LogLevel } {
+  if (part === '') return {};
+  return part === 'stdout' || part === 'stderr' || part === 'system'
+    ? { stream: part }
+    : { level: part };
+}
 
 /** How to display the lines of a log. */
 export interface LogView {

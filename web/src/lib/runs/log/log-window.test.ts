@@ -3,7 +3,14 @@ import type { LogLine } from '#lib/api/types.ts';
 import { LogWindow, chunkLines } from './log-window.ts';
 
 function line(seq: number, more: Partial<LogLine> = {}): LogLine {
-  return { seq, time: '2026-11-21T02:31:00.000Z', stream: 'stdout', text: `line ${seq}`, ...more };
+  return {
+    seq,
+    time: '2026-11-21T02:31:00.000Z',
+    stream: 'stdout',
+    level: null,
+    text: `line ${seq}`,
+    ...more,
+  };
 }
 
 function lines(from: number, to: number): LogLine[] {

@@ -5,6 +5,7 @@ import { getRun, logPage, logTail, searchLogs, stopRun } from '../api.ts';
 import { isActive } from '../labels.ts';
 import { LogWindow, chunkLines } from '../log/log-window.ts';
 import { refreshRunsOf } from '../refresh-runs.ts';
+import { RunSpans } from '../spans/run-spans.svelte.ts';
 import { openRunSocket } from './open-run-socket.ts';
 import type { RunSocket } from './run-socket.ts';
 import { RunUsage } from './usage-samples.svelte.ts';
@@ -23,6 +24,7 @@ export class LiveRun {
   revision = $state(0);
   readonly lines = new LogWindow();
   readonly usage: RunUsage;
+  readonly spans: RunSpans;
   readonly #loading = new Set<number>();
   #socket: RunSocket | null = null;
   #frame = 0;
@@ -32,6 +34,7 @@ export class LiveRun {
   constructor(run: Run) {
     this.run = run;
     this.usage = new RunUsage(run.run_id);
+    this.spans = new RunSpans(run.run_id);
     this.#forgetConnection = connection.onBack(() => void this.start());
   }
 
@@ -87,6 +90,8 @@ export class LiveRun {
         this.run = run;
         if (changed) refreshRunsOf(run.script_id);
       },
+      onProgress: (progress) => (this.run = { ...this.run, progress }),
+      onSpan: (span) => this.spans.put(span),
       onSample: (sample) => this.usage.put(sample),
       onEnd: () => void this.#onEnd(),
       onLink: (link) => {

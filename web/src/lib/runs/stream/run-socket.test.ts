@@ -18,7 +18,13 @@ class FakeSocket implements Socket {
     this.closed = true;
   }
   send(...seqs: number[]): void {
-    const items = seqs.map((seq) => ({ seq, time: '', stream: 'stdout', text: `${seq}` }));
+    const items = seqs.map((seq) => ({
+      seq,
+      time: '',
+      stream: 'stdout',
+      level: null,
+      text: `${seq}`,
+    }));
     this.onmessage?.({ data: JSON.stringify({ type: 'log', items }) });
   }
 }
@@ -49,6 +55,8 @@ function setUp(fromSeq = 1) {
   const subject = new RunSocket(fromSeq, ports, {
     onLines: (lines: LogLine[]) => seen.push(...lines.map((line) => line.seq)),
     onRun: () => {},
+    onProgress: () => {},
+    onSpan: () => {},
     onSample: () => {},
     onEnd: () => {},
     onLink: (link) => links.push(link),
@@ -122,7 +130,15 @@ test('resumes behind the truncated part', async () => {
   const { subject, opened, retries } = setUp();
   await subject.connect();
   const socket = await opened(1);
-  const mark = { seq: 11, time: '', stream: 'system', text: '…', from_seq: 11, to_seq: 90 };
+  const mark = {
+    seq: 11,
+    time: '',
+    stream: 'system',
+    level: null,
+    text: '…',
+    from_seq: 11,
+    to_seq: 90,
+  };
   socket.onmessage?.({ data: JSON.stringify({ type: 'log', items: [mark] }) });
   socket.onclose?.({ code: 1006 });
   retries[0]?.work();

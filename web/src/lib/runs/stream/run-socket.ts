@@ -1,4 +1,4 @@
-import type { LogLine, Run, RunSample, RunStatus } from '#lib/api/types.ts';
+import type { LogLine, Run, RunProgress, RunSample, RunSpan, RunStatus } from '#lib/api/types.ts';
 import { LiveSocket, type LinkState, type LivePorts, type Socket } from '#lib/live/live-socket.ts';
 import { parseFrame, type RunFrame } from './frames.ts';
 
@@ -10,6 +10,8 @@ export interface RunSocketPorts extends LivePorts {
 export interface RunSocketEvents {
   onLines(lines: LogLine[]): void;
   onRun(run: Run): void;
+  onProgress(progress: RunProgress): void;
+  onSpan(span: RunSpan): void;
   onSample(sample: RunSample): void;
   onEnd(status: RunStatus): void;
   onLink(link: LinkState): void;
@@ -53,6 +55,10 @@ export class RunSocket {
         return this.#takeLines(frame.items);
       case 'status':
         return this.#events.onRun(frame.run);
+      case 'progress':
+        return this.#events.onProgress(frame.progress);
+      case 'span':
+        return this.#events.onSpan(frame.span);
       case 'sample':
         return this.#events.onSample(frame);
       case 'end':

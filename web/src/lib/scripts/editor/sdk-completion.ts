@@ -11,6 +11,7 @@ const members: Readonly<Record<string, readonly (readonly [label: string, info: 
     ['is_local', 'Whether the script runs outside the platform'],
     ['output(value)', 'Sets the output of the run'],
     ['progress(fraction, text="")', 'Reports progress, from 0 to 1'],
+    ['span(name)', 'Shows the following block in the timeline: with platform.span("fetch"):'],
     ['notify(message, level="info")', "Notifies the users of the script's group"],
     ['run(script_id, params=None)', 'Starts a script of the same group'],
     ['secrets', 'Secrets of the script'],
