@@ -2,16 +2,19 @@
 import type { Queryable } from '../database.ts';
 
 const statements = {
-  report: `INSERT INTO runtimes (runtime_id, started_at, seen_at, slots, running, layers, python)
-    VALUES ($1, $2, now(), $3, $4, $5::jsonb, $6)
+  report: `INSERT INTO runtimes (runtime_id, started_at, seen_at, slots, running, layers, python,
+      labels)
+    VALUES ($1, $2, now(), $3, $4, $5::jsonb, $6, $7::jsonb)
     ON CONFLICT (runtime_id) DO UPDATE SET started_at = excluded.started_at,
       seen_at = excluded.seen_at, slots = excluded.slots, running = excluded.running,
-      layers = excluded.layers, python = excluded.python`,
+      layers = excluded.layers, python = excluded.python, labels = excluded.labels`,
   removal: 'UPDATE runtimes SET purged_at = $2 WHERE runtime_id = $1',
   behind: `SELECT FROM runtimes WHERE seen_at > now() - interval '1 minute'
     AND (purged_at IS NULL OR purged_at < $1) LIMIT 1`,
   leave: `DELETE FROM runtimes WHERE runtime_id = $1`,
-  list: `SELECT runtime_id, started_at, seen_at, slots, running, layers, python FROM runtimes WHERE seen_at > now() - interval '1 minute' ORDER BY runtime_id`,
+  list: `SELECT runtime_id, started_at, seen_at, slots, running, layers, python, labels
+    FROM runtimes WHERE seen_at > now() - interval '1 minute'
+    ORDER BY runtime_id`,
 };
 
 export interface RuntimeReport {
@@ -22,11 +25,12 @@ export interface RuntimeReport {
   readonly layers: readonly { readonly name: string; readonly available: boolean }[];
   /** Version of the interpreter for scripts. */
   readonly python: string | null;
+  readonly labels: readonly string[];
 }
 
 /** Says that a runtime is alive. */
 export async function reportRuntime(db: Queryable, report: RuntimeReport): Promise<void> {
-  const { runtime_id: id, started_at: startedAt, slots, running, layers, python } = report;
+  const { runtime_id: id, started_at: startedAt, slots, running, layers, python, labels } = report;
   await db.query(statements.report, [
     id,
     startedAt,
@@ -34,6 +38,7 @@ export async function reportRuntime(db: Queryable, report: RuntimeReport): Promi
     running,
     JSON.stringify(layers),
     python,
+    JSON.stringify(labels),
   ]);
 }
 
