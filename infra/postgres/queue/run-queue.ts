@@ -21,7 +21,8 @@ import { recorded, type EventRow } from '../event-store/event-store.ts';
 const claim = (among: string): string => `WITH next AS (
       SELECT run_id FROM run_queue
       WHERE fence IS NULL AND NOT waiting
-        AND (lease_until IS NULL OR lease_until < now()) AND runs_on <@ $5::jsonb${among}
+        AND (lease_until IS NULL OR lease_until < now()) AND runs_on <@ $5::jsonb
+        AND NOT EXISTS (SELECT FROM runtime_drains WHERE runtime_id = $1 AND drained)${among}
       ORDER BY priority DESC, queue_position
       LIMIT $2 FOR UPDATE SKIP LOCKED
     ), claimed AS (

@@ -15,6 +15,14 @@ const statements = {
   list: `SELECT runtime_id, started_at, seen_at, slots, running, layers, python, labels
     FROM runtimes WHERE seen_at > now() - interval '1 minute'
     ORDER BY runtime_id`,
+  loads: `SELECT r.runtime_id, r.started_at, r.seen_at, r.slots, r.python, r.labels,
+      coalesce(d.drained, false) AS drained,
+      (SELECT count(*)::int FROM run_queue q WHERE q.owner = r.runtime_id AND q.lease_until > now())
+        AS active_runs
+    FROM runtimes r LEFT JOIN runtime_drains d USING (runtime_id)
+    WHERE r.seen_at > now() - interval '1 minute' ORDER BY r.runtime_id`,
+  known: `SELECT FROM runtimes WHERE runtime_id = $1
+    UNION ALL SELECT FROM runtime_drains WHERE runtime_id = $1 LIMIT 1`,
 };
 
 export interface RuntimeReport {
@@ -62,4 +70,26 @@ export async function listRuntimes(
   db: Queryable,
 ): Promise<readonly (RuntimeReport & { readonly seen_at: Date })[]> {
   return (await db.query<RuntimeReport & { seen_at: Date }>(statements.list, [])).rows;
+}
+
+export interface RuntimeLoad {
+  readonly runtime_id: string;
+  readonly started_at: Date;
+  readonly seen_at: Date;
+  readonly slots: number;
+  readonly python: string | null;
+  readonly labels: readonly string[];
+  readonly drained: boolean;
+  /** Runs that the runtime has claimed and not ended. */
+  readonly active_runs: number;
+}
+
+/** Runtimes that reported within the last minute, with their claimed runs. */
+export async function listRuntimeLoads(db: Queryable): Promise<readonly RuntimeLoad[]> {
+  return (await db.query<RuntimeLoad>(statements.loads, [])).rows;
+}
+
+/** Whether a runtime with this id has reported since it started, or was drained before. */
+export async function isKnownRuntime(db: Queryable, runtimeId: string): Promise<boolean> {
+  return (await db.query(statements.known, [runtimeId])).rows.length > 0;
 }

@@ -10,9 +10,11 @@ export interface WaitingFor {
   readonly name: string;
 }
 
-/** Runtimes that claim runs: they reported within the last minute. */
+/** Runtimes that claim runs: they reported within the last minute and are not drained. */
 const liveRuntimes = `live AS (
-    SELECT runtime_id, slots, labels FROM runtimes WHERE seen_at > now() - interval '1 minute')`;
+    SELECT runtime_id, slots, labels FROM runtimes r
+    WHERE seen_at > now() - interval '1 minute'
+      AND NOT EXISTS (SELECT FROM runtime_drains d WHERE d.runtime_id = r.runtime_id AND d.drained))`;
 
 /** The first label that no live runtime has. If each label exists, but on no runtime together: all labels. */
 const missingLabel = `coalesce(

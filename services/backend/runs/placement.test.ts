@@ -107,3 +107,45 @@ describe('a queued run', () => {
     expect(await waitingFor(runId)).toMatchObject({ kind: 'slot' });
   });
 });
+
+describe('a drained runtime', () => {
+  const drainPath = '/api/v1/runtimes/one/drain';
+  const runtimes = async () => (await developer.get('/api/v1/runtimes')).json.items as unknown[];
+
+  test('claims nothing, finishes its runs, and claims again after it is resumed', async () => {
+    const queue = new PostgresRunQueue(platform.pool);
+    await startRuntime('one', ['gpu'], 2);
+    await run(developer, (await script(developer)).id);
+    expect(await queue.claim('one', 1, 60)).toHaveLength(1);
+    expect(await runtimes()).toMatchObject([
+      { id: 'one', state: 'active', labels: ['gpu'], slots: 2, active_runs: 1 },
+    ]);
+    expect((await platform.admin.post(drainPath)).status).toBe(204);
+    expect(await runtimes()).toMatchObject([{ state: 'draining', active_runs: 1 }]);
+    const waiting = await run(developer, (await script(developer, { runs_on: ['gpu'] })).id);
+    expect(await queue.claim('one', 1, 60, ['gpu'])).toEqual([]);
+    expect(await waitingFor(waiting)).toEqual({ kind: 'label', name: 'gpu' });
+    await platform.pool.query(`DELETE FROM run_queue WHERE owner = 'one'`);
+    // A restart does not end the drain.
+    await removeRuntime(platform.pool, 'one');
+    await startRuntime('one', ['gpu'], 2);
+    expect(await runtimes()).toMatchObject([{ state: 'drained', active_runs: 0 }]);
+    expect(await queue.claim('one', 1, 60, ['gpu'])).toEqual([]);
+    expect((await platform.admin.delete(drainPath)).status).toBe(204);
+    expect(await runtimes()).toMatchObject([{ state: 'active' }]);
+    expect(await queue.claim('one', 1, 60, ['gpu'])).toMatchObject([{ runId: waiting }]);
+  });
+
+  test('is recorded with its author, and only by administrators', async () => {
+    await startRuntime('one', []);
+    expect((await developer.post(drainPath)).status).toBe(403);
+    await platform.admin.post(drainPath);
+    await platform.admin.post(drainPath);
+    const { rows } = await platform.pool.query(
+      `SELECT type, data FROM events WHERE stream_id = 'runtime-one'`,
+    );
+    expect(rows).toEqual([{ type: 'RuntimeDrained', data: { runtimeId: 'one' } }]);
+    const other = '/api/v1/runtimes/other/drain';
+    expect((await platform.admin.post(other)).status).toBe(404);
+  });
+});
