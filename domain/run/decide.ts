@@ -18,7 +18,7 @@ import type {
   StartRun,
   StopRun,
 } from './commands.ts';
-import type { RunEvent } from './events.ts';
+import type { RunEvent, RunQueued } from './events.ts';
 import { isChained, noTotals } from './run.ts';
 import { evolveRun, initialRun, type RunState } from './state.ts';
 
@@ -74,6 +74,7 @@ function queue(state: RunState, command: RunScript, script: RunDecisionFacts): D
       scriptName: script.name,
       groupId: mustParse(parseGroupId, script.groupId),
       ...plan,
+      ...placementOf(script),
       limits:
         command.timeoutSeconds === null
           ? plan.limits
@@ -102,6 +103,11 @@ function planOf(script: ScriptFacts): RunPlan {
     ...(listenPorts.length > 0 && { listenPorts }),
     ...(resolution !== null && { resolution }),
   };
+}
+
+/** The script's current placement, also for a run that repeats an earlier version. */
+function placementOf({ runsOn }: ScriptFacts): Pick<RunQueued['data'], 'runsOn'> {
+  return runsOn.length > 0 ? { runsOn } : {};
 }
 
 /** Whether the due time is already settled, or the schedule is disabled or deleted. */

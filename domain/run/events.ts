@@ -31,6 +31,8 @@ export type RunQueued = DomainEvent<
     readonly startMode?: 'cold';
     /** TCP ports that the run may listen on. Absent: none. */
     readonly listenPorts?: readonly number[];
+    /** Labels that a runtime must have to execute the run. Absent: none. */
+    readonly runsOn?: readonly string[];
     /** Number of the resolution of the requirements. Absent: the first. */
     readonly resolution?: string;
     /** The run must be released before it starts. Absent: it may start immediately. */

@@ -34,6 +34,7 @@ import { logOperations } from './runs/log-routes.ts';
 import { runOperations } from './runs/routes.ts';
 import { sampleOperations } from './runs/sample-routes.ts';
 import { spanOperations } from './runs/span-routes.ts';
+import { runtimeOperations } from './runtimes/routes.ts';
 import { scheduleOperations } from './schedules/routes.ts';
 import { scheduleTimeOperations } from './schedules/time-routes.ts';
 import { scriptArchiveOperations } from './scripts/archive-routes.ts';
@@ -112,6 +113,7 @@ export const operations: readonly Operation[] = [
   ...dashboardOperations,
   ...dashboardNowOperations,
   ...triggerOperations,
+  ...runtimeOperations,
   ...retentionOperations,
   ...backupScheduleOperations,
   ...backupOperations,

@@ -86,6 +86,7 @@ const readSettings = () =>
     'workDir',
     'runtimeId',
     'runtimeSlots',
+    'runtimeLabels',
     'leaseSeconds',
     'python',
     'sandboxLenient',
@@ -153,6 +154,7 @@ async function startRuntime(signal: AbortSignal, logger: Logger) {
     runtimeId: config.runtimeId,
     slots: config.runtimeSlots,
     leaseSeconds: config.leaseSeconds,
+    labels: config.runtimeLabels,
     queue: new PostgresRunQueue(platform.database.pool, known),
     newExecution: (run, leaseEndsAtMs) => new Execution(run, leaseEndsAtMs, execution),
     onFree: () => duties.claiming.wake(),
@@ -360,6 +362,7 @@ function startReporting(
         running: worker.running,
         layers: sandbox.layers,
         python: python.version,
+        labels: config.runtimeLabels,
       }),
     logger,
   });

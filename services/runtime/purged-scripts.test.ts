@@ -33,7 +33,14 @@ beforeEach(async () => {
   };
   forgotten = [];
   parts = { runtimeId: 'a', database: platform.pool, folders, environments, sandbox };
-  const report = { slots: 1, running: 0, layers: [], python: null, started_at: new Date(0) };
+  const report = {
+    slots: 1,
+    running: 0,
+    layers: [],
+    python: null,
+    labels: [],
+    started_at: new Date(0),
+  };
   await reportRuntime(platform.pool, { runtime_id: 'a', ...report });
   await platform.accepted(createGroup());
   for (const id of [purged, other]) await givenScript(id);

@@ -34,6 +34,7 @@ async function claimAndFail(error: Error): Promise<void> {
     runtimeId: 'one',
     slots: 1,
     leaseSeconds: 60,
+    labels: [],
     queue,
     newExecution: (run, leaseEndsAtMs) =>
       new Execution(run, leaseEndsAtMs, {

@@ -30,6 +30,7 @@ beforeAll(async () => {
     running: 1,
     layers: [],
     python: null,
+    labels: [],
   });
   await eventsVisible(pool);
   await new Projector(pool, [runFiguresProjection]).runOnce(new AbortController().signal);

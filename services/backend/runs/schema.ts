@@ -1,6 +1,7 @@
 /** Runs and their logs on the wire (contract §3, "Run" and "Run log"). */
 import { logLevels } from '#domain/ports/run-logs.ts';
 import { busyChoices, failures, runStatuses, triggerTypes } from '#domain/run/run.ts';
+import { waitingKinds } from '#infra/postgres/queue/waiting-for.ts';
 import { removableKinds } from '#domain/system/retention.ts';
 import Type from 'typebox';
 import { examples, Nullable, Page, Time, Uuid } from '../http/schema.ts';
@@ -17,6 +18,7 @@ export const runExample = {
   script_version: 3,
   status: 'success',
   waiting: false,
+  waiting_for: null,
   stop_requested: false,
   trigger_type: 'manual',
   trigger: { type: 'manual' },
@@ -76,6 +78,23 @@ export const Run = Type.Object(
       description:
         'Whether the run is waiting for its due time or a free slot. Waiting runs start in order.',
     }),
+    waiting_for: Nullable(
+      Type.Object(
+        {
+          kind: Type.Enum([...waitingKinds]),
+          name: Type.String({
+            description:
+              '`slot`: the script whose concurrency limit is reached, or `runtime` if every suitable runtime is ' +
+              'full. `label`: the label that no live runtime has.',
+          }),
+        },
+        {
+          title: 'WaitingFor',
+          additionalProperties: false,
+          description: 'What a queued run is waiting for. `null`: nothing, or its start time.',
+        },
+      ),
+    ),
     stop_requested: Type.Boolean(),
     trigger_type: TriggerType,
     trigger: Type.Object(

@@ -23,6 +23,7 @@ describe('the settings of a script', () => {
       python: '3.12',
       start_mode: 'cold',
       listen_ports: [8000, 0],
+      runs_on: ['gpu', 'zone-b'],
     });
     expect(made.json).toMatchObject({
       retry: { max_attempts: 3, backoff_seconds: 10, backoff_factor: 2, max_backoff_seconds: 3600 },
@@ -30,6 +31,7 @@ describe('the settings of a script', () => {
       environment: { TZ: 'Europe/Berlin' },
       python: '3.12',
       start_mode: 'cold',
+      runs_on: ['gpu', 'zone-b'],
       listen_ports: [8000, 0],
     });
     const plain = await developer.get(path((await script(developer)).id));
@@ -39,6 +41,7 @@ describe('the settings of a script', () => {
       environment: {},
       python: null,
       start_mode: 'warm',
+      runs_on: [],
       listen_ports: [],
       limits: { queue_seconds: 86_400 },
     });
@@ -70,6 +73,9 @@ describe('the settings of a script', () => {
     [{ retry: { max_attempts: 0 } }],
     [{ retry: { backoff_factor: 0.5 } }],
     [{ keep_alive: 'yes' }],
+    [{ runs_on: ['g pu'] }],
+    [{ runs_on: ['gpu', 'gpu'] }],
+    [{ runs_on: 'gpu' }],
     [{ listen_ports: [80] }],
     [{ listen_ports: ['8000'] }],
     [{ listen_ports: [65_536] }],

@@ -114,7 +114,14 @@ async function laterOn(): Promise<void> {
 }
 
 async function givenRuntime(name: string): Promise<void> {
-  const report = { slots: 1, running: 0, layers: [], python: null, started_at: new Date(0) };
+  const report = {
+    slots: 1,
+    running: 0,
+    layers: [],
+    python: null,
+    labels: [],
+    started_at: new Date(0),
+  };
   await reportRuntime(platform.pool, { runtime_id: name, ...report });
 }
 

@@ -98,6 +98,7 @@ export type NewUser = Schemas['UserInput'];
 export type UserChange = Schemas['UserChange'];
 export type Role = Schemas['Role'];
 export type Retention = Schemas['Retention'];
+export type Runtime = Schemas['Runtime'];
 export type RetentionChanges = Schemas['RetentionChanges'];
 export type Update = Schemas['Update'];
 export type Updates = Schemas['Updates'];

@@ -82,6 +82,20 @@ export function errorHeadline(
   return message === '' ? error.type : `${error.type}: ${message}`;
 }
 
+/** What a queued run waits for, in one line; null if it waits for nothing, or has started. */
+export function waitingWord(run: Pick<Run, 'waiting_for' | 'script_name'>): string | null {
+  if (!run.waiting_for) return null;
+  const { kind, name } = run.waiting_for;
+  switch (kind) {
+    case 'label':
+      return `Waiting for a runtime with the label ${name}`;
+    case 'slot':
+      return name === 'runtime'
+        ? 'Waiting for a free runtime'
+        : `Waiting for a free slot of ${name}`;
+  }
+}
+
 export function isActive(status: RunStatus): boolean {
   return status === 'queued' || status === 'running';
 }

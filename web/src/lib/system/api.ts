@@ -1,5 +1,12 @@
 import { client, unwrap } from '#lib/api/client.ts';
-import type { McpInfo, Retention, RetentionChanges, Settings, SystemInfo } from '#lib/api/types.ts';
+import type {
+  McpInfo,
+  Retention,
+  RetentionChanges,
+  Runtime,
+  Settings,
+  SystemInfo,
+} from '#lib/api/types.ts';
 
 export function systemInfo(): Promise<SystemInfo> {
   return unwrap(client.GET('/api/v1/system/info', {}));
@@ -28,4 +35,16 @@ export function putRetention(body: RetentionChanges): Promise<Retention> {
 /** The URL of the MCP server, and whether it responds. */
 export function mcpInfo(): Promise<McpInfo> {
   return unwrap(client.GET('/api/v1/mcp/info', {}));
+}
+
+/** The live runtimes. */
+export async function listRuntimes(): Promise<Runtime[]> {
+  return (await unwrap(client.GET('/api/v1/runtimes', {}))).items;
+}
+
+/** Drains or resumes a runtime. */
+export async function setRuntimeDrain(runtimeId: string, isDrained: boolean): Promise<void> {
+  const path = '/api/v1/runtimes/{runtime_id}/drain';
+  const request = { params: { path: { runtime_id: runtimeId } } };
+  await unwrap(isDrained ? client.POST(path, request) : client.DELETE(path, request));
 }

@@ -11,6 +11,7 @@ const before = draftOf({
   python: null,
   start_mode: 'warm',
   listen_ports: [],
+  runs_on: [],
   keep_alive: false,
   max_concurrent_runs: 1,
   storage_quota_bytes: 104_857_600,
@@ -67,7 +68,10 @@ test.each(['not a variable', '=x', 'A B=c'])('refuses “%s” as a variable', (
   expect(draftProblems({ ...before, environment }).environment).toContain('NAME=value');
 });
 
-test('sends listen ports as numbers, without repeats', () => {
+test('sends labels and listen ports as lists, without repeats', () => {
+  expect(patchOf(before, { ...before, runsOn: 'gpu, zone-b ,gpu' })).toEqual({
+    runs_on: ['gpu', 'zone-b'],
+  });
   expect(patchOf(before, { ...before, listenPorts: ' 8000,0, 8000 ' })).toEqual({
     listen_ports: [8000, 0],
   });

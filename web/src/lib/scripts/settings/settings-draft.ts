@@ -16,6 +16,8 @@ export interface SettingsDraft {
   startMode: Script['start_mode'];
   /** Separated by commas. */
   listenPorts: string;
+  /** Separated by commas. */
+  runsOn: string;
   keepAlive: boolean;
   maxConcurrentRuns: number | null;
   storageQuotaMib: number | null;
@@ -49,6 +51,7 @@ export function draftOf(script: Script): SettingsDraft {
     python: script.python ?? '',
     startMode: script.start_mode,
     listenPorts: script.listen_ports.join(', '),
+    runsOn: script.runs_on.join(', '),
     keepAlive: script.keep_alive,
     maxConcurrentRuns: script.max_concurrent_runs,
     storageQuotaMib: mib(script.storage_quota_bytes),
@@ -118,6 +121,7 @@ function settingsOf(draft: SettingsDraft) {
     python: draft.python.trim() || null,
     start_mode: draft.startMode,
     listen_ports: itemsOf(draft.listenPorts).map(Number),
+    runs_on: itemsOf(draft.runsOn),
     keep_alive: draft.keepAlive,
     max_concurrent_runs: draft.maxConcurrentRuns ?? 1,
     storage_quota_bytes: bytes(draft.storageQuotaMib) ?? 0,
