@@ -108,7 +108,7 @@ async function choose(page: Page, field: string, name: string): Promise<void> {
 }
 
 export function screensOf(seeded: Seeded): readonly Screen[] {
-  const { scriptId, runId, failedRunId, scheduleId } = seeded;
+  const { scriptId, runId, failedRunId, errorGroupId, scheduleId } = seeded;
   return [
     {
       path: '/',
@@ -151,6 +151,18 @@ export function screensOf(seeded: Seeded): readonly Screen[] {
       ],
     },
     ...ofRun(`/runs/${runId}`, failedRunId),
+    {
+      path: '/errors',
+      of: everyone,
+      sign: role('link', /^ConnectionError: mail.example.com/),
+      actions: [],
+    },
+    {
+      path: `/errors/${errorGroupId}`,
+      of: everyone,
+      sign: role('link', /^Run of Mail the report, failed/),
+      actions: [{ of: workers, control: role('button', 'Resolve…'), work: press(dialog) }],
+    },
     {
       path: '/schedules',
       of: everyone,

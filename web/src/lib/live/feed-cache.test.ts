@@ -61,6 +61,14 @@ test('the present of the dashboard is asked for again, once for all runs until t
   expect(asked.mock.calls).toEqual([[{ queryKey: ['dashboard', 'now'] }]]);
 });
 
+test('a run that failed with an error has the error groups asked for again', () => {
+  const { cache, pass, asked } = setUp();
+  cache.take({ type: 'status', run: run('r1', { ...ended, error_group_id: 'e1' }) });
+  pass();
+  pass();
+  expect(asked.mock.calls).toEqual([[{ queryKey: ['error-groups'] }]]);
+});
+
 test('the end of a run is the last run of its script, unless a newer one ended before', () => {
   const { client, cache, pass } = setUp();
   client.setQueryData(['scripts'], page(script('s1'), script('s2')));
