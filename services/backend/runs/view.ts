@@ -6,7 +6,7 @@ import type { Trigger } from '#domain/run/run.ts';
 import type { RemovableKind } from '#domain/system/retention.ts';
 import { readReports, type RunReport } from '#infra/postgres/logs/run-reports.ts';
 import { readRemoved } from '#infra/postgres/operations/removed-parts.ts';
-import type { ListedRun } from '#projections/runs/lists.ts';
+import type { ListedRun } from '#projections/runs/pages.ts';
 import { readParams } from '#services/shared/params.ts';
 import type { Services } from '../services.ts';
 

@@ -4,6 +4,8 @@ import type { ErrorGroup, ErrorGroupChange, ErrorGroupStatus, Page, Run } from '
 /** The filters of the list, as its URL has them. */
 export interface ErrorGroupFilter {
   status?: ErrorGroupStatus;
+  /** Part of the type or the message. */
+  q?: string;
 }
 
 /** Lists error groups, last seen first. */

@@ -20,6 +20,7 @@ export interface RunFilter {
   trigger_type?: string;
   script_id?: string;
   group_id?: string;
+  error_group_id?: string;
   q?: string;
   /** RFC 3339: asked for then or later. */
   from?: string;
