@@ -47,4 +47,30 @@ describeWith(chromiumService, 'the errors of failed runs', () => {
     await page.getByRole('button', { name: 'Reopen' }).click();
     await status.getByText('Open').waitFor();
   });
+
+  test('show what changed since the last successful run', async () => {
+    const id = await product.script('Convert', { 'main.py': 'print(int("7"))\n' });
+    await product.untilFinished((await product.run(id)).run_id);
+    await product.call('PUT', `/scripts/${id}/files/main.py`, { content: 'print(int("x"))\n' });
+    await product.call('PATCH', `/scripts/${id}`, { environment: { REGION: 'north' } });
+    const { run_id } = await product.run(id);
+    await product.untilFinished(run_id);
+    await page.goto(`${product.baseUrl}/runs/${run_id}`);
+    await page.getByRole('link', { name: 'What changed' }).click();
+    const diff = page.getByRole('region', { name: 'Changes to main.py' });
+    await diff.getByText('+print(int("x"))').waitFor();
+    await page.getByText('Variable REGION added').waitFor();
+    expect(await page.content()).not.toContain('north');
+    expect(await browsing.barriers()).toEqual([]);
+  });
+
+  test('are found by a search of runs', async () => {
+    await page.goto(`${product.baseUrl}/runs`);
+    await page.getByRole('searchbox', { name: 'Script, error or run ID' }).fill('invalid literal');
+    await expect
+      .poll(() => page.getByRole('link', { name: /^Run of Convert, failed/ }).count())
+      .toBe(1);
+    await expect.poll(() => page.getByRole('link', { name: /^Run of / }).count()).toBe(1);
+    expect(await browsing.barriers()).toEqual([]);
+  });
 });

@@ -340,6 +340,12 @@ function ofRun(path: string, otherId: string): readonly Screen[] {
     { path: `${path}?view=data`, of: everyone, sign: role('heading', 'Results'), actions: [] },
     { path: `${path}?view=events`, of: everyone, sign: text('RunFinished', true), actions: [] },
     {
+      path: `/runs/${otherId}?view=changes`,
+      of: everyone,
+      sign: text(/no successful run before this run/),
+      actions: [],
+    },
+    {
       path: `${path}/compare/${otherId}`,
       of: everyone,
       sign: text('Peak memory'),
