@@ -119,3 +119,24 @@ const resolvedGroup = statement<{
   SELECT s.error_group_id, r.script_version
   FROM runs r JOIN error_group_states s ON s.error_group_id = ${errorGroupIdOf('r')}
   WHERE r.run_id = $1 AND r.error_fingerprint IS NOT NULL AND s.status = 'resolved'`);
+
+/** The number of runs with the error of this run, up to the end of this run; counted up to `most`. 0 if the run has
+ *  no error, or if users ignore the error. */
+export async function errorOccurrences(
+  db: ReadModels,
+  runId: RunId,
+  most: number,
+): Promise<number> {
+  const [row] = await occurrences(db, runId, most);
+  return row?.count ?? 0;
+}
+
+const occurrences = statement<{ readonly count: number }>(`
+  SELECT count(*)::integer AS count FROM (
+    SELECT FROM runs this JOIN runs r ON ${errorGroupIdOf('r')} = ${errorGroupIdOf('this')}
+      AND r.error_fingerprint IS NOT NULL
+    WHERE this.run_id = $1 AND this.error_fingerprint IS NOT NULL
+      AND (r.finished_at, r.run_id) <= (this.finished_at, this.run_id)
+      AND NOT EXISTS (SELECT FROM error_group_states s WHERE s.error_group_id = ${errorGroupIdOf('this')}
+        AND s.status = 'ignored' AND (s.ignored_until IS NULL OR s.ignored_until > this.finished_at))
+    LIMIT $2) counted`);

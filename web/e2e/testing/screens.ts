@@ -364,7 +364,7 @@ const notifications: readonly Screen[] = [
   {
     path: '/notifications',
     of: everyone,
-    sign: text(/The run failed/),
+    sign: text(/Mail the report: ConnectionError: mail.example.com/),
     actions: [
       {
         of: everyone,
