@@ -1,9 +1,9 @@
 /** Implements the queries of reactions with the read models. */
-import { mustParse, parseRunId } from '#domain/kernel/ids.ts';
+import { mustParse, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';
 import type { ReactionReads } from '#domain/reactions/reaction.ts';
 import { payloadOf } from '#domain/run/run.ts';
 import { chainsAfter } from './chains/queries.ts';
-import { resolvedErrorGroupOf } from './error-groups/queries.ts';
+import { errorOccurrences, resolvedErrorGroupOf } from './error-groups/queries.ts';
 import type { ReadModels } from './projection.ts';
 import { causeDepth } from './runs/cause-depth.ts';
 import { triggerState } from './trigger-state/queries.ts';
@@ -34,6 +34,11 @@ export function reactionReads(db: ReadModels, handOver: ReactionReads['handOver'
       );
     },
     resolvedErrorGroup: (runId) => resolvedErrorGroupOf(db, runId),
+    errorOccurrences: (runId, most) => errorOccurrences(db, runId, most),
+    scriptOfRun: async (runId) => {
+      const run = await findRun(db, runId);
+      return run && mustParse(parseScriptId, run.script_id);
+    },
     retryRules: (scriptId) =>
       db
         .selectFrom('scripts')

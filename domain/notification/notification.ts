@@ -12,6 +12,9 @@ export const happenings = [
   'message',
   'alarm',
   'alarm_cleared',
+  'error_first_seen',
+  'error_tenth_seen',
+  'error_reopened',
 ] as const;
 export type Happening = (typeof happenings)[number];
 

@@ -66,6 +66,11 @@ export interface ReactionReads {
   readonly resolvedErrorGroup: (
     runId: RunId,
   ) => Promise<{ readonly errorGroupId: ErrorGroupId; readonly version: number } | undefined>;
+  /** The number of runs that failed with the error of this run, up to the end of this run; counted up to `most`.
+   *  0 if the run has no error, or if users ignore the error. */
+  readonly errorOccurrences: (runId: RunId, most: number) => Promise<number>;
+  /** The script of a run; `undefined` if the run does not exist. */
+  readonly scriptOfRun: (runId: RunId) => Promise<ScriptId | undefined>;
   /** What is to follow on failed runs of a script. */
   readonly retryRules: (scriptId: ScriptId) => Promise<RetryRules | undefined>;
   /** Enabled chains of a source script. Both scripts of each chain exist. */

@@ -1,6 +1,15 @@
 import type { Recorded } from '#domain/aggregates.ts';
+import type { RunId } from '#domain/kernel/ids.ts';
 import type { RunFinished } from '#domain/run/events.ts';
-import { channelId, deliveryId, groupId, ruleId, runId, scriptId } from '#domain/testing/ids.ts';
+import {
+  channelId,
+  deliveryId,
+  errorGroupId,
+  groupId,
+  ruleId,
+  runId,
+  scriptId,
+} from '#domain/testing/ids.ts';
 import { at, beginning, recordAll } from '#domain/testing/recorded.ts';
 import { reactionReads } from '#domain/testing/reads.ts';
 import { finishRun, postNotice, runScript } from '#domain/testing/samples.ts';
@@ -30,12 +39,15 @@ async function reactTo(
   event: Recorded,
   rules: readonly ListeningRule[],
   before: readonly ('success' | 'failed')[] = [],
+  occurrences = 0,
 ) {
   const reads = reactionReads({
     listeners: (_script, then) => {
       expect(then).toEqual(event.recordedAt);
       return Promise.resolve({ scriptName: 'Report', groupId: groupId(), rules });
     },
+    errorOccurrences: (_run, most) => Promise.resolve(Math.min(occurrences, most)),
+    scriptOfRun: () => Promise.resolve(scriptId()),
     endingsBefore: (_script, _run, limit) => Promise.resolve(before.slice(0, limit)),
   });
   const newId = (name: string) => {
@@ -90,6 +102,36 @@ describe('rules for several events', () => {
       expect(commands).toHaveLength(told.length);
     },
   );
+
+  test.each([
+    [1, on('error_first_seen', 'failed'), ['error_first_seen']],
+    [2, on('error_first_seen', 'failed'), ['failed']],
+    [10, on('error_first_seen', 'error_tenth_seen'), ['error_tenth_seen']],
+    [11, on('error_tenth_seen'), []],
+    [0, on('error_first_seen', 'error_tenth_seen'), []],
+  ] as const)(
+    'deliver occurrence %i of an error, with rules for %j, as %j',
+    async (count, rules, told) => {
+      const commands = await reactTo(await ending('exit_code'), rules, [], count);
+      expect(commands).toMatchObject(told.map((one) => ({ told: { on: one } })));
+      expect(commands).toHaveLength(told.length);
+    },
+  );
+
+  test('deliver a recurrence of a resolved error, but not the change of a user', async () => {
+    const event = await ending('exit_code');
+    const reopened = (id: RunId | null) =>
+      ({
+        ...event,
+        type: 'ErrorGroupReopened',
+        data: { errorGroupId: errorGroupId(), runId: id },
+      }) as Recorded;
+    expect(await reactTo(reopened(runId()), on('error_reopened', 'failed'))).toMatchObject([
+      { told: { on: 'error_reopened', runId: runId(), script: { name: 'Report' } } },
+    ]);
+    expect(await reactTo(reopened(null), on('error_reopened'))).toEqual([]);
+    expect(await reactTo(reopened(runId()), on('failed'))).toEqual([]);
+  });
 
   test('deliver messages of a script, but not notices of the platform', async () => {
     const said = (await recordAll([...beginning, postNotice({ message: 'Look.' })])).at(-1)!;

@@ -11,12 +11,20 @@ import type { ListeningRule, NewId, Reaction, ReactionReads } from './reaction.t
  *  channel, however often the event is handled. Rules apply to later events only. */
 export const whenSomethingHappenedDeliver: Reaction = {
   name: 'when-something-happened-deliver',
-  handles: ['RunFinished', 'OccurrencesPassed', 'NoticePosted', 'AlarmRaised', 'AlarmCleared'],
+  handles: [
+    'RunFinished',
+    'OccurrencesPassed',
+    'NoticePosted',
+    'AlarmRaised',
+    'AlarmCleared',
+    'ErrorGroupReopened',
+  ],
   react: async (event, reads, newId) => {
     if (event.type === 'AlarmRaised' || event.type === 'AlarmCleared') {
       return await ofThePlatform(event, reads, newId);
     }
-    const news = newsOf(event);
+    const news =
+      event.type === 'ErrorGroupReopened' ? await newsOfError(event, reads) : newsOf(event);
     if (news === undefined) return [];
     const { scriptId, runId, candidates, told } = news;
     const listeners = await reads.listeners(scriptId, event.recordedAt);
@@ -86,10 +94,24 @@ function newsOf(event: Recorded): News | undefined {
   }
 }
 
+/** A resolved error recurred. The change of a user is no news. */
+async function newsOfError(
+  { data: { runId } }: Extract<Recorded, { type: 'ErrorGroupReopened' }>,
+  reads: ReactionReads,
+): Promise<News | undefined> {
+  const scriptId = runId === null ? undefined : await reads.scriptOfRun(runId);
+  if (scriptId === undefined) return undefined;
+  const told = { level: 'error', message: 'A resolved error occurred again.' } as const;
+  return { runId, scriptId, candidates: ['error_reopened'], told };
+}
+
 /** The rule events that apply to the end of a run, most specific first. */
 const endings = {
   success: { level: 'info', candidates: ['recovered', 'success'] },
-  failed: { level: 'error', candidates: ['failed_n_times', 'failed'] },
+  failed: {
+    level: 'error',
+    candidates: ['error_first_seen', 'error_tenth_seen', 'failed_n_times', 'failed'],
+  },
   stopped: { level: 'warning', candidates: ['stopped'] },
 } as const;
 
@@ -110,6 +132,9 @@ async function firstThatHappened(
       const inARow = before.findIndex((ending) => ending === 'success');
       // Notifies once, when the failure count reaches the threshold.
       if ((inARow === -1 ? before.length : inARow) === failedTimes - 1) return one;
+    } else if (one === 'error_first_seen' || one === 'error_tenth_seen') {
+      const wanted = one === 'error_first_seen' ? 1 : 10;
+      if ((await reads.errorOccurrences(runId, wanted + 1)) === wanted) return one;
     } else return one;
   }
   return undefined;

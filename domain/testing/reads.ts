@@ -9,6 +9,8 @@ export function reactionReads(known: Partial<ReactionReads> = {}): ReactionReads
     membersOf: unexpectedRead,
     pastRun: unexpectedRead,
     resolvedErrorGroup: unexpectedRead,
+    errorOccurrences: unexpectedRead,
+    scriptOfRun: unexpectedRead,
     retryRules: unexpectedRead,
     listeners: unexpectedRead,
     platformListeners: unexpectedRead,

@@ -16,7 +16,8 @@ import { idleScripts } from '../scripts/kept-alive.ts';
 import { listScripts } from '../scripts/queries.ts';
 import type { Tables } from '../tables.ts';
 import { rowsSeen } from '../testing/rows-seen.ts';
-import { listRuns, type RunListFilter } from './lists.ts';
+import type { RunListFilter } from './list-filter.ts';
+import { listRuns } from './lists.ts';
 import { usualDurations } from './usual.ts';
 
 const runs = 6_000;

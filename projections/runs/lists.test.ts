@@ -10,7 +10,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { applyAll } from '../projection.ts';
 import { inlineProjections } from '../registry.ts';
 import { openTestReads, type TestReads } from '../testing/delivery.ts';
-import { listRuns, type ListedRun, type RunListFilter } from './lists.ts';
+import type { RunListFilter } from './list-filter.ts';
+import { listRuns } from './lists.ts';
+import type { ListedRun } from './pages.ts';
 import type { RunsTable } from './table.ts';
 
 const scripts = Array.from({ length: 9 }, (_, index) => index + 2);

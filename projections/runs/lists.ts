@@ -1,56 +1,12 @@
-/** Lists of runs, newest first. The cost of a page is proportional to its rows, regardless of the length of the
- *  history and the selectivity of the filter.
- *  A page is merged from branches. A branch is a range of one index in list order: the runs of a script or a
- *  group, optionally with one outcome and one trigger. Unfinished runs are in the queue, which is short. */
-import { inOrderOfTime, type GroupId, type RunId, type ScriptId } from '#domain/kernel/ids.ts';
-import { runStatuses, triggerTypes, type RunStatus, type TriggerType } from '#domain/run/run.ts';
+/** Lists of runs, newest first: by script, status, trigger, time, error and text. */
+import type { GroupId, RunId, ScriptId } from '#domain/kernel/ids.ts';
 import { sql, type RawBuilder } from 'kysely';
+import { errorGroupIdOf } from '../error-groups/queries.ts';
 import type { ReadModels } from '../projection.ts';
 import { searchScripts } from '../scripts/search.ts';
-import { runColumns, type RunsTable } from './table.ts';
-
-export interface RunListFilter {
-  /** The groups to include; `null` for all. */
-  readonly groupIds: readonly GroupId[] | null;
-  /** Excludes this group. */
-  readonly notGroupId?: GroupId;
-  /** The script is, or was when it was deleted, in one of these groups. */
-  readonly scriptId?: ScriptId;
-  /** Excludes this script. */
-  readonly notScriptId?: ScriptId;
-  /** Status is one of these. */
-  readonly statuses?: readonly RunStatus[];
-  /** Trigger is one of these. */
-  readonly triggerTypes?: readonly TriggerType[];
-  /** Queued at or after this time, and before `to`, according to the run id. */
-  readonly from?: Date;
-  readonly to?: Date;
-  /** Part of the script's current name, ignoring case. */
-  readonly text?: string;
-}
-
-/** Columns that only execution needs. Reading them would double the time of a list. */
-const unlisted = [
-  'limits',
-  'environment',
-  'python',
-  'resolution',
-  'start_mode',
-  'listen_ports',
-  'entrypoint',
-  'layers',
-  'available_at',
-  'fence',
-  'ended_as',
-] as const satisfies readonly (keyof RunsTable)[];
-
-export type ListedRun = Omit<RunsTable, (typeof unlisted)[number]>;
-
-const listed = sql.join(
-  Object.keys(runColumns)
-    .filter((name) => !(unlisted as readonly string[]).includes(name))
-    .map((name) => sql.ref(name)),
-);
+import { canSearchErrors, runHasError, runsWithError } from './error-search.ts';
+import { filterConditions, idStartsWith, rangeOf, type RunListFilter } from './list-filter.ts';
+import { listed, maxMerged, placesOf, readPage, type ListedRun } from './pages.ts';
 
 /** Newest first, starting after `after`; at most `limit` rows. */
 export async function listRuns(
@@ -65,9 +21,107 @@ export async function listRuns(
       ? wanted.groupIds
       : (wanted.groupIds ?? (await groupsOfRuns(db))).filter((group) => group !== notGroupId);
   const own = { ...wanted, groupIds };
-  return own.text === undefined && notScriptId === undefined
-    ? await pageOf(db, own, placesOf(own), after, limit)
+  if (own.errorGroupId !== undefined)
+    return await pageOfErrorGroup(db, { ...filter, groupIds }, after, limit);
+  if (own.text !== undefined)
+    return await pageOfText(db, { ...filter, groupIds }, own.text, after, limit);
+  return notScriptId === undefined
+    ? await readPage(db, own, placesOf(own), rangeOf(own, after), limit)
     : await pageOfChosen(db, own, notScriptId, after, limit);
+}
+
+/** Runs with one error, from the index of errors. */
+async function pageOfErrorGroup(
+  db: ReadModels,
+  filter: RunListFilter,
+  after: RunId | undefined,
+  limit: number,
+): Promise<readonly ListedRun[]> {
+  const { text, errorGroupId } = filter;
+  const named =
+    text === undefined ? [] : await searchScripts(db, { groupIds: filter.groupIds, text });
+  const matches =
+    text === undefined
+      ? sql`true`
+      : sql`(script_id = ANY(${named}::uuid[]) OR ${idStartsWith(text) ?? sql`false`}
+          OR ${canSearchErrors(text) ? runHasError(text) : sql`false`})`;
+  const { rows } = await sql<ListedRun>`
+    SELECT ${listed} FROM runs
+    WHERE error_fingerprint IS NOT NULL AND ${sql.raw(errorGroupIdOf('runs'))} = ${errorGroupId}::uuid
+      AND ${filterConditions(filter, after)} AND ${matches}
+    ORDER BY run_id DESC LIMIT ${sql.lit(limit)}`.execute(db);
+  return rows;
+}
+
+/** Runs whose script, error or id contains the text: the newest of three lists. */
+async function pageOfText(
+  db: ReadModels,
+  { notScriptId, ...filter }: RunListFilter,
+  text: string,
+  after: RunId | undefined,
+  limit: number,
+): Promise<readonly ListedRun[]> {
+  const withoutText = { ...filter, ...(notScriptId && { notScriptId }) };
+  const ids = idStartsWith(text);
+  const found = [
+    ...(await pageOfChosen(db, filter, notScriptId, after, limit)),
+    ...(ids === undefined ? [] : await flatPage(db, withoutText, ids, after, limit)),
+    ...(canSearchErrors(text) ? await pageOfErrors(db, withoutText, text, after, limit) : []),
+  ];
+  const byId = new Map(found.map((run) => [run.run_id, run]));
+  const newestFirst = [...byId.values()].toSorted((one, other) =>
+    one.run_id < other.run_id ? 1 : -1,
+  );
+  return newestFirst.slice(0, limit);
+}
+
+/** Number of the newest failed runs whose errors are read before the index of all errors. */
+const errorsLookedThrough = 200;
+
+/** Runs whose error contains the text. A frequent text is found among the newest errors, a rare one by the index. */
+async function pageOfErrors(
+  db: ReadModels,
+  filter: RunListFilter,
+  text: string,
+  after: RunId | undefined,
+  limit: number,
+): Promise<readonly ListedRun[]> {
+  const { statuses, notScriptId, ...wanted } = filter;
+  if (statuses?.includes('failed') === false) return [];
+  const failed = { ...wanted, statuses: ['failed'] } as const;
+  const near = await readPage(
+    db,
+    failed,
+    placesOf(failed),
+    rangeOf(failed, after),
+    errorsLookedThrough,
+  );
+  const matching = await runsWithError(
+    db,
+    near.map((run) => run.run_id),
+    text,
+  );
+  const found = near.filter((run) => matching.has(run.run_id) && run.script_id !== notScriptId);
+  if (found.length >= limit || near.length < errorsLookedThrough) return found.slice(0, limit);
+  const all = { ...filter, statuses: failed.statuses };
+  return await flatPage(db, all, runHasError(text), after, limit);
+}
+
+/** Runs with a condition that few runs meet. */
+async function flatPage(
+  db: ReadModels,
+  filter: RunListFilter,
+  condition: RawBuilder<boolean>,
+  after: RunId | undefined,
+  limit: number,
+): Promise<readonly ListedRun[]> {
+  const { rows } = await sql<ListedRun>`
+    WITH few AS MATERIALIZED (SELECT run_id FROM runs WHERE ${condition} AND ${filterConditions(filter, after)})
+    SELECT ${listed} FROM runs WHERE run_id = ANY(ARRAY(
+      SELECT run_id FROM few ORDER BY run_id DESC LIMIT ${sql.lit(limit)})) ORDER BY run_id DESC`.execute(
+    db,
+  );
+  return rows;
 }
 
 /** Groups that exist or that have runs, with one index lookup each. */
@@ -97,206 +151,21 @@ async function pageOfChosen(
   limit: number,
 ): Promise<readonly ListedRun[]> {
   const { text, ...ofAll } = filter;
+  const range = rangeOf(filter, after);
   const chosen = async (among?: readonly string[]) => {
     const ids = await searchScripts(db, among === undefined ? filter : { ...filter, among });
     return ids.filter((id) => id !== notScriptId);
   };
   const pageOfScripts = (ids: readonly string[]) =>
-    pageOf(db, ofAll, { column: 'script_id', ids }, after, limit);
+    readPage(db, ofAll, { column: 'script_id', ids }, range, limit);
   const named = text === undefined ? undefined : await chosen();
   if (named !== undefined && named.length <= maxMerged) return await pageOfScripts(named);
   const most = pagesLookedThrough * limit;
-  const near = await pageOf(db, ofAll, placesOf(ofAll), after, most);
+  const near = await readPage(db, ofAll, placesOf(ofAll), range, most);
   const there = [...new Set(near.map((run) => run.script_id))].filter((id) => id !== notScriptId);
   const meant = new Set(named ?? (filter.groupIds === null ? there : await chosen(there)));
   const found = near.filter((run) => meant.has(run.script_id)).slice(0, limit);
   if (found.length === limit || near.length < most) return found;
   // Millions of other runs may precede the next matching one.
   return await pageOfScripts(named ?? (await chosen()));
-}
-
-async function pageOf(
-  db: ReadModels,
-  filter: RunListFilter,
-  places: Places,
-  after: RunId | undefined,
-  limit: number,
-): Promise<readonly ListedRun[]> {
-  if (places?.ids.length === 0) return [];
-  // As text: a statement with an unknown limit is planned for all rows.
-  const page: Page = { filter, places, range: rangeOf(filter, after), most: sql.lit(limit) };
-  const where = isEverything(page) ? page.range : keysOf(page);
-  if (where === undefined) return [];
-  const { rows } = await sql<ListedRun>`
-    SELECT ${listed} FROM runs WHERE ${where} ORDER BY run_id DESC LIMIT ${page.most}`.execute(db);
-  return rows;
-}
-
-/** Selects keys first. With an index that covers the query, the planner estimates correctly. With an index that
- *  covers a part of it, the query may read millions of other runs.
- *  @returns `undefined` if no run can match */
-function keysOf(page: Page): RawBuilder<boolean> | undefined {
-  const keys = [...endedKeys(page), ...activeKeys(page)];
-  return keys.length === 0
-    ? undefined
-    : sql`run_id = ANY(ARRAY(
-        SELECT run_id FROM (${sql.join(keys, sql` UNION ALL `)})
-        found ORDER BY run_id DESC LIMIT ${page.most}))`;
-}
-
-/** The ranges to read; `undefined` for all runs. */
-type Places =
-  | { readonly column: 'group_id' | 'script_id'; readonly ids: readonly string[] }
-  | undefined;
-
-interface Page {
-  readonly filter: RunListFilter;
-  readonly places: Places;
-  /** The condition on `run_id`. */
-  readonly range: RawBuilder<boolean>;
-  readonly most: RawBuilder<unknown>;
-}
-
-function placesOf({ groupIds, scriptId }: RunListFilter): Places {
-  if (scriptId !== undefined) return { column: 'script_id', ids: [scriptId] };
-  return groupIds === null ? undefined : { column: 'group_id', ids: groupIds };
-}
-
-const noId = '00000000-0000-0000-0000-000000000000';
-const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
-
-function rangeOf({ from, to }: RunListFilter, after: RunId | undefined): RawBuilder<boolean> {
-  const first = from === undefined ? noId : firstIdOf(from);
-  const end = to === undefined ? lastId : firstIdOf(to);
-  const before = after === undefined || after > end ? end : after;
-  return sql`run_id >= ${first}::uuid AND run_id < ${before}::uuid`;
-}
-
-/** The first id of a time; ids begin with 1970. */
-function firstIdOf(time: Date): string {
-  return inOrderOfTime(noId, new Date(Math.max(0, time.getTime())));
-}
-
-const activeStatuses: readonly RunStatus[] = ['queued', 'running'];
-const endings = runStatuses.filter((status) => !activeStatuses.includes(status));
-
-interface Branch {
-  readonly place: string | undefined;
-  readonly ending: RunStatus | undefined;
-  readonly trigger: TriggerType | undefined;
-}
-
-function isEverything({ places, filter: { statuses, triggerTypes: triggers } }: Page): boolean {
-  return places === undefined && statuses === undefined && triggers === undefined;
-}
-
-/** The ranges of the history's indexes that contain the page. */
-function branchesOf({ filter, places }: Page): Branch[] {
-  const { statuses, triggerTypes: wanted } = filter;
-  const isByKind = statuses !== undefined || wanted !== undefined;
-  const ways = endings.filter((ending) => statuses?.includes(ending) ?? true);
-  const triggers = wanted ?? triggerTypes;
-  const kinds = isByKind
-    ? ways.flatMap((ending) => triggers.map((trigger) => ({ ending, trigger })))
-    : [{ ending: undefined, trigger: undefined }];
-  return (places?.ids ?? [undefined]).flatMap((place) =>
-    kinds.map((kind): Branch => ({ place, ...kind })),
-  );
-}
-
-// With more branches, planning costs more than reading.
-const maxMerged = 64;
-
-/** Keys of runs from the history's indexes. */
-function endedKeys(page: Page): RawBuilder<unknown>[] {
-  const branches = branchesOf(page);
-  if (branches.length > maxMerged) return [nearestKeys(page, branches)];
-  return branches.map(
-    (branch) => sql`(SELECT run_id FROM runs WHERE ${conditions(page, valuesOf(branch))}
-      ORDER BY run_id DESC LIMIT ${page.most})`,
-  );
-}
-
-/** The same for many branches: the rows of a page are in the branches with the newest first rows. */
-function nearestKeys(page: Page, branches: readonly Branch[]): RawBuilder<unknown> {
-  const { ending, trigger } = branches[0] ?? {};
-  const where = conditions(page, {
-    place: sql`ANY(ARRAY[wanted_place])`,
-    ending: ending && sql`wanted_ending`,
-    trigger: trigger && sql`wanted_trigger`,
-  });
-  // As in `newestRuns`: only one index has this order.
-  const place = sql.ref(page.places?.column ?? 'run_id');
-  const order = ending === undefined ? sql`${place}, run_id DESC` : sql`${place} DESC, run_id DESC`;
-  const column = (name: keyof Branch) => branches.map((branch) => branch[name] ?? null);
-  return sql`(
-    SELECT one.run_id FROM (
-      SELECT branch.* FROM unnest(${column('place')}::uuid[], ${column('ending')}::text[],
-        ${column('trigger')}::text[]) AS branch (wanted_place, wanted_ending, wanted_trigger)
-      CROSS JOIN LATERAL (
-        SELECT run_id FROM runs WHERE ${where} ORDER BY ${order} LIMIT 1
-      ) newest ORDER BY newest.run_id DESC LIMIT ${page.most}
-    ) near CROSS JOIN LATERAL (
-      SELECT run_id FROM runs WHERE ${where} ORDER BY ${order} LIMIT ${page.most}
-    ) one ORDER BY one.run_id DESC LIMIT ${page.most})`;
-}
-
-/** A branch in SQL: as values, or as columns of a list of branches. */
-interface BranchSql {
-  readonly place: RawBuilder<unknown>;
-  readonly ending: RawBuilder<unknown> | undefined;
-  readonly trigger: RawBuilder<unknown> | undefined;
-}
-
-function valuesOf({ place, ending, trigger }: Branch): BranchSql {
-  return {
-    place: sql`${place}::uuid`,
-    ending: ending && sql`${ending}`,
-    trigger: trigger && sql`${trigger}`,
-  };
-}
-
-function conditions(page: Page, { place, ending, trigger }: BranchSql): RawBuilder<unknown> {
-  const { places, range } = page;
-  return sql.join(
-    [
-      range,
-      ...(places === undefined ? [] : [sql`${sql.ref(places.column)} = ${place}`]),
-      ...(ending === undefined ? [] : [sql`ended_as = ${ending}`]),
-      ...(trigger === undefined ? [] : [sql`trigger_type = ${trigger}`]),
-      ...ownGroups(page),
-    ],
-    sql` AND `,
-  );
-}
-
-/** A script that may have been in other groups before is in one of these groups now. Otherwise the query would
- *  read all of its runs without a match. */
-function ownGroups({ places, filter: { groupIds, scriptId } }: Page): RawBuilder<unknown>[] {
-  if (places?.column !== 'script_id' || groupIds === null) return [];
-  const own = sql`group_id = ANY(${groupIds}::uuid[])`;
-  if (scriptId === undefined) return [own];
-  return [own, sql`EXISTS (SELECT FROM scripts WHERE script_id = ${scriptId}::uuid AND ${own})`];
-}
-
-/** Keys of unfinished runs, if they need a separate lookup. */
-function activeKeys(page: Page): RawBuilder<unknown>[] {
-  const { places, filter, range, most } = page;
-  const { statuses, triggerTypes: triggers } = filter;
-  const active = activeStatuses.filter((status) => statuses?.includes(status) ?? true);
-  // Without either filter, unfinished runs are in the same ranges as the others.
-  if (active.length === 0 || (statuses === undefined && triggers === undefined)) return [];
-  const where = [
-    range,
-    ...(places === undefined
-      ? []
-      : [sql`runs.${sql.ref(places.column)} = ANY(${places.ids}::uuid[])`]),
-    ...(statuses === undefined ? [] : [sql`runs.status = ANY(${active}::text[])`]),
-    ...(triggers === undefined ? [] : [sql`runs.trigger_type = ANY(${triggers}::text[])`]),
-    ...ownGroups(page),
-  ];
-  return [
-    sql`(SELECT run_id FROM run_queue queue JOIN runs USING (run_id)
-      WHERE ${sql.join(where, sql` AND `)} ORDER BY run_id DESC LIMIT ${most})`,
-  ];
 }

@@ -28,8 +28,13 @@ export async function searchScripts(
 
 /** The condition that a script's name contains this text, ignoring case; uses an index. */
 export function nameContains(text: string): RawBuilder<boolean> {
+  return sql<boolean>`lower(scripts.name) LIKE ${containing(text)}`;
+}
+
+/** A pattern of LIKE for lower-case values that contain this text. */
+export function containing(text: string): RawBuilder<string> {
   const literally = text.replaceAll(/[\\%_]/g, String.raw`\$&`);
-  return sql<boolean>`lower(scripts.name) LIKE '%' || lower(${literally}) || '%'`;
+  return sql<string>`'%' || lower(${literally}) || '%'`;
 }
 
 /** The number of scripts, and of enabled scripts. */

@@ -16,6 +16,8 @@ const PUBLIC_FILES = new Set([
   'scripts/create-script.ts',
   // Files are read as of a point in time with their script.
   'scripts/history/script-at.ts',
+  // The changes before a failed run include those of its script.
+  'scripts/history/diff.ts',
   // The configuration parses these as their routes do.
   'schedules/definition.ts',
   'notifications/channel-config.ts',

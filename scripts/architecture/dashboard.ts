@@ -15,7 +15,7 @@ const PAGES: Readonly<Record<string, readonly string[]>> = {
   chains: ['runs', 'scripts'],
   configuration: [],
   dashboard: ['runs'],
-  errors: [],
+  errors: ['runs', 'scripts'],
   models: [],
   notifications: ['scripts'],
   people: ['account', 'scripts'],

@@ -29,6 +29,7 @@ import { ownAccountOperations } from './people/own-account-routes.ts';
 import { userOperations } from './people/routes.ts';
 import { replayOperations } from './replay/routes.ts';
 import { runCausalityOperations } from './runs/causality-routes.ts';
+import { runChangesOperations } from './runs/changes-routes.ts';
 import { runHistoryOperations } from './runs/history-routes.ts';
 import { logOperations } from './runs/log-routes.ts';
 import { runOperations } from './runs/routes.ts';
@@ -91,6 +92,7 @@ export const operations: readonly Operation[] = [
   ...fileOperations,
   ...runOperations,
   ...runHistoryOperations,
+  ...runChangesOperations,
   ...runCausalityOperations,
   ...artifactOperations,
   ...logOperations,

@@ -116,6 +116,10 @@ describe('a client of the current protocol', () => {
       { decision: 'started' },
       { decision: 'ended' },
     ]);
+    expect(await use(client, 'compare_run', { run_id })).toMatchObject({
+      base_run_id: null,
+      to: 2,
+    });
     const log = await client.readResource({ uri: `orch://runs/${run_id}/log` });
     expect(log.contents).toMatchObject([{ text: expect.stringContaining('one\ntwo') }]);
 

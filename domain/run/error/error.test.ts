@@ -2,8 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   boundedError,
+  headlineOf,
   maxFrames,
   maxMessageBytes,
+  platformError,
   type Frame,
   type RaisedError,
   type RelatedException,
@@ -52,5 +54,20 @@ describe('a recorded error', () => {
         expect(message.replaceAll('\0', '\uFFFD').startsWith(kept)).toBe(true);
       }),
     );
+  });
+});
+
+describe('the headline of an error', () => {
+  const headline = (type: string, message: string) =>
+    headlineOf({ type, message, frames: [], causes: [], source: 'log' });
+
+  test('has the type and the first line of the message', () => {
+    expect(headline('ValueError', 'no such row\nhere')).toBe('ValueError: no such row');
+    expect(headline('KeyboardInterrupt', '')).toBe('KeyboardInterrupt');
+    expect(headline('E', 'x'.repeat(5000))).toHaveLength(300);
+  });
+
+  test('is absent for platform failures', () => {
+    expect(headlineOf(platformError('timeout'))).toBeUndefined();
   });
 });

@@ -105,6 +105,15 @@ function cutToBytes(text: string, limit: number): string {
   return new TextDecoder().decode(bytes.subarray(0, limit)).replace(/\uFFFD$/u, '');
 }
 
+const maxHeadlineCharacters = 300;
+
+/** The exception in one line, such as `ValueError: no such row`; `undefined` for a limit or a platform failure. */
+export function headlineOf({ type, message, source }: RunError): string | undefined {
+  if (source === 'platform') return undefined;
+  const [first = ''] = message.split('\n');
+  return (first === '' ? type : `${type}: ${first}`).slice(0, maxHeadlineCharacters).toWellFormed();
+}
+
 const sentences: Readonly<Record<Failure, string>> = {
   exit_code: 'The script exited with an error.',
   timeout: 'The run exceeded its time limit.',

@@ -1,6 +1,6 @@
 /** Error groups: failed runs that have one error. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { failWith, groups, script } from '../testing/people.ts';
+import { failWith, groups, script, someone } from '../testing/people.ts';
 import { startTestBackend, type TestBackend } from '../testing/test-backend.ts';
 
 let platform: TestBackend;
@@ -26,6 +26,11 @@ async function groupsNow(query = ''): Promise<readonly Group[]> {
   return (json as { items: Group[] }).items;
 }
 
+async function runsFor(query: string, client = platform.admin): Promise<readonly string[]> {
+  const { json } = await client.get(`/api/v1/runs?${query}`);
+  return (json as { items: { run_id: string }[] }).items.map((run) => run.run_id);
+}
+
 describe('failed runs with two causes', () => {
   let first: string;
   let last: string;
@@ -49,6 +54,38 @@ describe('failed runs with two causes', () => {
     const runs = await platform.admin.get(`/api/v1/error-groups/${group?.id}/runs`);
     const ids = (runs.json as { items: { run_id: string }[] }).items.map((run) => run.run_id);
     expect(ids).toEqual([last, first]);
+  });
+
+  test.each([
+    ['the error group', 'error_group_id=', 2],
+    ['the error group and a message', 'q=bad: 1&error_group_id=', 1],
+    ['the error group and a status', 'status=success&error_group_id=', 0],
+  ])('are found by %s', async (_, query, count) => {
+    const [group] = await groupsNow();
+    expect(await runsFor(`${query}${group?.id}`)).toHaveLength(count);
+  });
+
+  test('are found by the text of the error, in the groups of the caller only', async () => {
+    expect(await runsFor('q=VALUEERROR: bad')).toEqual([last, first]);
+    expect(await runsFor('q=keyerror')).toHaveLength(1);
+    expect(await runsFor('q=valueerror&status=stopped')).toEqual([]);
+    expect(await runsFor('q=no such error')).toEqual([]);
+    const wanted = { role: 'viewer', groupIds: [groups.bots] } as const;
+    const other = await someone(platform, wanted);
+    expect(await runsFor('q=valueerror', other)).toEqual([]);
+    const [group] = await groupsNow();
+    expect(await runsFor(`error_group_id=${group?.id}`, other)).toEqual([]);
+  });
+
+  test('are found by the start of the run id', async () => {
+    expect(await runsFor(`q=${first}`)).toEqual([first]);
+    expect(await runsFor(`q=${first.slice(0, 13)}`)).toContain(first);
+    expect(await runsFor(`q=${first.slice(0, 7)}`)).toEqual([]);
+  });
+
+  test('are error groups that a search finds by the last error', async () => {
+    expect(await groupsNow('?q=BAD: 2')).toMatchObject([{ type: 'ValueError' }]);
+    expect(await groupsNow('?q=bad: 1')).toEqual([]);
   });
 
   test('can be resolved, ignored and opened again', async () => {

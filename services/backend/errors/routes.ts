@@ -39,17 +39,24 @@ const list = operation({
       status: Type.Optional(ErrorGroupStatusSchema),
       script_id: Type.Optional(Uuid()),
       since: Type.Optional(Time('Groups that were seen then or later.')),
+      q: Type.Optional(
+        Type.String({
+          maxLength: 200,
+          description: 'Part of the type or message of the last error, ignoring case.',
+        }),
+      ),
     },
     { additionalProperties: false },
   ),
   responses: { 200: { description: 'A page.', schema: ErrorGroupPage, headers: ['Link'] } },
   handle: async ({ principal, query, url }, services) => {
-    const { limit, cursor, status, script_id: scriptId, since } = query;
+    const { limit, cursor, status, script_id: scriptId, since, q } = query;
     const filter = {
       groupIds: visibleGroups(principal),
       scriptId: scriptId === undefined ? null : mustParse(parseScriptId, scriptId),
       status: status ?? null,
       since: since === undefined ? null : new Date(since),
+      text: q ?? null,
     };
     const request = { list: 'error groups', filter, url, limit, cursor };
     const after = keyOf(request, parseRunId);

@@ -1,5 +1,6 @@
+import { mustParse, parseRunId } from '#domain/kernel/ids.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { groups, notice, nowhere, script, someone } from '../testing/people.ts';
+import { failWith, groups, notice, nowhere, script, someone } from '../testing/people.ts';
 import { startTestBackend, type TestBackend } from '../testing/test-backend.ts';
 import type { TestClient } from '../testing/test-client.ts';
 
@@ -127,4 +128,12 @@ test('notifications about the platform are visible to administrators only', asyn
   expect((await viewer.post(path)).status).toBe(404);
   expect((await platform.admin.post(path)).status).toBe(204);
   expect((await inbox(platform.admin)).unread).toBe(0);
+});
+
+test('a notification about a failed run has the exception as its message', async () => {
+  const runId = mustParse(parseRunId, await failWith(platform, ours, { message: 'no row' }));
+  const about = { on: 'failed', level: 'error', runId } as const;
+  const id = await notice(platform, ours, { ...about, message: 'The run failed.' });
+  const { items } = await inbox(viewer, '?limit=1');
+  expect(items).toMatchObject([{ id, message: 'ValueError: no row', script_name: 'Ours' }]);
 });

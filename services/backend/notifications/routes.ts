@@ -1,6 +1,8 @@
 /** The inbox: what the people of a group are told. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import { mustParse, parseNoticeId, parseScriptId } from '#domain/kernel/ids.ts';
+import { headlineOf, type RunError } from '#domain/run/error/error.ts';
+import { readReports } from '#infra/postgres/logs/run-reports.ts';
 import { markAllRead, markRead } from '#infra/postgres/operations/notice-reads.ts';
 import {
   countUnread,
@@ -44,7 +46,7 @@ const list = operation({
   responses: {
     200: { description: 'One page of the list.', schema: NotificationPage, headers: ['Link'] },
   },
-  handle: async ({ principal, query, url }, { readModels }) => {
+  handle: async ({ principal, query, url }, { database, readModels }) => {
     const { limit, cursor, unread = false, script_id: named } = query;
     const scriptId = named === undefined ? null : mustParse(parseScriptId, named);
     const inbox = inboxOf(principal);
@@ -61,7 +63,17 @@ const list = operation({
       listNotices(readModels, inbox, { unread, scriptId }, after.key, (limit ?? defaultLimit) + 1),
       countUnread(readModels, inbox, mostUnread),
     ]);
-    return pageReply(request, rows, (row) => row.notice_id, noticeJson, { unread: count });
+    const failed = rows.flatMap((row) =>
+      row.happening === 'failed' && row.run_id ? [row.run_id] : [],
+    );
+    const reports = await readReports(database, failed);
+    return pageReply(
+      request,
+      rows,
+      (row) => row.notice_id,
+      (row) => noticeJson(row, reports.get(row.run_id ?? '')?.error),
+      { unread: count },
+    );
   },
 });
 
@@ -103,13 +115,14 @@ function inboxOf(principal: Principal): Inbox {
   return { reader: principal.userId, groupIds: visibleGroups(principal) };
 }
 
-function noticeJson(notice: ReadNotice) {
+/** @param error of the run that the notice is about */
+function noticeJson(notice: ReadNotice, error: RunError | null | undefined) {
   return {
     id: notice.notice_id,
     time: notice.time,
     on: notice.happening,
     level: notice.level,
-    message: notice.message,
+    message: (error && headlineOf(error)) ?? notice.message,
     script_id: notice.script_id,
     script_name: notice.script_name,
     group_id: notice.group_id,

@@ -1,8 +1,9 @@
 /** Lists of runs, with what they were started with. */
 import type { Principal } from '#domain/kernel/actor.ts';
-import { parseGroupId, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';
+import { parseErrorGroupId, parseGroupId, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';
 import { runStatuses, triggerTypes, type TriggerType } from '#domain/run/run.ts';
-import { listRuns, type RunListFilter } from '#projections/runs/lists.ts';
+import type { RunListFilter } from '#projections/runs/list-filter.ts';
+import { listRuns } from '#projections/runs/lists.ts';
 import { visibleGroups } from '../access/visibility.ts';
 import { defaultLimit, keyOf, pageOf } from '../http/paging.ts';
 import { isProblem } from '../http/problem.ts';
@@ -23,6 +24,7 @@ export interface RunQuery {
   readonly trigger_type?: string;
   readonly from?: string;
   readonly to?: string;
+  readonly error_group_id?: string;
   readonly q?: string;
 }
 
@@ -56,7 +58,9 @@ function filterOf(
   wanted: Omit<RunQuery, 'limit' | 'cursor'>,
   visible: RunListFilter['groupIds'],
 ): RunListFilter {
-  const { script_id, group_id, status, trigger, trigger_type, from, to, q } = wanted;
+  const { script_id, group_id, status, trigger, trigger_type, from, to, error_group_id, q } =
+    wanted;
+  const errorGroupId = error_group_id === undefined ? undefined : parseErrorGroupId(error_group_id);
   const causes = [trigger, trigger_type].flatMap((one) =>
     one === undefined ? [] : [new Set<TriggerType>(wordsOf(one, triggerTypes))],
   );
@@ -75,6 +79,7 @@ function filterOf(
     }),
     ...(from !== undefined && { from: new Date(from) }),
     ...(to !== undefined && { to: new Date(to) }),
+    ...(errorGroupId !== undefined && { errorGroupId }),
     ...(q !== undefined && { text: q }),
   };
 }

@@ -7,7 +7,7 @@ import { operation, type Call, type Operation, type ResponseRule } from '../http
 import { positionHeader } from '../http/outcome.ts';
 import { isProblem, notFound } from '../http/problem.ts';
 import { json, type Reply } from '../http/reply.ts';
-import { pageQuery, pathParameters } from '../http/schema.ts';
+import { pageQuery, pathParameters, Uuid } from '../http/schema.ts';
 import { IdOrNot, SomeOf } from '../http/selection.ts';
 import type { Services } from '../services.ts';
 import { runPage } from './list.ts';
@@ -32,9 +32,11 @@ const filters = {
   q: Type.Optional(
     Type.String({
       maxLength: 200,
-      description: "Part of the script's current name, ignoring case.",
+      description:
+        "Part of the script's current name or of the error's type and message, ignoring case, or at least the first 8 characters of the run id. Errors are searched from 3 characters.",
     }),
   ),
+  error_group_id: Type.Optional(Uuid('Id of the error group.')),
 };
 
 const queuedResponses: Readonly<Record<number, ResponseRule>> = {

@@ -7,7 +7,7 @@ import type { RemovableKind } from '#domain/system/retention.ts';
 import { readReports, type RunReport } from '#infra/postgres/logs/run-reports.ts';
 import { readWaitingFor, type WaitingFor } from '#infra/postgres/queue/waiting-for.ts';
 import { readRemoved } from '#infra/postgres/operations/removed-parts.ts';
-import type { ListedRun } from '#projections/runs/lists.ts';
+import type { ListedRun } from '#projections/runs/pages.ts';
 import { readParams } from '#services/shared/params.ts';
 import type { Services } from '../services.ts';
 import { progressJson } from './progress.ts';

@@ -260,12 +260,16 @@ export async function notice(
 }
 
 /** Starts a queued run. @returns the fence */
-export async function startRun(platform: TestBackend, id: string): Promise<number> {
+export async function startRun(
+  platform: TestBackend,
+  id: string,
+  runtimeId = 'runtime-1',
+): Promise<number> {
   const runId = mustParse(parseRunId, id);
   const [event] = await asRuntime(platform, {
     type: 'StartRun',
     runId,
-    runtimeId: 'runtime-1',
+    runtimeId,
     layers: ['seccomp'],
   });
   return event?.version ?? 0;

@@ -32,6 +32,7 @@ AD      schedules:write                               createSchedule changeSched
 
 ADO     runs:write       runScript rerunRun stopRun stopScriptRuns
 ADOV    runs:read,runs:write     listRuns listScriptRuns getRun listRunEvents explainRun traceRun readRunLogs
+ADOV    runs:read,runs:write     listRunChanges
 ADOV    runs:read,runs:write     readRunSamples listRunSpans listArtifacts getArtifact
 ADOV    runs:read,runs:write     dashboardStats dashboardTimeseries dashboardNow
 ADOV    runs:read,runs:write     listErrorGroups getErrorGroup listErrorGroupRuns

@@ -53,6 +53,13 @@ describe('the table of operations', () => {
     }
   });
 
+  test('looks up groups by name, and error groups by id', () => {
+    const fields = readOperations().flatMap((operation) => operation.fields);
+    const kindOf = (name: string) => fields.find((field) => field.name === name)?.refersTo;
+    expect(kindOf('group_id')).toBe('group');
+    expect(kindOf('error_group_id')).toBeUndefined();
+  });
+
   test('takes no secret on the command line', () => {
     const secrets = apiCommands().flatMap(({ options = {} }) => Object.keys(options));
     expect(secrets).toContain('value-from');

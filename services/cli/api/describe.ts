@@ -47,7 +47,8 @@ export interface Description {
 const leftOutHeaders = ['If-None-Match', 'Orch-Min-Position', 'Orch-Client', 'Orch-Session-Key'];
 const destructiveNames = /^backups restore$| (purge|rotate|rotate-secret)$/;
 const secretFields = /(^|_)password$|^value$/;
-const named = /^(?:\w+_)?(script|group|user|channel)_ids?$/;
+// An error group has no name.
+const named = /^(?!error_group_)(?:\w+_)?(script|group|user|channel)_ids?$/;
 
 /** The id of an operation that a second form of its path or method shares, such as `runScript_2`. */
 export const baseIdOf = (operationId: string): string => operationId.replace(/_\d+$/, '');

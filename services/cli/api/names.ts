@@ -18,6 +18,10 @@ const resources: readonly (readonly [prefix: string, resource: string])[] = [
 const renamed: Readonly<Record<string, string>> = {
   undeleteScript: 'scripts restore',
   makeBackup: 'backups create',
+  listErrorGroups: 'errors list',
+  getErrorGroup: 'errors get',
+  changeErrorGroup: 'errors change',
+  listErrorGroupRuns: 'errors list-runs',
 };
 
 /** Operations without a derived command, each with the reason. */

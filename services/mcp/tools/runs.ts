@@ -148,6 +148,32 @@ const explainRun = tool({
   },
 });
 
+const RunChanges = Type.Object({
+  base_run_id: Type.Unknown(),
+  from: Type.Unknown(),
+  to: Type.Integer(),
+  files: Type.Unknown(),
+  settings: Type.Unknown(),
+  environment: Type.Unknown(),
+  parameters: Type.Unknown(),
+  configuration: Type.Unknown(),
+  runtime: Type.Unknown(),
+});
+
+const compareRun = tool({
+  name: 'compare_run',
+  title: 'Compare a run with the last success',
+  description:
+    "Returns the differences from the script's last successful run: files, settings, packages, parameters, names of variables and secrets, and the runtime.",
+  effect: 'reads',
+  input: Type.Object({ run_id: RunId }),
+  output: RunChanges,
+  handle: async ({ run_id }, { api }) => {
+    const { body } = await api.call<object>('GET', `/runs/${part(run_id)}/changes`);
+    return picked(RunChanges, body);
+  },
+});
+
 export const runTools: readonly Tool[] = [
   runScript,
   waitForRun,
@@ -156,6 +182,7 @@ export const runTools: readonly Tool[] = [
   readLogs,
   stopRun,
   explainRun,
+  compareRun,
 ];
 
 interface RunAnswer {

@@ -15,6 +15,9 @@ const words: Readonly<Record<NotificationContent['on'], string>> = {
   message: 'message',
   alarm: 'Alarm',
   alarm_cleared: 'Alarm cleared',
+  error_first_seen: 'new error',
+  error_tenth_seen: 'error occurred 10 times',
+  error_reopened: 'resolved error occurred again',
   test: 'Test notification',
 };
 

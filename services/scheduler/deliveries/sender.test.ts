@@ -3,7 +3,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { ChannelConfig } from '#domain/channel/channel.ts';
 import type { NotificationContent } from '#domain/delivery/delivery.ts';
-import { groupId } from '#domain/testing/ids.ts';
+import { groupId, runId } from '#domain/testing/ids.ts';
 import {
   createChannel,
   createGroup,
@@ -147,6 +147,24 @@ describe('a webhook', () => {
       type: 'notification.failed',
       data: { message: 'The run failed with exit code 1.', script_name: 'Report' },
     });
+  });
+
+  test('sends the exception of the failed run as the message', async () => {
+    const error = { type: 'ValueError', message: 'no such row\nhere', source: 'log' };
+    const failed = runId(77);
+    await platform.pool.query('INSERT INTO run_reports (run_id, error) VALUES ($1, $2)', [
+      failed,
+      JSON.stringify({ ...error, frames: [], causes: [] }),
+    ]);
+    const messageOf = async (content: Partial<NotificationContent>) => {
+      http.received.splice(0);
+      await queued(await givenChannel(webhook()), webhook(), { runId: failed, ...content });
+      await round();
+      const { data } = JSON.parse(http.received[0]?.body ?? '') as { data: { message: string } };
+      return data.message;
+    };
+    expect(await messageOf({ on: 'error_first_seen' })).toBe('ValueError: no such row');
+    expect(await messageOf({ on: 'recovered', message: 'It works.' })).toBe('It works.');
   });
 
   test('is retried with growing delays after 500, until the delivery fails', async () => {

@@ -1,6 +1,7 @@
 /** Sends notifications. Each attempt is leased to one scheduler and recorded when it has ended. After a crash in
  *  between, the delivery may have been sent, and is sent again under the same id. */
 import type { AttemptResult, NotificationContent } from '#domain/delivery/delivery.ts';
+import { headlineOf } from '#domain/run/error/error.ts';
 import { isStorable } from '#domain/kernel/json.ts';
 import {
   inOrderOfTime,
@@ -15,6 +16,7 @@ import type { CommandContext, Commands } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import type { Targets } from '#infra/outgoing/targets.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
+import { readReports } from '#infra/postgres/logs/run-reports.ts';
 import { claimDeliveries, type DueDelivery } from '#infra/postgres/queue/delivery-leases.ts';
 import { UnreadableSecret } from '#infra/secrets/envelope.ts';
 import type { Vault } from '#infra/secrets/vault.ts';
@@ -125,7 +127,7 @@ export class DeliverySender {
     { config }: ChannelsTable,
     secrets: ChannelSecrets,
   ): Promise<AttemptResult | 'gone'> {
-    const { clock, targets, publicUrl } = this.#parts;
+    const { clock, targets, publicUrl, database } = this.#parts;
     if (config.kind === 'in_app') return await this.#postNotice(deliveryId, told, config.groupId);
     const signal = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(attemptMs)]);
     const now = clock.now();
@@ -133,7 +135,7 @@ export class DeliverySender {
       deliveryId,
       config,
       secrets,
-      told,
+      told: await withError(told, database),
       now,
       publicUrl,
       targets,
@@ -216,4 +218,18 @@ function reasonOf(error: unknown): string {
 function shown(text: string): string {
   const line = text.replaceAll(/\s+/g, ' ').trim().slice(0, maxErrorCharacters);
   return isStorable(line) ? line : line.toWellFormed().replaceAll('\0', '');
+}
+
+/** The notification with the exception of its run as the message. Events do not contain the text of errors, so a
+ *  purge can remove it. */
+async function withError<Content extends Pick<NotificationContent, 'runId' | 'on' | 'message'>>(
+  content: Content,
+  database: Queryable,
+): Promise<Content> {
+  const { runId, on } = content;
+  const isFailure = on === 'failed' || on === 'failed_n_times' || on.startsWith('error_');
+  if (runId === null || !isFailure) return content;
+  const error = (await readReports(database, [runId])).get(runId)?.error;
+  const message = error && headlineOf(error);
+  return message ? { ...content, message } : content;
 }

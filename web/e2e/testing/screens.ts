@@ -108,7 +108,7 @@ async function choose(page: Page, field: string, name: string): Promise<void> {
 }
 
 export function screensOf(seeded: Seeded): readonly Screen[] {
-  const { scriptId, runId, failedRunId, scheduleId } = seeded;
+  const { scriptId, runId, failedRunId, errorGroupId, scheduleId } = seeded;
   return [
     {
       path: '/',
@@ -151,6 +151,18 @@ export function screensOf(seeded: Seeded): readonly Screen[] {
       ],
     },
     ...ofRun(`/runs/${runId}`, failedRunId),
+    {
+      path: '/errors',
+      of: everyone,
+      sign: role('link', /^ConnectionError: mail.example.com/),
+      actions: [],
+    },
+    {
+      path: `/errors/${errorGroupId}`,
+      of: everyone,
+      sign: role('link', /^Run of Mail the report, failed/),
+      actions: [{ of: workers, control: role('button', 'Resolve…'), work: press(dialog) }],
+    },
     {
       path: '/schedules',
       of: everyone,
@@ -328,6 +340,12 @@ function ofRun(path: string, otherId: string): readonly Screen[] {
     { path: `${path}?view=data`, of: everyone, sign: role('heading', 'Results'), actions: [] },
     { path: `${path}?view=events`, of: everyone, sign: text('RunFinished', true), actions: [] },
     {
+      path: `/runs/${otherId}?view=changes`,
+      of: everyone,
+      sign: text(/no successful run before this run/),
+      actions: [],
+    },
+    {
       path: `${path}/compare/${otherId}`,
       of: everyone,
       sign: text('Peak memory'),
@@ -346,7 +364,7 @@ const notifications: readonly Screen[] = [
   {
     path: '/notifications',
     of: everyone,
-    sign: text(/The run failed/),
+    sign: text(/Mail the report: ConnectionError: mail.example.com/),
     actions: [
       {
         of: everyone,

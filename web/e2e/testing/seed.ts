@@ -11,6 +11,7 @@ export interface Seeded {
   readonly scriptId: string;
   readonly runId: string;
   readonly failedRunId: string;
+  readonly errorGroupId: string;
   readonly scheduleId: string;
 }
 
@@ -81,7 +82,16 @@ export async function seed(product: Product): Promise<Seeded> {
     const { items } = await product.call<{ items: RunAnswer[] }>('GET', path);
     return items.find(({ status }) => status === 'failed');
   });
-  return { scriptId, scheduleId, runId: run.run_id, failedRunId: failed.run_id };
+  const [errorGroup] = (await product.call<{ items: { id: string }[] }>('GET', '/error-groups'))
+    .items;
+  if (errorGroup === undefined) throw new Error('the failed run has no error group');
+  return {
+    scriptId,
+    scheduleId,
+    runId: run.run_id,
+    failedRunId: failed.run_id,
+    errorGroupId: errorGroup.id,
+  };
 }
 
 async function people(product: Product): Promise<void> {

@@ -5,13 +5,7 @@ import { defaultLimit, keyOf, pageOf } from '../../http/paging.ts';
 import { isProblem, notFound, problem } from '../../http/problem.ts';
 import { json } from '../../http/reply.ts';
 import { pageQuery, pathParameters } from '../../http/schema.ts';
-import {
-  changedPaths,
-  changedSettings,
-  diffOf,
-  scriptOfVersion,
-  type ChangedPath,
-} from './diff.ts';
+import { changedPaths, changedSettings, diffOf, fileJson, scriptOfVersion } from './diff.ts';
 import { ScriptDiff, wireName } from './schema.ts';
 import { seesScriptHistory } from './script-at.ts';
 import { scriptStateAt } from './state-at.ts';
@@ -69,11 +63,5 @@ const diff = operation({
 });
 
 const noVersion = problem('not_found', 'The script has no such version.');
-
-function fileJson({ path, before, after }: ChangedPath) {
-  const change = before === undefined ? 'added' : after === undefined ? 'removed' : 'changed';
-  const hashes = { sha256_before: before?.sha256 ?? null, sha256_after: after?.sha256 ?? null };
-  return { path, change, ...hashes };
-}
 
 export const scriptDiffOperations: readonly Operation[] = [diff];

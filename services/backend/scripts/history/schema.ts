@@ -50,33 +50,33 @@ export const HistoryPage = Page(
   ),
 );
 
+export const SettingChange = Type.Object(
+  { name: Type.String(), before: Type.Unknown(), after: Type.Unknown() },
+  { title: 'SettingChange', additionalProperties: false },
+);
+
+export const FileDiff = Type.Object(
+  {
+    path: Type.String(),
+    change: Type.Enum(['added', 'changed', 'removed']),
+    sha256_before: Nullable(Sha256),
+    sha256_after: Nullable(Sha256),
+    diff: Nullable(Type.String({ description: 'Unified diff without file headers.' })),
+    omitted: Nullable(
+      Type.Enum(['binary', 'too_large', 'content_removed'], {
+        description: 'Why `diff` is missing.',
+      }),
+    ),
+  },
+  { title: 'FileDiff', additionalProperties: false },
+);
+
 export const ScriptDiff = Type.Object(
   {
     from: Type.Integer({ minimum: 1 }),
     to: Type.Integer({ minimum: 1 }),
-    settings: Type.Array(
-      Type.Object(
-        { name: Type.String(), before: Type.Unknown(), after: Type.Unknown() },
-        { title: 'SettingChange', additionalProperties: false },
-      ),
-    ),
-    items: Type.Array(
-      Type.Object(
-        {
-          path: Type.String(),
-          change: Type.Enum(['added', 'changed', 'removed']),
-          sha256_before: Nullable(Sha256),
-          sha256_after: Nullable(Sha256),
-          diff: Nullable(Type.String({ description: 'Unified diff without file headers.' })),
-          omitted: Nullable(
-            Type.Enum(['binary', 'too_large', 'content_removed'], {
-              description: 'Why `diff` is missing.',
-            }),
-          ),
-        },
-        { title: 'FileDiff', additionalProperties: false },
-      ),
-    ),
+    settings: Type.Array(SettingChange),
+    items: Type.Array(FileDiff),
     next_cursor: Nullable(Type.String()),
   },
   {

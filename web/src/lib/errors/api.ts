@@ -1,9 +1,11 @@
 import { client, unwrap } from '#lib/api/client.ts';
-import type { ErrorGroup, ErrorGroupChange, ErrorGroupStatus, Page } from '#lib/api/types.ts';
+import type { ErrorGroup, ErrorGroupChange, ErrorGroupStatus, Page, Run } from '#lib/api/types.ts';
 
 /** The filters of the list, as its URL has them. */
 export interface ErrorGroupFilter {
   status?: ErrorGroupStatus;
+  /** Part of the type or the message. */
+  q?: string;
 }
 
 /** Lists error groups, last seen first. */
@@ -15,11 +17,27 @@ export function listErrorGroups(
   return unwrap(client.GET('/api/v1/error-groups', { params: { query } }));
 }
 
+const groupParams = (id: string) => ({ path: { error_group_id: id } });
+
+export function getErrorGroup(id: string): Promise<ErrorGroup> {
+  return unwrap(client.GET('/api/v1/error-groups/{error_group_id}', { params: groupParams(id) }));
+}
+
+/** Lists the runs that failed with the error, newest first. */
+export function listErrorGroupRuns(id: string, cursor: string | null): Promise<Page<Run>> {
+  const query = { limit: 20, ...(cursor ? { cursor } : {}) };
+  return unwrap(
+    client.GET('/api/v1/error-groups/{error_group_id}/runs', {
+      params: { ...groupParams(id), query },
+    }),
+  );
+}
+
 /** Resolves, ignores or reopens a group. */
 export function changeErrorGroup(id: string, body: ErrorGroupChange): Promise<ErrorGroup> {
   return unwrap(
     client.PATCH('/api/v1/error-groups/{error_group_id}', {
-      params: { path: { error_group_id: id } },
+      params: groupParams(id),
       body,
       headers: { 'content-type': 'application/merge-patch+json' },
     }),

@@ -1,9 +1,17 @@
 import type { ErrorGroup, ErrorGroupStatus } from '#lib/api/types.ts';
+import type { Tone } from '#lib/ui/badge.svelte';
+import { localTime } from '#lib/ui/format.ts';
 
 const statusLabels: Record<ErrorGroupStatus, string> = {
   open: 'Open',
   resolved: 'Resolved',
   ignored: 'Ignored',
+};
+
+export const statusTones: Record<ErrorGroupStatus, Tone> = {
+  open: 'danger',
+  resolved: 'success',
+  ignored: 'neutral',
 };
 
 export const errorGroupStatuses = Object.keys(statusLabels) as ErrorGroupStatus[];
@@ -12,8 +20,23 @@ export function statusLabel(status: ErrorGroupStatus): string {
   return statusLabels[status];
 }
 
+/** The status with its condition, such as "Resolved in version 4". */
+export function statusSentence(
+  group: Pick<ErrorGroup, 'status' | 'resolved_in_version' | 'ignored_until'>,
+): string {
+  if (group.resolved_in_version !== null) return `Resolved in version ${group.resolved_in_version}`;
+  if (group.ignored_until !== null) return `Ignored until ${localTime(group.ignored_until)}`;
+  return statusLabels[group.status];
+}
+
+/** Failures without an exception have a lower-case reason in place of a type, and a sentence as message. */
+const reason = /^[a-z]+(_[a-z]+)*$/;
+
 /** The error in one line, such as "ValueError: no such row". */
 export function titleOf({ type, message }: Pick<ErrorGroup, 'type' | 'message'>): string {
   const [first = ''] = message.split('\n');
-  return first === '' ? type : `${type}: ${first}`;
+  if (first === '') return type;
+  return reason.test(type)
+    ? `${first.charAt(0).toUpperCase()}${first.slice(1)}`
+    : `${type}: ${first}`;
 }

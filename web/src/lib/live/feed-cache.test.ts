@@ -73,6 +73,14 @@ test('reloads the current state of the dashboard once for several runs', () => {
   expect(asked.mock.calls).toEqual([[{ queryKey: ['dashboard', 'now'] }]]);
 });
 
+test('a run that failed with an error has the error groups asked for again', () => {
+  const { cache, pass, asked } = setUp();
+  cache.take({ type: 'status', run: run('r1', { ...ended, error_group_id: 'e1' }) });
+  pass();
+  pass();
+  expect(asked.mock.calls).toEqual([[{ queryKey: ['error-groups'] }]]);
+});
+
 test('updates the last run of a script, unless a newer one ended before', () => {
   const { client, cache, pass } = setUp();
   client.setQueryData(['scripts'], page(script('s1'), script('s2')));

@@ -34,6 +34,7 @@ const namedKeys: Record<ChangedFrame['resource'], (frame: ChangedFrame) => Query
 };
 const shownKeys: QueryKey[] = [
   'runs',
+  'error-groups',
   'script-runs',
   'scripts',
   'script',
@@ -150,6 +151,9 @@ export class FeedCache {
     const present = ['dashboard', 'now'];
     if (this.#client.getQueryData(present) !== undefined) {
       this.#refresh({ queryKey: present }, refreshEveryMs);
+    }
+    if (runs.some((run) => run.error_group_id)) {
+      this.#refresh({ queryKey: ['error-groups'] }, refreshEveryMs);
     }
     for (const [key] of this.#client.getQueriesData<Pages<Run>>({ queryKey: ['runs'] })) {
       this.#change<Pages<Run>>(key, (data) =>

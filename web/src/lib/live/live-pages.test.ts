@@ -69,7 +69,7 @@ test('assigns a run to a list by its own fields', () => {
   expect(matches(run, { status: 'failed', trigger_type: 'manual', q: 'WATCH' })).toBe(true);
   expect(matches(run, { status: 'running' })).toBe(false);
   expect(matches(run, { trigger_type: 'api' })).toBe(false);
-  expect(matches(run, { q: 'bot' })).toBe(false);
+  expect(matches(run, { q: 'bot' })).toBeNull();
   expect(matches(run, { status: '!success', script_id: '!s2' })).toBe(true);
   expect(matches(run, { script_id: '!s1' })).toBe(false);
   expect(matches(run, { from: '2026-11-21T03:00:00+01:00' })).toBe(true);

@@ -53,14 +53,16 @@ export function hasItem<Item>(
 
 /** Whether a run belongs to a list; null if the run alone does not determine it. */
 export function matches(run: Run, filter: RunFilter): boolean | null {
-  const { status, trigger_type, script_id, q, group_id, from, to } = filter;
+  const { status, trigger_type, script_id, error_group_id, q, group_id, from, to } = filter;
   const isOther =
     !matchesFilter(status, run.status) ||
     !matchesFilter(trigger_type, run.trigger_type) ||
     !matchesFilter(script_id, run.script_id) ||
-    (q !== undefined && !run.script_name.toLowerCase().includes(q.toLowerCase())) ||
+    (error_group_id !== undefined && error_group_id !== run.error_group_id) ||
     (from !== undefined && Date.parse(run.queued_at) < Date.parse(from)) ||
     (to !== undefined && Date.parse(run.queued_at) >= Date.parse(to));
   if (isOther) return false;
-  return group_id === undefined ? true : null;
+  // The server also searches the errors and the ids of runs.
+  const isNamed = q === undefined || run.script_name.toLowerCase().includes(q.toLowerCase());
+  return group_id === undefined && isNamed ? true : null;
 }

@@ -14,6 +14,9 @@ export const happenings: Record<NotificationRule['on'][number], string> = {
   message: 'Script sent a message',
   alarm: 'Platform alarm raised',
   alarm_cleared: 'Platform alarm cleared',
+  error_first_seen: 'A new error occurred',
+  error_tenth_seen: 'An error occurred 10 times',
+  error_reopened: 'A resolved error occurred again',
 };
 
 export function happeningWord(on: Happening): string {

@@ -10,6 +10,7 @@ import type {
   Page,
   Run,
   RunCauses,
+  RunChanges,
   RunEvent,
   RunReasons,
   RunSample,
@@ -22,6 +23,7 @@ export interface RunFilter {
   trigger_type?: string;
   script_id?: string;
   group_id?: string;
+  error_group_id?: string;
   q?: string;
   /** RFC 3339: the earliest request time. */
   from?: string;
@@ -180,6 +182,11 @@ const pathOf = (runId: string) => ({ path: { run_id: runId } });
 
 export function runReasons(runId: string): Promise<RunReasons> {
   return unwrap(client.GET('/api/v1/runs/{run_id}/why', { params: pathOf(runId) }));
+}
+
+/** The differences from the script's last successful run before the run. */
+export function runChanges(runId: string): Promise<RunChanges> {
+  return unwrap(client.GET('/api/v1/runs/{run_id}/changes', { params: pathOf(runId) }));
 }
 
 export function runCauses(runId: string): Promise<RunCauses> {

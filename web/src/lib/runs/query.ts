@@ -19,6 +19,7 @@ const names = [
   'trigger_type',
   'script_id',
   'group_id',
+  'error_group_id',
   'q',
   'since',
   'from',

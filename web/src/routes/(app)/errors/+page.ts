@@ -5,7 +5,7 @@ import type { PageLoad } from './$types';
 
 /** The URL has the filter. */
 export const load: PageLoad = ({ url }): { filter: ErrorGroupFilter } => {
-  const { status: asked } = readFilters(url.searchParams, ['status']);
+  const { status: asked, q } = readFilters(url.searchParams, ['status', 'q']);
   const status = errorGroupStatuses.find((one) => one === asked);
-  return { filter: status === undefined ? {} : { status } };
+  return { filter: { ...(status && { status }), ...(q && { q }) } };
 };

@@ -1,0 +1,98 @@
+/** The differences between two runs on the wire. */
+import Type from 'typebox';
+import { examples, Nullable, Uuid } from '../http/schema.ts';
+import { FileDiff, SettingChange } from '../scripts/history/schema.ts';
+
+const Change = Type.Enum(['added', 'changed', 'removed']);
+
+const ValueChange = Type.Object(
+  { name: Type.String(), before: Type.Unknown(), after: Type.Unknown() },
+  { title: 'ValueChange', additionalProperties: false },
+);
+const NameChange = Type.Object(
+  { name: Type.String(), change: Change },
+  { title: 'NameChange', additionalProperties: false },
+);
+const Version = Nullable(Type.String());
+
+export const RunChanges = Type.Object(
+  {
+    run_id: Uuid(),
+    base_run_id: Nullable(
+      Uuid('The last successful run of the script before this run; `null` without one.'),
+    ),
+    from: Nullable(Type.Integer({ minimum: 1, description: 'Script version of that run.' })),
+    to: Type.Integer({ minimum: 1, description: 'Script version of this run.' }),
+    files: Nullable(
+      Type.Array(FileDiff, {
+        description: '`null` without access to the files, or after a purge.',
+      }),
+    ),
+    files_omitted: Type.Integer({
+      minimum: 0,
+      description: 'Number of changed files after the first 100.',
+    }),
+    settings: Nullable(Type.Array(SettingChange)),
+    environment: Nullable(
+      Type.Object(
+        {
+          python: Nullable(
+            Type.Object(
+              { before: Version, after: Version },
+              { title: 'PythonChange', additionalProperties: false },
+            ),
+          ),
+          packages: Type.Array(ValueChange),
+        },
+        { title: 'EnvironmentChanges', additionalProperties: false },
+      ),
+    ),
+    parameters: Nullable(
+      Type.Array(ValueChange, { description: '`null` if parameters are no longer stored.' }),
+    ),
+    configuration: Nullable(
+      Type.Object(
+        { variables: Nullable(Type.Array(NameChange)), secrets: Nullable(Type.Array(NameChange)) },
+        {
+          title: 'ConfigurationChanges',
+          additionalProperties: false,
+          description: 'Names only. A part is `null` without the right to read it.',
+        },
+      ),
+    ),
+    runtime: Type.Array(ValueChange, {
+      description: 'The runtime and the sandbox layers.',
+    }),
+  },
+  {
+    title: 'RunChanges',
+    additionalProperties: false,
+    examples: [
+      {
+        run_id: examples.runId,
+        base_run_id: examples.runId,
+        from: 2,
+        to: 3,
+        files: [
+          {
+            path: 'main.py',
+            change: 'changed',
+            sha256_before: '0'.repeat(64),
+            sha256_after: '1'.repeat(64),
+            diff: '@@ -1 +1 @@\n-print(1)\n+print(2)\n',
+            omitted: null,
+          },
+        ],
+        files_omitted: 0,
+        settings: [],
+        environment: {
+          python: null,
+          packages: [{ name: 'requests', before: '2.31.0', after: '2.32.0' }],
+        },
+        parameters: [{ name: 'limit', before: 10, after: 20 }],
+        configuration: { variables: [], secrets: [{ name: 'SHOP_TOKEN', change: 'changed' }] },
+        runtime: [],
+      },
+    ],
+  },
+);

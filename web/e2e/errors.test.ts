@@ -1,0 +1,76 @@
+/** The errors of failed runs, in a real browser with the real product. */
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { describeWith } from '../../scripts/testing/optional-service.ts';
+import { chromiumService, type Browsing } from './testing/browsing.ts';
+import { openDashboard } from './testing/dashboard.ts';
+import type { Product } from '../../services/minimal/testing/product.ts';
+
+describeWith(chromiumService, 'the errors of failed runs', () => {
+  let product: Product;
+  let browsing: Browsing;
+  let page: Page;
+  let failing: string;
+  openDashboard(async (opened) => {
+    ({ product, browsing, page } = opened);
+    failing = await product.script('Import orders', { 'main.py': 'float("n/a")\n' });
+    for (const _ of [1, 2]) await fail();
+    await browsing.signIn(`${product.baseUrl}/errors`);
+  });
+
+  async function fail(): Promise<void> {
+    await product.untilFinished((await product.run(failing)).run_id);
+  }
+
+  test('are listed once, with their number of runs', async () => {
+    const row = page.getByRole('row', { name: /ValueError: could not convert/ });
+    await row.getByText('Open', { exact: true }).waitFor();
+    await row.getByRole('cell', { name: '2', exact: true }).waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+    await row.getByRole('link').click();
+    await page.getByRole('region', { name: 'Last error' }).getByText('main.py:1').waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+  });
+
+  test('are resolved, reopen when they recur, and can be ignored', async () => {
+    const status = page.getByRole('definition').first();
+    await page.getByRole('button', { name: 'Resolve…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Resolve this error?' });
+    expect(await browsing.barriers()).toEqual([]);
+    await dialog.getByRole('button', { name: 'Resolve' }).click();
+    await status.getByText('Resolved').waitFor();
+    await fail();
+    await status.getByText('Open').waitFor();
+    await expect.poll(() => page.getByRole('link', { name: /^Run of Import/ }).count()).toBe(3);
+    await page.getByRole('button', { name: 'Ignore' }).click();
+    await status.getByText('Ignored').waitFor();
+    await page.getByRole('button', { name: 'Reopen' }).click();
+    await status.getByText('Open').waitFor();
+  });
+
+  test('show what changed since the last successful run', async () => {
+    const id = await product.script('Convert', { 'main.py': 'print(int("7"))\n' });
+    await product.untilFinished((await product.run(id)).run_id);
+    await product.call('PUT', `/scripts/${id}/files/main.py`, { content: 'print(int("x"))\n' });
+    await product.call('PATCH', `/scripts/${id}`, { environment: { REGION: 'north' } });
+    const { run_id } = await product.run(id);
+    await product.untilFinished(run_id);
+    await page.goto(`${product.baseUrl}/runs/${run_id}`);
+    await page.getByRole('link', { name: 'What changed' }).click();
+    const diff = page.getByRole('region', { name: 'Changes to main.py' });
+    await diff.getByText('+print(int("x"))').waitFor();
+    await page.getByText('Variable REGION added').waitFor();
+    expect(await page.content()).not.toContain('north');
+    expect(await browsing.barriers()).toEqual([]);
+  });
+
+  test('are found by a search of runs', async () => {
+    await page.goto(`${product.baseUrl}/runs`);
+    await page.getByRole('searchbox', { name: 'Script, error or run ID' }).fill('invalid literal');
+    await expect
+      .poll(() => page.getByRole('link', { name: /^Run of Convert, failed/ }).count())
+      .toBe(1);
+    await expect.poll(() => page.getByRole('link', { name: /^Run of / }).count()).toBe(1);
+    expect(await browsing.barriers()).toEqual([]);
+  });
+});

@@ -1,0 +1,45 @@
+import { queryClient } from '#lib/api/query-client.ts';
+import type { ErrorGroup, ErrorGroupChange, ErrorGroupStatus } from '#lib/api/types.ts';
+import { toastDone, toastError } from '#lib/ui/toasts.ts';
+import { changeErrorGroup } from './api.ts';
+import { statusLabel } from './labels.ts';
+
+/** Changes of the status of error groups, and the dialog for the resolving version. */
+export class GroupActions {
+  /** The group that the dialog resolves. */
+  resolving = $state.raw<ErrorGroup>();
+  dialogOpen = $state(false);
+
+  /** The actions that apply to the group, as a menu. */
+  itemsOf(group: ErrorGroup): { status: ErrorGroupStatus; label: string; run: () => void }[] {
+    const change = (status: ErrorGroupStatus) => () => void this.#changeOrWarn(group, status);
+    const all = [
+      { status: 'resolved' as const, label: 'Resolve…', run: () => this.#ask(group) },
+      { status: 'ignored' as const, label: 'Ignore', run: change('ignored') },
+      { status: 'open' as const, label: 'Reopen', run: change('open') },
+    ];
+    return all.filter(({ status }) => status !== group.status);
+  }
+
+  /** @throws ApiError if the change is refused */
+  async change(group: ErrorGroup, body: ErrorGroupChange): Promise<void> {
+    await changeErrorGroup(group.id, body);
+    toastDone(
+      body.status === 'open' ? 'Error reopened' : `Error ${statusLabel(body.status).toLowerCase()}`,
+    );
+    await queryClient.invalidateQueries({ queryKey: ['error-groups'] });
+  }
+
+  #ask(group: ErrorGroup): void {
+    this.resolving = group;
+    this.dialogOpen = true;
+  }
+
+  async #changeOrWarn(group: ErrorGroup, status: ErrorGroupStatus): Promise<void> {
+    try {
+      await this.change(group, { status });
+    } catch (error) {
+      toastError('Could not change the error', error);
+    }
+  }
+}

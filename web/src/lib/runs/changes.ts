@@ -1,0 +1,39 @@
+import type { RunChanges } from '#lib/api/types.ts';
+import type { Pair } from './compare/differences.ts';
+
+type Values = readonly { name: string; before?: unknown; after?: unknown }[];
+
+/** The parts with changed values, as tables. */
+export function changedParts(changes: RunChanges): { title: string; pairs: Pair[] }[] {
+  const { environment } = changes;
+  const python = environment?.python ? [{ name: 'Python', ...environment.python }] : [];
+  return [
+    { title: 'Parameters', pairs: pairsOf(changes.parameters ?? []) },
+    { title: 'Packages', pairs: pairsOf([...python, ...(environment?.packages ?? [])]) },
+    { title: 'Settings', pairs: pairsOf(changes.settings ?? []) },
+    { title: 'Runtime', pairs: pairsOf(changes.runtime) },
+  ].filter(({ pairs }) => pairs.length > 0);
+}
+
+function pairsOf(values: Values): Pair[] {
+  const text = (value: unknown) =>
+    value == null ? null : typeof value === 'string' ? value : JSON.stringify(value);
+  return values.map(({ name, before, after }) => ({
+    name: name.replaceAll('_', ' '),
+    before: text(before),
+    after: text(after),
+  }));
+}
+
+/** The variables and secrets that changed. */
+export function namesOf({ configuration }: RunChanges): {
+  kind: 'Variable' | 'Secret';
+  name: string;
+  change: 'added' | 'changed' | 'removed';
+}[] {
+  const { variables, secrets } = configuration ?? {};
+  return [
+    ...(variables ?? []).map((one) => ({ kind: 'Variable' as const, ...one })),
+    ...(secrets ?? []).map((one) => ({ kind: 'Secret' as const, ...one })),
+  ];
+}
