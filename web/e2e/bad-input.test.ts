@@ -70,7 +70,7 @@ describeWith(chromiumService, 'the dashboard with bad input', () => {
 
   test(
     'keeps ten pasted megabytes in the editor, and refuses to save them until they are shorter',
-    { timeout: 60_000 },
+    { timeout: 180_000 },
     async () => {
       const scriptId = await product.script('big', { 'main.py': '' });
       await page.goto(`${product.baseUrl}/scripts/${scriptId}`);

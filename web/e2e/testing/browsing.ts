@@ -22,7 +22,7 @@ export const chromiumService = {
 
 const standards = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 /** So that what does not come is named before the test is over. */
-const patienceMs = 12_000;
+const patienceMs = 40_000;
 /** In the page. A browser without a screen may draw nothing after its window was resized. */
 const drawn = `new Promise((done) => {
   requestAnimationFrame(() => requestIdleCallback(done));
