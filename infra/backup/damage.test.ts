@@ -1,4 +1,4 @@
-/** A backup in which anything was changed is refused, and the damaged part is named. */
+/** A changed backup is refused, and the damaged part is named. */
 import { createHash, randomBytes } from 'node:crypto';
 import {
   cpSync,
@@ -68,7 +68,7 @@ async function refused(from: string, problem: RegExp | string) {
   expect(made).toEqual([]);
 }
 
-/** What is said of a part. */
+/** The beginning of an error about a part. */
 const namesPart = (part: string) => `${part} is damaged: `;
 
 /** Tries each damage, one after the other, in the same copy. */

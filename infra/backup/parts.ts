@@ -27,7 +27,7 @@ export class PartList {
     return this.#lines;
   }
 
-  /** @throws Error where its reader has given up */
+  /** @throws Error if its reader has stopped */
   async add({ sha256, sizeBytes, name }: ListedPart): Promise<void> {
     const isTaken = this.#lines.write(`${sha256}  ${sizeBytes}  ${name}\n`);
     if (!isTaken) await Promise.race([once(this.#lines, 'drain'), once(this.#lines, 'close')]);

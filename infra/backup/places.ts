@@ -8,7 +8,7 @@ const usualShare = 1_000;
 export interface Places {
   /** Events that share a transaction id, of which the first is 1. */
   readonly share: number;
-  /** Of the caller's transaction, which comes behind all of them. */
+  /** The id of the caller's transaction, which follows all of them. */
   readonly transactionId: bigint;
   /** Of the event with this number, from 1 on; 0 is the start of the store. */
   of(number: number): Position;

@@ -91,7 +91,7 @@ export class NatsFeed implements EventFeed {
     return { sequence, eventId: last?.header.get('Nats-Msg-Id') };
   }
 
-  /** The same twice changes nothing. */
+  /** Idempotent. */
   #makeStream(streams: JetStreamManager['streams']) {
     return streams.add({
       name: this.#stream,

@@ -30,7 +30,7 @@ const compose = parse(file, { merge: true }) as {
   readonly networks: Readonly<Record<string, { readonly internal?: boolean }>>;
 };
 
-/** What a script may connect to: each asks for a password that scripts do not have. */
+/** Services that a script may reach: each requires a password that scripts do not have. */
 const signIn = new Set(['postgres', 'nats', 'objects']);
 /** More than none, and why. */
 const capabilities: Readonly<Record<string, readonly string[]>> = {
@@ -64,7 +64,7 @@ function reachable(services: Services): readonly string[] {
   });
 }
 
-/** What a service has beyond what it needs. */
+/** Privileges of a service beyond the necessary ones. */
 function excess(services: Services): readonly string[] {
   return Object.entries(services).flatMap(([name, service]) => [
     ...(service.cap_drop?.includes('ALL') === true

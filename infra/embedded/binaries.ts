@@ -46,8 +46,8 @@ function packageVersion(native: string): string {
   return String((JSON.parse(text) as { version: unknown }).version);
 }
 
-/** The package leaves its symbolic links to an install script, which may not have been allowed.
- *  @returns whether all are there */
+/** The package creates its symbolic links in an install script, which may have been skipped.
+ *  @returns whether all exist */
 function completeLinks(native: string): boolean {
   const list = join(native, 'pg-symlinks.json');
   if (!existsSync(list)) return true;

@@ -15,7 +15,7 @@ import { runAs, type Account } from './account.ts';
 
 /** Owns the schema; used by migrations alone. */
 export const ADMIN_USER = 'orch_admin';
-/** What the services log in as. */
+/** The database user of the services. */
 export const SERVICE_USER = 'orch_service';
 export const DATABASE = 'orchestrator';
 
@@ -52,7 +52,7 @@ export function newPassword(): string {
   return randomBytes(24).toString('base64url');
 }
 
-/** @throws Error when `data` holds a cluster that no record tells the passwords of */
+/** @throws Error if `data` contains a cluster whose passwords are unknown */
 export function refuseForeign(data: string): void {
   if (!existsSync(join(data, 'PG_VERSION'))) return;
   throw new Error(`${data} holds a database, but cluster.json with its passwords is missing`);

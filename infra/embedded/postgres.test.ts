@@ -24,7 +24,7 @@ let folder: string;
 let directory: string;
 let said: string[];
 
-// Most tests share a cluster, because making one takes a second.
+// Most tests share a cluster, because creating one takes a second.
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'orch-embedded-'));
   chmodSync(folder, 0o711);

@@ -47,8 +47,8 @@ async function makeChild(parent: FileHandle, name: string): Promise<FileHandle> 
 }
 
 /** Opens the folder `root/part/part…`; the caller closes it.
- *  @param create makes what is missing, durably
- *  @throws NotPlain at a link; ENOENT where a folder is missing; ENOTDIR where a file is in the way */
+ *  @param create creates missing folders durably
+ *  @throws NotPlain at a link; ENOENT if a folder is missing; ENOTDIR if a file is in its place */
 export async function openFolder(
   root: string,
   parts: readonly string[],

@@ -24,7 +24,7 @@ export function placeOf(key: ObjectKey): Place {
   return { folders: parts.slice(0, -1), name: parts.at(-1) ?? '' };
 }
 
-/** The port's error for what the file system said. */
+/** Converts an error of the file system to an error of the port. */
 export function storeError(key: ObjectKey, error: unknown): Error {
   const code = errorCode(error);
   if (code === 'ENOSPC' || code === 'EDQUOT') return new ObjectStoreFull(key, { cause: error });
@@ -73,7 +73,7 @@ export async function openIncoming(root: string): Promise<Incoming> {
   return { path, file: await open(path, WRITE, 0o600) };
 }
 
-/** Gives up an unfinished file; never throws. */
+/** Discards an unfinished file; never throws. */
 export async function discard(incoming: Incoming): Promise<void> {
   await incoming.file.close().catch(() => undefined);
   await unlink(incoming.path).catch(() => undefined);

@@ -5,14 +5,14 @@ import type { S3Location } from './s3-calls.ts';
 
 /** Settings of the same names; `ORCH_OBJECTS_URL` and its companions. */
 export interface ObjectStoreConfig {
-  /** Used where there is no `objectsUrl`. */
+  /** Used without `objectsUrl`. */
   readonly objectsDir: string;
   /** `s3://bucket` or `s3://bucket/prefix`. */
   readonly objectsUrl: string | undefined;
   /** Undefined: Amazon's. */
   readonly s3Endpoint: string | undefined;
   readonly s3Region: string;
-  /** Both or neither. Undefined: what the machine itself has, such as the role of its host. */
+  /** Both or neither. Undefined: the credentials of the machine, such as the role of its host. */
   readonly s3AccessKeyId: string | undefined;
   readonly s3SecretAccessKey: string | undefined;
   readonly s3PathStyle: boolean;

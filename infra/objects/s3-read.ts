@@ -5,7 +5,7 @@ import { contentHashOf, type ObjectKey } from '#domain/ports/object-keys.ts';
 import { ObjectCorrupt } from '#domain/ports/objects.ts';
 import { unavailable } from './s3-errors.ts';
 
-/** What a body must be. */
+/** The expected body. */
 export interface ExpectedBody {
   readonly key: ObjectKey;
   /** As the server announced it. */

@@ -28,7 +28,7 @@ export interface TestPlatform {
   readonly adminUrl: string;
   readonly reads: ReadModels;
   readonly commands: CommandPipeline;
-  /** What was announced, call by call. */
+  /** The announced events, call by call. */
   readonly announced: (readonly Recorded[])[];
   /** Another pipeline over the same database. */
   pipeline(parts: Partial<CommandPipelineParts>): CommandPipeline;
@@ -78,7 +78,7 @@ export async function openTestPlatform(): Promise<TestPlatform> {
   };
 }
 
-/** What an accepted command recorded. @throws when it was refused */
+/** The recorded events of an accepted command. @throws if it was refused */
 export function recordedBy(outcome: Outcome): readonly Recorded[] {
   if (outcome.kind === 'accepted') return outcome.events;
   throw new Error(outcome.kind === 'refused' ? outcome.refusal.detail : outcome.kind);
@@ -120,7 +120,7 @@ export async function eventsVisible(pool: pg.Pool): Promise<void> {
   });
 }
 
-/** Holds a stream, as a command does that writes it or is guarded by it. */
+/** Locks a stream, like a command that writes it or is guarded by it. */
 export function streamOf(streamId: string) {
   return (client: pg.PoolClient): Promise<unknown> => client.query(lockStreams, [[streamId]]);
 }

@@ -1,5 +1,4 @@
-/** One database server for a whole run of the tests. It is started by the first test that asks for
- *  it, so that a run of pure tests costs nothing. */
+/** One database server per test run. The first test that needs it starts it, so that pure tests do not wait for it. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';

@@ -11,9 +11,9 @@ import { Value } from 'typebox/value';
 
 /** Name of the envelope in a repository. */
 export const envelopeName = 'latest.json';
-/** Of an envelope; more of it is not read. */
+/** The size limit of an envelope. */
 export const maxEnvelopeBytes = 1024 * 1024;
-/** What is signed begins with this, so that the key signs nothing else by accident. */
+/** The prefix of signed content, so that a signature cannot be used for other purposes. */
 const domainSeparator = Buffer.from('orchestrator-update-v1\n');
 
 const version = Type.String({ pattern: String.raw`^\d{1,6}\.\d{1,6}\.\d{1,6}$` });

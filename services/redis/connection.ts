@@ -1,5 +1,4 @@
-/** One connection: commands in, replies out, one after the other, with little held in memory whatever the
- *  client does. */
+/** One connection: reads commands and writes replies one after the other, with bounded memory for any client. */
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import type { Logger } from '#services/shared/logger.ts';
@@ -14,7 +13,7 @@ import {
 } from './resp/requests.ts';
 import type { Session } from './session.ts';
 
-/** Of commands that wait behind the present one. */
+/** Of commands that wait behind the current one. */
 const maxWaitingBytes = 64 * 1024;
 /** Of unread replies: beyond it, no further command is executed. */
 const maxReplyBytes = 256 * 1024;
@@ -63,7 +62,7 @@ export class Connection {
     return this.#gone.signal;
   }
 
-  /** Resolves when the client has gone and nothing of it is under way. */
+  /** Resolves when the client has disconnected and all its commands have ended. */
   get ended(): Promise<void> {
     return this.#ended.promise;
   }

@@ -15,7 +15,7 @@ export interface Turned {
   /** Of the command. */
   readonly name: string;
   readonly code: Code;
-  /** Stream id of what it was tried on. */
+  /** Stream id of the affected resource. */
   readonly resource: string | null;
 }
 
@@ -45,7 +45,7 @@ export class Refusals {
     this.#ids = ids;
   }
 
-  /** Notes it. @returns the reply that says so */
+  /** Records the refusal. @returns the error reply */
   refused({ session, caller, name, code, resource }: Turned, detail: string): ErrorReply {
     this.#recorder.note({
       operation: `queue ${name.toUpperCase()}`,

@@ -27,7 +27,7 @@ export interface Session {
   readonly channels: Set<string>;
   readonly patterns: Set<string>;
   transaction: Transaction | undefined;
-  /** Set by a command after which nothing more is read. */
+  /** Set by a command after which no more commands are read. */
   isEnding: boolean;
 }
 

@@ -16,7 +16,7 @@ export interface LostRunsParts {
   readonly logger: Logger;
 }
 
-/** One round. @returns whether there may be more */
+/** Runs one round. @returns whether there may be more */
 export async function endLostRuns(parts: LostRunsParts): Promise<boolean> {
   const lost = await parts.queue.lost(batchSize);
   await oneByOne(lost, async ({ runId, scriptName, fence, logLines, logBytes }) => {

@@ -65,7 +65,7 @@ const deliveriesKeptMs = 30 * 24 * 60 * 60_000;
 const noticesKeptMs = 90 * 24 * 60 * 60_000;
 const noticesAtOnce = 1_000;
 
-/** After which what was held may run; a look once a second finds what time alone brings. */
+/** Events that may release held runs; a check each second finds runs that are released by time alone. */
 const mayRun: readonly EventType[] = ['ScriptEnabled', 'ScriptRestored', 'TriggersResumed'];
 const saves: readonly EventType[] = [
   'ScriptCreated',
@@ -272,7 +272,7 @@ function handledBy(readers: readonly { readonly handles: readonly EventType[] }[
   return [...new Set(readers.flatMap(({ handles }) => handles))];
 }
 
-/** Events for other programs, where there is a feed. */
+/** Feeds events to other programs, if there is a feed. */
 async function startFeeding({ database, feed, bus }: Platform, logger: Logger) {
   if (feed === undefined) {
     await forgetFeeder(database.pool);

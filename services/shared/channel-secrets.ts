@@ -1,4 +1,4 @@
-/** What must not be known of a channel, as one sealed value. */
+/** The secret settings of a channel, as one sealed value. */
 import type { Sealed } from '#domain/secret/events.ts';
 import type { Vault } from '#infra/secrets/vault.ts';
 

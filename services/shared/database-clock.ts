@@ -10,7 +10,7 @@ import { startLoop, type LoopOptions } from './loop.ts';
 import type { Logger } from './logger.ts';
 
 const readEveryMs = 2_000;
-/** A reading that took longer says too little. */
+/** A slower reading is too inaccurate. */
 const slowestMs = 1_000;
 
 export interface DatabaseClockOptions {

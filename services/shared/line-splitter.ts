@@ -11,14 +11,14 @@ export interface LogLine {
 }
 
 export interface LineSplitter {
-  /** Takes bytes and gives the lines that they complete. The bytes may be reused afterwards. */
+  /** Adds bytes and returns the completed lines. The bytes may be reused afterwards. */
   push(stream: 'stdout' | 'stderr', bytes: Uint8Array): LogLine[];
   /** Returns the text that has arrived without a line end, such as a prompt; later text is a new line.
    *  @param atEnd true at the end of the stream: then an incomplete character is returned too */
   flush(atEnd: boolean): LogLine[];
-  /** Whether something waits for its line end. */
+  /** Whether there is a partial line. */
   hasPartial(): boolean;
-  /** Whether all that waits replaces text that was given already, such as the next state of a progress bar. */
+  /** Whether the partial line replaces text that was returned already, such as the next state of a progress bar. */
   isRedrawing(): boolean;
 }
 
@@ -33,7 +33,7 @@ interface Pending {
   continued: boolean;
   /** A carriage return began or ended the partial line. */
   redrawn: boolean;
-  /** When the partial line began, counted in pushes: the older one is given first. */
+  /** The push in which the partial line began: older lines are returned first. */
   since: number;
 }
 
@@ -66,7 +66,7 @@ function completeLength(bytes: Buffer): number {
 }
 
 /** Adds `bytes[start, end)` to `lines`, in pieces while more than `mostBytes` remain.
- *  @returns where the last piece, which is not added, begins */
+ *  @returns the start of the last piece, which is not added */
 function addPieces(
   lines: LogLine[],
   pending: Pending,

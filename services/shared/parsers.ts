@@ -32,7 +32,7 @@ export function optional<T>(required: Setting<T>): Setting<T | undefined> {
   return { ...required, fallback: () => undefined };
 }
 
-/** The same setting, whose value is never shown. */
+/** The same setting with a hidden value. */
 export function secret<T>(shown: Setting<T>): Setting<T> {
   return { ...shown, secret: true };
 }

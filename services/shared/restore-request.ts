@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 export interface RestoreRequest {
   readonly backupId: string;
-  /** How often it was begun. Absent: never. */
+  /** The number of attempts. Absent: none. */
   readonly attempts?: number;
 }
 

@@ -53,7 +53,7 @@ export class RunEnds {
     return this.#lookUp;
   }
 
-  /** Ends stay noted when the database is away. */
+  /** Ends stay pending while the database is unavailable. */
   async #countWaiting(): Promise<void> {
     if (this.#waiting.size === 0) return;
     const { rows } = await this.#db

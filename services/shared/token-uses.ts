@@ -34,12 +34,12 @@ export class TokenUses {
     });
   }
 
-  /** Never waits, never fails. There are no more than there are tokens. */
+  /** Never waits, never fails. Bounded by the number of tokens. */
   note(tokenId: TokenId): void {
     this.#used.add(tokenId);
   }
 
-  /** Stores what was noted. @throws when that failed; it is lost then, as it is when the process dies */
+  /** Stores the noted uses. @throws if that failed; they are lost then, as after a crash */
   async flush(): Promise<void> {
     const used = [...this.#used];
     this.#used.clear();

@@ -1,4 +1,4 @@
-/** An installation with something of everything, and a backup of it: for tests. */
+/** An installation with data of every kind, and its backup, for tests. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

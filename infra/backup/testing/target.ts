@@ -33,7 +33,7 @@ export interface Target {
     changes?: Partial<RestoreOptions & PrepareOptions>,
     from?: string,
   ): Promise<RestoreReport>;
-  /** Rows in an order of their own. */
+  /** Rows in a fixed order. */
   rows(query: string): Promise<readonly unknown[]>;
   close(): Promise<void>;
 }
@@ -79,7 +79,7 @@ export async function openTarget(sample: Sample): Promise<Target> {
   };
 }
 
-/** Rows in an order of their own. */
+/** Rows in a fixed order. */
 export async function rowsOf(pool: Database['pool'], query: string): Promise<readonly unknown[]> {
   const { rows } = await pool.query<{ row: unknown }>(
     `SELECT to_jsonb(q) AS row FROM (${query}) q ORDER BY to_jsonb(q)::text`,

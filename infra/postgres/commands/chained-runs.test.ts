@@ -54,7 +54,7 @@ async function react(): Promise<number> {
   return await reactor.runOnce(signal);
 }
 
-/** The same again, as by a scheduler that died before it had noted how far it was. */
+/** Reacts again, like a scheduler that crashed before saving its checkpoint. */
 async function reactAgain(): Promise<void> {
   await platform.pool.query('DELETE FROM checkpoints');
   await react();

@@ -1,4 +1,4 @@
-/** What a run that has ended tells the runs that are chained to it. */
+/** The input that an ended run passes to its chained runs. */
 import type { RunId } from '#domain/kernel/ids.ts';
 import { webhookPayload } from '#domain/webhook/payload.ts';
 import type { Queryable } from '../database.ts';

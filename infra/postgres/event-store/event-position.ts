@@ -1,4 +1,4 @@
-/** Whether reads have come as far as a given event. */
+/** Whether readers have reached a given event. */
 import { isAfter, type Position } from '#domain/kernel/event.ts';
 import type { Queryable } from '../database.ts';
 import { readCheckpoint } from '../readers/checkpoints.ts';
@@ -10,7 +10,7 @@ const statements = {
     FROM events_global_position_seq`,
   arrived: `SELECT EXISTS (SELECT FROM events
     WHERE transaction_id >= $1::xid8 AND global_position >= $2) AS arrived`,
-  // Only what the reader has yet to see is searched: next to nothing, unless it lags far behind.
+  // Searches only events that the reader has not read: few, unless it lags far behind.
   ahead: `SELECT transaction_id FROM events
     WHERE (transaction_id, global_position) > ($1::xid8, $2) AND global_position = $3`,
 };

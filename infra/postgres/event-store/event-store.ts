@@ -29,7 +29,7 @@ const statements = {
 const versionConflict = 'OR409';
 const uniqueViolation = '23505';
 
-/** A row of `events`, as the driver gives it. */
+/** A row of `events`, as returned by the driver. */
 export interface EventRow {
   global_position: number;
   transaction_id: string;
@@ -53,7 +53,7 @@ export class PostgresEventStore implements EventStore {
   }
 
   append(streams: readonly StreamAppend[]): Promise<readonly RecordedEvent[]> {
-    // One statement is a transaction of its own.
+    // One statement is its own transaction.
     return appendEvents(this.#pool, streams, this.#clock.now());
   }
 
@@ -108,7 +108,7 @@ export function appendEvents(
   );
 }
 
-/** Where an event came to stand. */
+/** The position of a recorded event. */
 interface PlaceRow {
   readonly stream: string;
   readonly at_version: number;

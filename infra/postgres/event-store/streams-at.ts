@@ -38,7 +38,7 @@ const statements = {
         AND e.global_position <= coalesce($4::bigint, e.global_position)
         AND e.recorded_at <= coalesce($5::timestamptz, e.recorded_at))
     ORDER BY s.stream_id LIMIT $6`,
-  // What counts as a change of the script says of which version it is from then on.
+  // Events that change the script contain its new version.
   beforeVersion: `SELECT min(version) - 1 AS version FROM events
     WHERE stream_id = $1 AND (data ->> 'version')::int > $2`,
   firsts: `SELECT * FROM events WHERE stream_id = ANY($1::text[]) AND version = 1`,
@@ -122,7 +122,7 @@ export async function streamVersionOf(
   return rows[0]?.version ?? undefined;
 }
 
-/** The event that each of these streams began with. */
+/** The first event of each of these streams. */
 export async function firstEvents(
   db: Queryable,
   streamIds: readonly StreamId[],

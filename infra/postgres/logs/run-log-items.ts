@@ -5,7 +5,7 @@ export function itemsOf(chunk: LogChunk): LogItem[] {
   return JSON.parse(chunk.itemsJson) as LogItem[];
 }
 
-/** The last line that an item stands for. */
+/** The last line that an item covers. */
 export function endOf(item: LogItem): number {
   return item.to_seq ?? item.seq;
 }

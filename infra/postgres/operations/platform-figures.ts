@@ -18,7 +18,7 @@ const statements = {
 };
 
 export interface QueueFigures {
-  /** Runs that a runtime may take. */
+  /** Runs that a runtime can claim. */
   readonly due: number;
   /** For a slot of their script, or until later. */
   readonly waiting: number;

@@ -1,4 +1,4 @@
-/** What a script keeps from run to run: small JSON values by key. */
+/** The state of a script across runs: small JSON values by key. */
 import type { Queryable } from '../database.ts';
 
 export const maxStateKeys = 1_000;
@@ -48,7 +48,7 @@ export async function removeState(db: Queryable, scriptId: string, key: string):
   await db.query(statements.remove, [scriptId, key]);
 }
 
-/** Removes everything that a script keeps. */
+/** Removes the complete state of a script. */
 export async function removeAllState(db: Queryable, scriptId: string): Promise<void> {
   await db.query(statements.removeAll, [scriptId]);
 }

@@ -40,7 +40,7 @@ async function claimed(owner: string, limit = 100): Promise<readonly RunId[]> {
   return (await queue.claim(owner, limit, 60)).map((one) => one.runId);
 }
 
-/** Makes the leases of runs end a moment ago. */
+/** Makes the leases of runs expire. */
 async function expire(...ids: readonly RunId[]): Promise<void> {
   await platform.pool.query(
     `UPDATE run_queue SET lease_until = now() - interval '1 millisecond'

@@ -20,7 +20,7 @@ export class Feeder {
     this.#feed = feed;
   }
 
-  /** A feed that is new begins with what is recorded from now on. */
+  /** A new feed begins with events that are recorded from now on. */
   static async open(db: Queryable, feed: EventFeed): Promise<Feeder> {
     await makeCheckpoint(db, feederName, version, await newestPlace(db));
     return new Feeder(db, feed);
@@ -47,7 +47,7 @@ export class Feeder {
   }
 }
 
-/** Where there is no feed, nothing lags behind; one that comes later is new. */
+/** Without a feed there is no lag; a feed that is added later is new. */
 export async function forgetFeeder(db: Queryable): Promise<void> {
   await removeCheckpoint(db, feederName);
 }

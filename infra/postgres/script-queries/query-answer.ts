@@ -17,7 +17,7 @@ const statements = {
     FROM queries.run($1, $2, $3) WITH ORDINALITY AS answer (line, place)`,
 };
 
-/** Nothing of a query gets into the server's log: neither its text nor what messages quote of it. */
+/** Keeps queries out of the server's log: both their text and quotes of it in messages. */
 const handedOver = {
   log_min_messages: 'panic',
   log_min_error_statement: 'panic',
@@ -36,7 +36,7 @@ const limits = {
 export const queryOutcomes = ['answered', 'failed', 'timeout', 'busy', 'unavailable'] as const;
 export type QueryOutcome = (typeof queryOutcomes)[number];
 
-/** The query was not answered; the message says why. */
+/** The query failed; the message gives the reason. */
 export class QueryRefused extends Error {
   override readonly name = 'QueryRefused';
   readonly outcome: Exclude<QueryOutcome, 'answered'>;

@@ -53,7 +53,7 @@ afterAll(async () => {
 
 const log = () => readFileSync(join(folder, 'postgres', 'postgres.log'), 'utf8');
 
-/** What was logged before is in the file when this is. */
+/** Earlier log entries are in the file once this entry is. */
 async function untilLogged(): Promise<void> {
   const mark = `mark ${log().length}`;
   await withClient(server.adminUrl, (client) => client.query(`SELECT '${mark}'`));

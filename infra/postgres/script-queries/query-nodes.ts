@@ -9,7 +9,7 @@ export interface NodeFields {
   readonly inline?: Readonly<Record<string, string>>;
 }
 
-/** Fields that only say where a node stands in the text. */
+/** Fields that only contain the position of a node in the text. */
 export const positionFields: ReadonlySet<string> = new Set([
   'location',
   'list_start',
@@ -94,7 +94,7 @@ export const allowedNodes: Readonly<Record<string, NodeFields>> = {
   },
 };
 
-/** What users call a construct that the list above has not. */
+/** User-facing names of constructs that are not in the list above. */
 export const constructNames: Readonly<Record<string, string>> = {
   RangeTableFunc: 'XMLTABLE',
   XmlExpr: 'XML',

@@ -25,7 +25,7 @@ const timeFunctions = /^SVFOP_(CURRENT|LOCAL)_?(DATE|TIME|TIMESTAMP)(_N)?$|^SVFO
 /** A construct that is not listed. */
 export class NotAllowed extends Error {
   override readonly name = 'NotAllowed';
-  /** In bytes from the beginning of the query, where known. */
+  /** In bytes from the beginning of the query, if known. */
   readonly offset: number | undefined;
 
   constructor(message: string, offset?: number) {
@@ -36,7 +36,7 @@ export class NotAllowed extends Error {
 
 export const tooDeep = `the query is nested more than ${maxDepth} levels deep`;
 
-/** A tree as the parser gives it. */
+/** A tree as returned by the parser. */
 export interface SyntaxTree {
   readonly stmts?: readonly { readonly stmt?: unknown; readonly stmt_location?: number }[];
 }
@@ -111,7 +111,7 @@ export class QuerySyntax {
     }
   }
 
-  /** What is wrong with the names of a node. */
+  /** The problem with the names of a node. */
   #problemOf(kind: string, node: Node, ctes: ReadonlySet<string>): string | undefined {
     switch (kind) {
       case 'FuncCall':

@@ -159,7 +159,7 @@ async function publish(call: MemberCall, parts: ChannelParts): Promise<Answer> {
   }
 }
 
-/** Ends a run that the caller has leased. Its subscribers hear of it once it is recorded. */
+/** Ends a run that the caller has leased. Subscribers are notified once it is recorded. */
 async function complete(call: MemberCall, message: Buffer, parts: ChannelParts): Promise<Answer> {
   const { leases, hub } = parts;
   if (!may(call.caller, 'runs.start')) {

@@ -1,4 +1,4 @@
-/** Commands on names: what is there, of which kind, and for how long. */
+/** Commands on keys: their existence, types and expiry. */
 import type { ReadModels } from '#projections/projection.ts';
 import { findRun } from '#projections/runs/queries.ts';
 import type { Queryable } from '#infra/postgres/database.ts';

@@ -125,7 +125,7 @@ async function popNow(
   );
 }
 
-/** Takes at most `count` runs, without waiting. */
+/** Pops at most `count` runs, without waiting. */
 async function popSome(
   count: number,
   { caller }: MemberCall,
@@ -149,7 +149,7 @@ async function popSomeNow(call: MemberCall, parts: PopParts): Promise<Answer> {
   return await handover(taken, noArray, call, parts, fromJobs);
 }
 
-/** Waits for the first run, and takes the others that are there then. */
+/** Waits for the first run, and pops further available runs with it. */
 async function popSomeInTime(call: MemberCall, parts: PopParts): Promise<Answer> {
   const waitMs = timeoutMs(call.args[0]);
   if (typeof waitMs !== 'number') return waitMs;
@@ -208,7 +208,7 @@ async function moveInTime(call: MemberCall, parts: PopParts): Promise<Answer> {
   return await popOneInTime(from, waitMs, null, call, parts, theJob);
 }
 
-/** Both ends of a move have to be named; which ones makes no difference. */
+/** A move requires two directions; any are accepted. */
 function endsProblem([, , ...ends]: readonly Buffer[]): ErrorReply | undefined {
   const isNamed = ends.slice(0, 2).every((end) => ['LEFT', 'RIGHT'].includes(upper(end)));
   return isNamed ? undefined : syntaxError;
@@ -259,7 +259,7 @@ async function popOneInTime(
   return await handover([taken, ...others], none, call, parts, form);
 }
 
-/** The reply with the jobs, and what is done when it has been sent or cannot be. */
+/** The reply with the jobs, and the settlement of their delivery. */
 async function handover(
   taken: readonly Leased[],
   none: Reply,
@@ -275,7 +275,7 @@ async function handover(
     const jobIds = new Map(taken.map(({ run, jobId }) => [run.runId as string, jobId]));
     const jobs = await jobsOf([...jobIds.keys()], jobIds, parts);
     const texts = [...jobIds.keys()].flatMap((runId) => jobs.get(runId) ?? []);
-    // A client that has not taken it in half of the lease would get it when it is another's.
+    // A client that has not read the reply within half of the lease could receive it after the lease has expired.
     const withinMs = (parts.leaseSeconds * 1000) / 2;
     return { kind: 'handover', reply: form(texts), withinMs, settle };
   } catch (error) {

@@ -161,7 +161,7 @@ interface ParsedRead {
   readonly names: readonly Buffer[];
   readonly places: readonly string[];
   readonly count: number;
-  /** `undefined` does not wait. */
+  /** `undefined` does not block. */
   readonly blockMs: number | undefined;
 }
 
@@ -197,7 +197,7 @@ function parseRead(args: readonly Buffer[]): ParsedRead | ErrorReply {
   return { names: rest.slice(0, half), places: rest.slice(half).map(textOf), count, blockMs };
 }
 
-/** Looks, and looks again when something was written, until there is something or the time is over. */
+/** Reads, and reads again after each write, until there are lines or the timeout is reached. */
 async function readInTime(
   reading: Reading,
   blockMs: number | undefined,
@@ -231,7 +231,7 @@ async function readInTime(
   }
 }
 
-/** @returns `undefined` where there is nothing */
+/** @returns `undefined` without lines */
 async function readOnce(
   { runIds, count }: Reading,
   parts: StreamParts,

@@ -23,7 +23,7 @@ export type Taken = Leased | 'unauthorized' | undefined;
 
 interface Waiter {
   readonly credential: Credential;
-  /** @returns false where it waits no longer */
+  /** @returns false if it no longer waits */
   readonly give: (taken: Taken) => boolean;
 }
 
@@ -66,7 +66,7 @@ export class JobDispatcher {
     return await promise.finally(cancel);
   }
 
-  /** Waits for what never comes. */
+  /** Waits for the timeout only. */
   async idle(forMs: number, signal: AbortSignal): Promise<void> {
     await new Promise<void>((resolve) => {
       afterOrGone(forMs, signal, resolve);

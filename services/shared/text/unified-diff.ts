@@ -15,7 +15,7 @@ export function unifiedDiff(before: string, after: string): string {
     .join('');
 }
 
-/** Each with its line end; a last line without one says so, as `diff` does. */
+/** Each with its line end; a last line without one is marked, as in `diff`. */
 function linesOf(text: string): readonly string[] {
   if (text === '') return [];
   const lines = text.split(/(?<=\n)/);
