@@ -1,5 +1,5 @@
-// Just enough of a lexer to find import specifiers for certain: comments, strings, templates and
-// regular expressions never look like code. Nothing of TypeScript needs to be understood for that.
+// A minimal lexer that finds import specifiers reliably: comments, strings, templates and regular expressions never
+// look like code. It does not parse TypeScript.
 
 /** `template` is a template literal without substitutions; one with them gives its code only. */
 export interface Token {

@@ -87,7 +87,7 @@ export const scriptOf = (number: number) => idOf('0191', number);
 const idOf = (kind: string, number: number) =>
   `${kind}0000-0000-7000-8000-${String(number).padStart(12, '0')}`;
 
-/** When the history begins, and when it ends. */
+/** The start and the end of the history. */
 export const beginsAt = new Date('2026-06-01T00:00:00.000Z');
 export const endsAt = new Date(beginsAt.getTime() + historyDays * 86_400_000);
 
@@ -183,7 +183,7 @@ function runRows(): string {
   ) decided`;
 }
 
-/** Rows of the queue for what has not ended. */
+/** Rows of the queue for unfinished runs. */
 const queueRows = `INSERT INTO run_queue (run_id, stream_version, script_id, priority, available_at,
     delayed, attempt, fence, stop_requested, waiting)
   SELECT run_id, stream_version, script_id, 0, available_at, false, attempt,

@@ -59,7 +59,7 @@ export function graphileWorker(): Promise<GraphileWorker> {
   return installed('graphile-worker');
 }
 
-/** A logger of graphile-worker that says nothing. */
+/** A silent logger for graphile-worker. */
 export function silent({ Logger }: GraphileWorker): unknown {
   return new Logger(() => () => undefined);
 }

@@ -98,7 +98,7 @@ async function claimAll(
   }
 }
 
-/** The event by which a run leaves the queue. */
+/** The event that removes a run from the queue. */
 function endOf(runId: RunId): Recorded {
   const { type, data } = runFinished({ runId });
   const place = { streamId: `run-${runId}`, version: 2, position: startOfStore };

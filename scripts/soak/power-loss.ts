@@ -8,7 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Fault } from './faults.ts';
 import type { Disk } from './volumes.ts';
 
-/** Each start has a folder of its own. */
+/** Each start uses a new folder. */
 function nextFolder(dataDir: string): string {
   const number = Number(/-(\d+)$/.exec(dirname(dataDir))?.[1] ?? 0);
   return `${dirname(dataDir).replace(/-\d+$/, '')}-${number + 1}`;

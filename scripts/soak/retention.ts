@@ -75,7 +75,7 @@ export function retentionFaults(
   });
 }
 
-/** Runs from before and after a time in which the machine is off. @param pass lets that time pass */
+/** Runs from before and after downtime of the machine. @param pass lets that time pass */
 async function makeRuns(edition: Edition, pass: () => void): Promise<Runs> {
   const script = await makeScript(edition);
   const outdated = await startRuns(edition, script, outdatedRuns);

@@ -17,7 +17,7 @@ const pauseMs = 3_000;
 
 export interface SoakOptions extends LoadOptions {
   readonly dataDir: string;
-  /** The data is on a small file system of its own, which may be filled. */
+  /** The data is on a separate small file system, which may be filled. */
   readonly isSmallDisk: boolean;
   readonly only?: (fault: Fault) => boolean;
 }

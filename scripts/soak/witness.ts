@@ -1,4 +1,4 @@
-/** A listener outside the platform, which scripts tell what they do. */
+/** A listener outside the platform that receives reports of scripts. */
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';

@@ -20,7 +20,7 @@ import type { Terminal } from './terminal.ts';
 export interface NewPassword {
   readonly email: string;
   readonly password: string;
-  /** Lets in an account that is disabled. */
+  /** Also enables a disabled account. */
   readonly enable: boolean;
 }
 

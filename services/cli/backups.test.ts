@@ -39,7 +39,7 @@ async function download(): Promise<void> {
   await pipeline((await downloadOf(source)).chunks, createWriteStream(file));
 }
 
-/** @returns the exit code, and what was said */
+/** @returns the exit code, and the output */
 function run(...args: string[]): Promise<readonly [code: number, said: string]> {
   const env = {
     PATH: process.env['PATH'],

@@ -51,7 +51,7 @@ ${own
   .join('\n')}`;
 }
 
-/** The resource whose help a line asks for; undefined for commands. */
+/** The resource whose help is requested; undefined for commands. */
 export function groupAsked(line: readonly string[], commands: readonly Command[]) {
   const words = line.filter((word) => !['help', '--help', '-h'].includes(word));
   const [group] = words;

@@ -5,7 +5,7 @@ import { CommandProblem, exitCodes, usageProblem } from './problem.ts';
 
 const signInOptions = 'Give --email and --password-stdin, or --token-stdin.';
 
-/** @param suggestion what an empty answer means */
+/** @param suggestion the meaning of an empty answer */
 export async function askLine(question: string, suggestion?: string): Promise<string> {
   requireTerminal(signInOptions);
   const shown = suggestion === undefined ? question : `${question} [${suggestion}]`;
@@ -14,8 +14,8 @@ export async function askLine(question: string, suggestion?: string): Promise<st
   return answer === '' ? (suggestion ?? '') : answer;
 }
 
-/** What is typed is not shown.
- *  @param instead what to give where there is no terminal */
+/** Prompts without showing the input.
+ *  @param instead what to pass without a terminal */
 export async function askHidden(question: string, instead = signInOptions): Promise<string> {
   requireTerminal(instead);
   process.stderr.write(`${question}: `);

@@ -1,4 +1,4 @@
-/** Whom a command talks to, and as whom. */
+/** The server and the account of a command. */
 import { Api } from '#services/shared/api-client.ts';
 import { CommandProblem, exitCodes } from './problem.ts';
 import { defaultProfile, readProfiles, type Profile } from './profiles.ts';

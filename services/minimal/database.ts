@@ -1,4 +1,4 @@
-/** The database's process, kept alive. */
+/** Supervises the database's process. */
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';

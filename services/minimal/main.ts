@@ -23,7 +23,7 @@ const other = goOnAs(releases, isGuarded);
 // As the same process once more, so that it finds itself compiled and keeps little memory.
 if (other !== undefined || env['NODE_COMPILE_CACHE'] === undefined) become(other);
 
-/** A service that does not stay up makes a failure of an update. */
+/** A service that exits makes an update fail. */
 function tellGuard(what: string): void {
   if (process.connected) process.send?.({ ended: what });
 }

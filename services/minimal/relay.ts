@@ -1,5 +1,4 @@
-/** What a service prints: all of it goes to its log file, and what a person should see to the
- *  terminal as well. */
+/** The output of a service: everything goes to its log file, and messages for the user also go to the terminal. */
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import type { LogFile } from '#infra/system/log-file.ts';

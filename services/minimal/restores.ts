@@ -1,4 +1,4 @@
-/** Restores that were asked for: while the services are down, in a process of its own, as this one stays small. */
+/** Runs requested restores while the services are stopped, in a separate process, as this one must stay small. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createBriefServer } from '#services/shared/connections/brief-server.ts';

@@ -11,7 +11,7 @@ const HEALTH_POLL_MS = 25;
 const START_PATIENCE_MS = 60_000;
 /** The service may be killed while it starts, for example by the out-of-memory killer. */
 const START_ATTEMPTS = 3;
-/** Up this long, a process is taken to be well again. */
+/** After this uptime, a process counts as healthy again. */
 const STABLE_MS = 60_000;
 const MAX_RESTART_DELAY_MS = 30_000;
 
@@ -19,13 +19,13 @@ export interface ServiceOptions {
   readonly name: string;
   readonly args: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
-  /** As user 0 it keeps these alone; without them it keeps all. */
+  /** Capabilities that it keeps as user 0; without this list it keeps all. */
   readonly capabilities?: readonly string[] | undefined;
   readonly healthUrl: string;
   /** It says itself when it has started, and can be handed connections. */
   readonly onDemand: boolean;
   readonly relay: Relay;
-  /** How long it may give no answer before it is ended and started again. */
+  /** How long it may not respond before it is killed and restarted. */
   readonly patience?: Patience | undefined;
   readonly say: (line: string) => void;
   /** Called with a message when it has exited on its own. */
@@ -37,14 +37,14 @@ export interface Service {
   /** Starts it, and waits until it is healthy. A killed service is started again.
    *  @throws Error if it exits instead, or `signal` aborts */
   start(signal: AbortSignal): Promise<void>;
-  /** Asks it to end, and waits for that; after `patienceMs` it is killed. Safe twice. */
+  /** Asks it to stop, and waits; kills it after `patienceMs`. Safe to call twice. */
   stop(patienceMs: number): Promise<void>;
   /** Ends it now. */
   kill(): void;
 }
 
 export interface ConnectableService extends Service {
-  /** Gives it a connection that was made to this port of its own; a paused one of which nothing was read. */
+  /** Passes on a paused and unread connection to this port. */
   hand(port: number, socket: Socket): void;
 }
 
@@ -80,7 +80,7 @@ export function createService(options: ServiceOptions): ConnectableService {
     }
   };
 
-  /** Sees the present process to its end. @returns how it ended */
+  /** Waits for the end of the current process. @returns how it ended */
   const untilEnded = async (): Promise<string> => {
     const [present, end] = [child, exited];
     const over = new AbortController();
@@ -175,7 +175,7 @@ function endOf(child: ChildProcess): Promise<string> {
   });
 }
 
-/** The process leads a group of its own. */
+/** The process leads its own process group. */
 function killGroup(child: ChildProcess | undefined): void {
   if (child?.pid === undefined) return;
   try {

@@ -17,7 +17,7 @@ export interface QueryAnswer {
 }
 
 export interface QueryChecker {
-  /** The problem with a query, as a phrase; `undefined` if there is none. */
+  /** The problem with a query, as a phrase; `undefined` if the query is valid. */
   problemOf(query: string): Promise<string | undefined>;
   /** Safe twice. */
   close(): Promise<void>;

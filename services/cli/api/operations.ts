@@ -17,7 +17,7 @@ export interface Field {
   /** An array: the option is repeated. */
   readonly many?: true;
   readonly choices?: readonly string[];
-  /** What a name may stand for, such as `script`. */
+  /** The kind of resource that a name refers to, such as `script`. */
   readonly refersTo?: string;
   readonly help: string;
 }
@@ -44,7 +44,7 @@ export interface ApiOperation {
   readonly destructive?: true;
 }
 
-/** Where the table is. */
+/** The URL of the table. */
 export const operationsFile = new URL('operations.json', import.meta.url);
 
 /** The table. */

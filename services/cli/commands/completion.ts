@@ -1,4 +1,4 @@
-/** Completions for shells, made from the same table as the help. */
+/** Shell completions, generated from the same table as the help. */
 import type { Command, Option } from '../command.ts';
 import { exitCodes, usageProblem } from '../problem.ts';
 import { globalOptions } from '../options.ts';

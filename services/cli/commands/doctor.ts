@@ -1,4 +1,4 @@
-/** What may keep the command line, or the platform behind it, from doing its work. */
+/** Finds problems of the command line and of the platform. */
 import { stat } from 'node:fs/promises';
 import { version } from '#services/shared/version.ts';
 import type { Command, Use } from '../command.ts';

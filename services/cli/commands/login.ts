@@ -122,7 +122,7 @@ export const logout: Command = {
   },
 };
 
-/** @returns why it could not be done */
+/** @returns the reason for a failure */
 async function revoke({ url, token, token_id: id }: Profile): Promise<string | undefined> {
   if (id === undefined) return 'it was created elsewhere; revoke it in the dashboard.';
   try {

@@ -1,5 +1,5 @@
-/** Commands on the server's own machine: they use its database, not its API. What that takes is loaded when
- *  it is asked for, as the other commands need none of it. */
+/** Commands on the server itself: they use its database, not its API. Their modules are loaded on demand, as the other
+ *  commands do not need them. */
 import { fileURLToPath } from 'node:url';
 import type { Command } from '../command.ts';
 import { CommandProblem, exitCodes, usageProblem } from '../problem.ts';

@@ -31,15 +31,15 @@ import { entryOf, guardedVariable, nodeOf } from './started-as.ts';
 export interface GuardOptions {
   readonly releases: Releases;
   readonly dataDir: string;
-  /** What to start when no switch is wanted. */
+  /** The release to start without a requested switch. */
   readonly own: Installed;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Those that are always up. */
+  /** The services that are always running. */
   readonly services: readonly Watched[];
   readonly say: (line: string) => void;
-  /** How long what may take. Default: `usualObservation`. */
+  /** Timeouts. Default: `usualObservation`. */
   readonly observation?: Partial<Observation>;
-  /** Longest time that a release has to end. */
+  /** The maximum time for a release to stop. */
   readonly stopPatienceMs?: number;
 }
 
@@ -74,7 +74,7 @@ async function performSwitch(
 ): Promise<Started> {
   const { releases, say, dataDir, stopPatienceMs = usualStopPatienceMs } = options;
   const { to } = wanted;
-  // Of a guard that was killed something may be ending still.
+  // Processes of a killed guard may still be ending.
   await untilStill(dataDir, stopPatienceMs);
   if (wanted.isWell === true) {
     stayWith(wanted, options);
@@ -109,8 +109,8 @@ async function performSwitch(
   return started;
 }
 
-/** Makes the database ready for the other release. Done twice it ends the same.
- *  @returns the switch as it is tried */
+/** Prepares the database for the other release. Idempotent.
+ *  @returns the switch on trial */
 function prepare(wanted: Switch, { releases, dataDir }: GuardOptions): Switch {
   const { from, to, restores } = wanted;
   if (restores !== undefined) {
@@ -130,7 +130,7 @@ function prepare(wanted: Switch, { releases, dataDir }: GuardOptions): Switch {
   };
 }
 
-/** Done twice it ends the same. */
+/** Idempotent. */
 function stayWith(
   { from, to, updateId, copied, restores }: Switch,
   { releases, dataDir }: GuardOptions,

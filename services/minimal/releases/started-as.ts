@@ -15,7 +15,7 @@ export const own: Installed = {
   folder: fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, ''),
 };
 
-/** What a release is started by. */
+/** The entry point of a release. */
 export const entryOf = ({ folder }: Installed): string => join(folder, 'services/minimal/main.ts');
 
 /** The program to start instead; `undefined` for this one.

@@ -253,7 +253,7 @@ function backupId(text: string): BackupId {
   return mustParse(parseBackupId, text);
 }
 
-/** The problem with a backup; null if there is none. */
+/** The problem with a backup; null if it is sound. */
 async function problemOf(attempt: () => Promise<unknown>): Promise<string | null> {
   try {
     await attempt();
