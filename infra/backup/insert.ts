@@ -24,7 +24,7 @@ const statements = {
   destroyed: `INSERT INTO destroyed_keys (key_id) SELECT unnest($1::uuid[]) ON CONFLICT DO NOTHING`,
 };
 
-/** @param after how many events came before these  @returns how many these were */
+/** @param after the number of earlier events  @returns the number of inserted events */
 export async function insertEvents(
   db: Queryable,
   lines: readonly string[],

@@ -68,9 +68,9 @@ export function sealSummary(summary: BackupSummary, masterKey: Uint8Array): Back
   return { ...rest, seal: { key: keyName(masterKey), mac: macOf(rest, masterKey) } };
 }
 
-/** @param masterKeys those that are here
- *  @throws DamagedBackup where the manifest was changed after it was sealed, UnsealedBackup where none of the keys
- *    sealed it */
+/** @param masterKeys the known ones
+ *  @throws DamagedBackup if the manifest was changed after it was sealed, UnsealedBackup if none of the keys sealed
+ *  it */
 export function checkSeal(summary: BackupSummary, masterKeys: readonly Uint8Array[]): void {
   const { seal, ...rest } = summary;
   if (seal === undefined) {

@@ -44,7 +44,7 @@ export class PartList {
   }
 }
 
-/** The lines of a list. @throws Damage where a line is none */
+/** The lines of a list. @throws Damage at an invalid line */
 export async function* readPartList(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ListedPart> {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   let rest = '';

@@ -2,7 +2,7 @@
 import { startOfStore, type Position } from '#domain/kernel/event.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
 
-/** Events that share a transaction id; more where there are too few ids. */
+/** Events that share a transaction id; more if there are too few ids. */
 const usualShare = 1_000;
 
 export interface Places {

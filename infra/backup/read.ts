@@ -14,7 +14,7 @@ import { readPartList, type ListedPart } from './parts.ts';
 import { unseal } from './sealing.ts';
 import { readTar, type TarMember } from './tar.ts';
 
-/** Limit of what is read whole: parts of tables, lists, the manifest. */
+/** The size limit for content that is read into memory as a whole: parts of tables, lists, the manifest. */
 const maxMemberBytes = 64 * 1024 * 1024;
 
 export type BackupMember =

@@ -31,7 +31,7 @@ import type { TarMember } from './tar.ts';
 import { verifyBackup, type VerifiedBackup, type VerifyOptions } from './verify.ts';
 
 const unpack = promisify(gunzip);
-/** Of what fills a part there cannot be more; a bomb would. */
+/** No valid part has more objects; a zip bomb would. */
 const maxPartBytes = 256 * 1024 * 1024;
 
 /** In their order; the start of each is reported. */
@@ -237,7 +237,7 @@ class Restore {
   }
 }
 
-/** Of these the backup has others; the services do not run yet. */
+/** The backup contains other checkpoints for these; the services do not run yet. */
 async function replaceObjects(
   { objects, source, key }: RestoreOptions,
   differing: readonly ObjectKey[],

@@ -12,7 +12,7 @@ const pax = 'x';
 export interface TarMember {
   readonly name: string;
   readonly sizeBytes: number;
-  /** To be read to its end before the next member is asked for. */
+  /** Must be read to its end before the next member is requested. */
   readonly content: AsyncIterable<Uint8Array>;
 }
 

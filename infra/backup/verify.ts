@@ -26,9 +26,9 @@ export interface VerifiedBackup {
   readonly unsealed: string | null;
 }
 
-/** Reads all of a backup, and keeps nothing of it but its keys.
- *  @throws DamagedBackup that names the damaged part; UnsealedBackup, once all else was verified, where its seal
- *    cannot be checked */
+/** Reads the complete backup, and returns only its keys.
+ *  @throws DamagedBackup that names the damaged part; UnsealedBackup, after all other checks, if its seal cannot be
+ *  checked */
 export async function verifyBackup(
   source: BackupSource,
   options: VerifyOptions,

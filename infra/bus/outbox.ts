@@ -57,7 +57,7 @@ export class Outbox {
   }
 }
 
-/** The text that travels: without its items where it would be too large. */
+/** The text of the message, without its items if it would be too large. */
 export function payloadOf(message: BusMessage, maxPayloadBytes: number): string {
   const whole = JSON.stringify(message);
   if (message.topic !== 'log' || Buffer.byteLength(whole) <= maxPayloadBytes) return whole;

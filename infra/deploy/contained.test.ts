@@ -1,5 +1,5 @@
-/** How the containers of the production edition are kept apart, by what compose.yaml says. Scripts run in the
- *  runtime's container: what shares a network with it can be reached by them. */
+/** The isolation of the production edition's containers in compose.yaml. Scripts run in the runtime's container, so
+ *  they can reach every service that shares a network with it. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';

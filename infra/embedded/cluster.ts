@@ -1,4 +1,4 @@
-/** The cluster's files: made once, together with the passwords of its two users. */
+/** The cluster's files: created once, together with the passwords of its two users. */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import {
@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path';
 import { runAs, type Account } from './account.ts';
 
-/** Owns the schema; used by migrations alone. */
+/** Owns the schema; used only for migrations. */
 export const ADMIN_USER = 'orch_admin';
 /** The database user of the services. */
 export const SERVICE_USER = 'orch_service';

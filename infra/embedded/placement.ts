@@ -1,5 +1,5 @@
-/** Where a cluster lives: in its owner's folder if the server's account can get there. A clone
- *  beneath /root, say, is out of its reach. */
+/** The place of a cluster: its owner's folder if the server's account can reach it. For example, the account cannot
+ *  reach a clone below /root. */
 import { createHash } from 'node:crypto';
 import {
   chmodSync,

@@ -136,7 +136,7 @@ describe('a running server', () => {
   test('stops with open sessions, and can be stopped twice', async () => {
     const server = await start();
     await withClient(server.adminUrl, async (client) => {
-      client.on('error', () => undefined); // the session is cut
+      client.on('error', () => undefined); // the session ends
       await server.stop();
     });
     expect(isAlive(server.pid())).toBe(false);

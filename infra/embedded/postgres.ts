@@ -41,9 +41,9 @@ export interface EmbeddedPostgres {
   stop(): Promise<void>;
 }
 
-/** Makes the cluster at the first start, starts the server on it, and makes its database and users.
- *  A server left over from a killed process is stopped first.
- *  @throws Error with a line for the user when the server cannot run here */
+/** Creates the cluster at the first start, starts the server, and creates its database and users. A server of a killed
+ *  process is stopped first.
+ *  @throws Error with a line for the user if the server cannot run here */
 export async function startEmbeddedPostgres(
   options: EmbeddedPostgresOptions,
 ): Promise<EmbeddedPostgres> {

@@ -6,7 +6,7 @@ import { lstat, mkdir, open, type FileHandle } from 'node:fs/promises';
 
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
-/** Where something lies that was expected to be a plain folder or file. */
+/** A link or a device is in the place of a plain folder or file. */
 export class NotPlain extends Error {
   override readonly name = 'NotPlain';
 }

@@ -18,9 +18,9 @@ export interface ObjectStoreConfig {
   readonly s3PathStyle: boolean;
 }
 
-/** Opens the bucket that `objectsUrl` names, else the folder. The client for S3 is loaded only here,
- *  so that a process that keeps its objects in a folder has not its memory.
- *  @throws when a setting contradicts another, or when the folder cannot be made or entered */
+/** Opens the bucket of `objectsUrl`, otherwise the folder. Only the bucket loads the S3 client, so that a process with
+ *  a folder does not use its memory.
+ *  @throws if settings contradict each other, or the folder cannot be created or entered */
 export async function openObjectStore(config: ObjectStoreConfig): Promise<ObjectStore> {
   const location = locationOf(config);
   if (location === undefined) return openFolderStore({ folder: config.objectsDir });

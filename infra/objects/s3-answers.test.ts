@@ -116,7 +116,7 @@ describe('the object store on S3', () => {
     const below = objectKey.runArtifact('r1', 'a/b');
     answer = listing('', `root/${below}`);
     await expect(store.put(above, bytes)).rejects.toThrow(ObjectConflict);
-    answer = listing(''); // which any other request takes as a yes
+    answer = listing(''); // a success for any other request
     await expect(store.put(below, bytes)).rejects.toThrow(ObjectConflict);
     expect(asked).not.toContain('PUT');
   });

@@ -10,7 +10,7 @@ export interface S3Location {
   /** Undefined: the one of Amazon's region. */
   readonly endpoint: string | undefined;
   readonly region: string;
-  /** Undefined: what the machine itself has, such as the role of its host. */
+  /** Undefined: the credentials of the machine, such as the role of its host. */
   readonly credentials:
     | { readonly accessKeyId: string; readonly secretAccessKey: string }
     | undefined;

@@ -40,7 +40,7 @@ export function saysMissing(error: unknown): boolean {
   return ['NoSuchKey', 'NotFound'].includes(codeOf(error));
 }
 
-/** Whether the server said that the key lies below another object, or has objects below it. */
+/** Whether the server reported that the key is below another object, or has objects below it. */
 export function saysConflict(error: unknown): boolean {
   return CONFLICT.includes(codeOf(error));
 }

@@ -13,7 +13,7 @@ import type { ObjectKey } from '#domain/ports/object-keys.ts';
 import { sendingMs, type S3Calls } from './s3-calls.ts';
 import { saysNoUpload } from './s3-errors.ts';
 
-/** An object that is being written. Every method throws what the client throws. */
+/** An object that is being written. Every method passes on errors of the client. */
 export interface Upload {
   add(part: Uint8Array): Promise<void>;
   /** Creates the object from the parts, replacing an earlier one. */

@@ -31,7 +31,7 @@ export async function awaitDatabase(url: string, options: AwaitOptions): Promise
   }
 }
 
-/** One connection for `use` alone. */
+/** Opens one connection for `use`. */
 export async function withConnection<Result>(
   url: string,
   use: (client: pg.Client) => Promise<Result>,

@@ -1,5 +1,5 @@
-/** Finds connections that have gone silent: the other end acknowledges packets, or no longer exists, and
- *  no answer comes. A statement that merely takes long is left alone, since the server says that it works on it. */
+/** Finds silent connections: the other end acknowledges packets, or no longer exists, and does not respond. A slow
+ *  statement is not interrupted, since the server reports that it works on it. */
 import pg from 'pg';
 import type { Connection } from './connection.ts';
 

@@ -65,7 +65,7 @@ export class Connection extends pg.Client {
     return this.#connectedMs ?? performance.now();
   }
 
-  /** Of the session, at the server. */
+  /** The server process of the session. */
   get backendPid(): number | null {
     return (this as unknown as { processID: number | null }).processID;
   }
@@ -74,7 +74,7 @@ export class Connection extends pg.Client {
     return (this.connection.stream as Socket).bytesRead;
   }
 
-  /** Fails what is under way, and closes without a word to the server. */
+  /** Fails pending calls, and closes without a message to the server. */
   destroy(reason: Error): void {
     this.connection.stream.destroy(reason);
   }

@@ -33,8 +33,8 @@ export interface DatabaseOptions {
   readonly onIdleError: (error: Error) => void;
 }
 
-/** Every statement that comes again is prepared under a name made from its text: parsed and planned once a
- *  connection. Statements that are sent in one turn of the event loop leave in one write. */
+/** Every repeated statement is prepared under a name derived from its text: parsed and planned once per connection.
+ *  Statements of one turn of the event loop are sent in one write. */
 class PreparingConnection extends Connection {
   #isGathering = false;
 

@@ -9,7 +9,7 @@ const startPatienceMs = 30_000;
 export interface AnsweringProcessOptions {
   /** The path of a program that sends "ready" first, then one answer to each message. */
   readonly program: string;
-  /** For its heap. */
+  /** The limit of its heap. */
   readonly maxMemoryMb: number;
   /** The longest time for one answer. */
   readonly patienceMs: number;

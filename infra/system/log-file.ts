@@ -56,6 +56,6 @@ export function openLogFile(path: string, maxBytes = MAX_BYTES): LogFile {
     if (lostBytes > 0 && add(Buffer.from(report))) lostBytes = 0;
     if (lostBytes > 0 || !add(bytes)) lostBytes += bytes.length;
   };
-  append(Buffer.alloc(0)); // so that the file is there
+  append(Buffer.alloc(0)); // creates the file
   return { write: (line) => append(Buffer.from(`${line}\n`)), append, close };
 }

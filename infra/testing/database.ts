@@ -21,7 +21,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   return newDatabase(server, server.template);
 }
 
-/** Makes a database without any schema, for tests of the migrations themselves. */
+/** Creates a database without any schema, for tests of the migrations themselves. */
 export async function createEmptyDatabase(): Promise<TestDatabase> {
   return newDatabase(await askForServer(), 'template0');
 }

@@ -20,7 +20,7 @@ import { vi } from 'vitest';
 import { createTestDatabase } from './database.ts';
 
 export interface TestPlatform {
-  /** What the services have: no right to change the schema or the history. */
+  /** The privileges of the services, which cannot change the schema or the events. */
   readonly pool: pg.Pool;
   /** The address that `pool` connects to. */
   readonly serviceUrl: string;
@@ -84,7 +84,7 @@ export function recordedBy(outcome: Outcome): readonly Recorded[] {
   throw new Error(outcome.kind === 'refused' ? outcome.refusal.detail : outcome.kind);
 }
 
-/** Of what kind outcomes are, or why they were refused, in alphabetical order. */
+/** The kinds of outcomes, or the reasons of refusals, in alphabetical order. */
 export function answersOf(outcomes: readonly Outcome[]): readonly string[] {
   return outcomes.map((one) => (one.kind === 'refused' ? one.refusal.code : one.kind)).toSorted();
 }
@@ -147,7 +147,7 @@ async function whileHeld(
 const waiters = `SELECT count(*) AS waiting FROM pg_stat_activity
   WHERE datname = current_database() AND wait_event_type = 'Lock'`;
 
-/** Waits until so many statements of this database wait for a lock. */
+/** Waits until this many statements of this database wait for a lock. */
 async function statementsWait(pool: pg.Pool, count: number): Promise<void> {
   await untilTrue(`${count} statements wait`, async () => {
     const { rows } = await pool.query<{ waiting: number }>(waiters);

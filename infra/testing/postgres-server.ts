@@ -42,7 +42,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   let started: Promise<RunningServer> | undefined;
   const listener = createServer((socket) => {
     started ??= startServer(folder);
-    socket.on('error', () => socket.destroy()); // a test that was stopped meanwhile
+    socket.on('error', () => socket.destroy()); // a stopped test
     started.then(
       ({ adminUrl, serviceUrl, template }) =>
         socket.end(JSON.stringify({ adminUrl, serviceUrl, template })),

@@ -1,4 +1,4 @@
-/** Makes a folder of an artifact from which the release can be started. */
+/** Prepares a folder from an artifact, from which the release can be started. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';

@@ -11,7 +11,7 @@ export interface SourceModule {
   readonly edges: ModuleEdges;
 }
 
-/** Where a specifier leads. `within` is a path of the repository, relative to its root. */
+/** The target of a specifier. `within` is a path of the repository, relative to its root. */
 type Target =
   | { readonly kind: 'within'; readonly path: string }
   | { readonly kind: 'node' }
@@ -87,7 +87,7 @@ function isProduct(path: string): boolean {
   return !TEST_FILE.test(path) && !CONFIG_FILE.test(path) && !path.startsWith('scripts/');
 }
 
-/** Whether `target` is code that tests alone use. */
+/** Whether `target` is code that only tests use. */
 export function isForTests(target: Target): boolean {
   return target.kind === 'within' && isTestFile(target.path);
 }
@@ -135,10 +135,10 @@ export function lengthViolation(path: string, source: string): string | undefine
 /** The maximum number of lines of a file without a stated reason. */
 export const MAX_LINES = 320;
 
-/** Where `specifier` leads when `importer` names it. */
+/** The target of `specifier` in `importer`. */
 export function resolve(importer: string, specifier: string): Target {
   if (isBuiltin(specifier)) return { kind: 'node' };
-  // The dashboard is a package of its own; this is its one alias.
+  // The dashboard is a separate package; this is its only alias.
   if (importer.startsWith('web/') && specifier.startsWith('#lib/')) {
     return { kind: 'within', path: posix.join('web/src', specifier.slice(1)) };
   }

@@ -21,7 +21,7 @@ const LEXEME = new RegExp(
 const REGEXP = /\/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\/[a-z]*/uy;
 const TEMPLATE_TEXT = /(?:\\[\s\S]|\$(?!\{)|[^`\\$])*/uy;
 
-// After these words a slash begins a regular expression; after any other word it divides.
+// After these words a slash begins a regular expression; after any other word it is a division.
 const BEFORE_EXPRESSION = new Set(
   'return typeof case in of do else void delete throw new await yield instanceof'.split(' '),
 );

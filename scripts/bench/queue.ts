@@ -84,7 +84,7 @@ async function benchBatches(
   });
 }
 
-/** Claims until nothing is left, each batch completed before the next is claimed. */
+/** Claims until the queue is empty, each batch completed before the next is claimed. */
 async function claimAll(
   pool: pg.Pool,
   completeAll: (runIds: readonly RunId[]) => Promise<void>,

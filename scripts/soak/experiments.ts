@@ -15,7 +15,7 @@ import { Disk, mountSmall } from './volumes.ts';
 /** An experiment that is ready to run. */
 export interface Setup {
   readonly dataDir: string;
-  /** Of the supervisor. */
+  /** Variables of the supervisor. */
   readonly variables?: Readonly<Record<string, string>>;
   readonly faults: readonly Fault[];
   /** Called when the platform has stopped. */

@@ -76,7 +76,8 @@ async function perform(
   return performance.now() - startedMs;
 }
 
-/** Kills the victim's processes. Everything starts again; the platform itself restarts the rest. */
+/** Kills the victim's processes. After a kill of all, the test starts everything again; otherwise the platform restarts
+ *  them. */
 export async function kill(edition: Edition, victim: Victim): Promise<void> {
   if (victim === 'everything') return await edition.killAll();
   for (const pid of await edition.pidsOf(victim)) send(pid, 'SIGKILL');

@@ -40,8 +40,8 @@ interface Runs {
   readonly recent: readonly Run[];
 }
 
-/** For each victim: runs end, all processes are killed, two days pass, and the platform removes what is older than one
- *  day. The victim is killed during the removal. */
+/** For each victim: runs end, all processes are killed, two days pass, and the platform removes data that is older than
+ *  one day. The victim is killed during the removal. */
 export function retentionFaults(
   clocks: Clocks,
   { journal, random, victims }: StrikeOptions,
@@ -172,7 +172,7 @@ function storedFiles(dataDir: string, runs: readonly Run[]): number {
     try {
       return readdirSync(join(dataDir, 'objects/runs', id, 'artifacts')).length;
     } catch {
-      return 0; // the folder goes with its last file
+      return 0; // the folder was removed with its last file
     }
   });
   return counts.reduce((sum, count) => sum + count, 0);

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import type { Journal } from './journal.ts';
 
 export interface Witness {
-  /** Source of a script that tells it when it starts, lives and ends. */
+  /** Source of a script that reports its start, its progress and its end. */
   readonly source: string;
   close(): void;
 }

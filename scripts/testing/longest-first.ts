@@ -1,6 +1,6 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Files that take long for their size, the longest first: begun last, they would be waited for alone. */
+/** Files that take long for their size, the longest first: started last, they would delay the end. */
 const long = [
   'services/runtime/sandbox/ordinary-user.test.ts',
   'web/e2e/roles.test.ts',

@@ -1,4 +1,4 @@
-/** A package index (PEP 503) on the loopback, with packages made by hand, that counts its requests. */
+/** A package index (PEP 503) on the loopback, with generated packages, that records its requests. */
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

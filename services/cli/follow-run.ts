@@ -12,13 +12,13 @@ export interface Following {
   readonly signal: AbortSignal;
   /** The connection is not read further before it resolves. */
   readonly onItems: (items: readonly LogItem[]) => Promise<void>;
-  /** The connection broke, and is made again. */
+  /** Called when the connection broke, before it is made again. */
   readonly onBreak: () => void;
 }
 
 const retryMs = 500;
 const maxRetryMs = 5_000;
-/** How long a server may be gone, such as for an update. */
+/** How long a server may be unavailable, for example during an update. */
 const patienceMs = 120_000;
 /** A connection without data and without a reply to a ping for this long is dead. */
 const quietMs = 20_000;

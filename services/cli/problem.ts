@@ -1,7 +1,7 @@
 /** How a command fails: a sentence for a person and a code for a program. */
 
-/** What the program ends with. Those of its own lie where scripts' own seldom do (`sysexits.h`), as
- *  `run --follow` ends with the code of the script. */
+/** Exit codes of the program. Most are codes that scripts seldom use (`sysexits.h`), as `run --follow` exits with the
+ *  code of the script. */
 export const exitCodes = {
   done: 0,
   /** The check found a problem, or a run failed without an exit code. */

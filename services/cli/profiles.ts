@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { CommandProblem, exitCodes } from './problem.ts';
 
 export interface Profile {
-  /** Of the backend, without a path. */
+  /** The URL of the backend, without a path. */
   readonly url: string;
   readonly token: string;
   /** Present if signing in created the token, so that signing out revokes it. */

@@ -25,7 +25,7 @@ export async function askHidden(question: string, instead = signInOptions): Prom
   return answer;
 }
 
-/** Whether the answer is yes. @throws CommandProblem where there is no terminal */
+/** Asks for a confirmation. @throws CommandProblem without a terminal */
 export async function confirm(question: string): Promise<boolean> {
   requireTerminal('Give --yes to confirm.');
   return /^y(es)?$/i.test((await ask(`${question} [y/N] `, process.stderr)).trim());

@@ -5,7 +5,7 @@ import { defaultProfile, readProfiles, type Profile } from './profiles.ts';
 
 export interface Session {
   readonly api: Api;
-  /** Of the backend, without a path. */
+  /** The URL of the backend, without a path. */
   readonly url: string;
   readonly token: string;
 }

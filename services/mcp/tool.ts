@@ -36,7 +36,7 @@ export function tool<Input extends TObject, Output extends TObject>(
   return definition;
 }
 
-/** Of an answer, what the schema names: callers pay for every word that they are sent. */
+/** Removes fields of a response that the schema does not list: callers pay for every token. */
 export function picked<Schema extends TObject>(schema: Schema, answer: object): Static<Schema> {
   const names = Object.keys(schema.properties as Readonly<Record<string, TSchema>>);
   const known = answer as Readonly<Record<string, unknown>>;

@@ -14,7 +14,7 @@ const START_ATTEMPTS = 3;
 const MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.url));
 
 export interface Database {
-  /** For the services. */
+  /** The address for the services. */
   readonly serviceUrl: string;
   /** Stops it; safe twice. */
   stop(): Promise<void>;

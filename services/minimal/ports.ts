@@ -63,7 +63,7 @@ async function freePort(bind: string): Promise<number> {
 
 interface ListenProblem {
   readonly address: string;
-  /** Of the error. */
+  /** The code of the error. */
   readonly code: string;
 }
 

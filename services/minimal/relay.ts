@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import type { LogFile } from '#infra/system/log-file.ts';
 
 const SHOWN_LEVELS = new Set(['warn', 'error', 'fatal']);
-/** A service that fails over and over must not bury everything else. */
+/** Repeated failures of a service must not hide other messages. */
 const SHOWN_PER_PERIOD = 5;
 const PERIOD_MS = 10_000;
 

@@ -14,7 +14,7 @@ const mostAttempts = 5;
 
 export interface RestoreParts {
   readonly dataDir: string;
-  /** Of the program that restores. */
+  /** The environment of the restore program. */
   readonly environment: Readonly<Record<string, string>>;
   /** The address of the backend, where clients see the progress meanwhile. */
   readonly host: string;
@@ -58,7 +58,7 @@ async function restoreOnce(
   const child = spawn(process.execPath, [program, 'backup', 'restore', '--asked'], {
     env: environment,
     stdio: ['ignore', 'pipe', 'pipe'],
-    // Ctrl-C must reach this process alone, which then ends the others in order.
+    // Ctrl-C must reach only this process, which then stops the others in order.
     detached: true,
   });
   const end = () => child.kill('SIGKILL');

@@ -154,7 +154,7 @@ function withForms(written: string): readonly string[] {
   return forms.filter((form) => written.includes(form));
 }
 
-/** @returns what a line of the session writes, to both of its streams */
+/** @returns the output of a command, on both streams */
 async function orchestrator(args: readonly string[], input = ''): Promise<string> {
   const child = spawn(process.execPath, [program, ...args], {
     cwd: home,

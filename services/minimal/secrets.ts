@@ -25,7 +25,7 @@ export interface Secrets {
   readonly generatedPassword: string | undefined;
   /** Adds a secret from another source, and passes it to the services. */
   withSecret(name: string, value: string): Secrets;
-  /** Remembers that the first start went well. */
+  /** Records that the first start succeeded. */
   firstStartDone(): void;
 }
 

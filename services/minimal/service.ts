@@ -1,4 +1,4 @@
-/** One supervised process: started, restarted when it dies, stopped in the end. */
+/** One supervised process: starts it, restarts it after a crash, and stops it. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -22,7 +22,7 @@ export interface ServiceOptions {
   /** Capabilities that it keeps as user 0; without this list it keeps all. */
   readonly capabilities?: readonly string[] | undefined;
   readonly healthUrl: string;
-  /** It says itself when it has started, and can be handed connections. */
+  /** Whether it reports its start itself, and accepts passed connections. */
   readonly onDemand: boolean;
   readonly relay: Relay;
   /** How long it may not respond before it is killed and restarted. */
@@ -115,7 +115,7 @@ export function createService(options: ServiceOptions): ConnectableService {
           throw new Error(`The ${name} did not start (${state})`);
         say(`The ${name} exited during startup (${state}); restarting it`);
       }
-      keepAlive().catch(() => undefined); // cut short by stop
+      keepAlive().catch(() => undefined); // interrupted by stop
     },
     async stop(patienceMs) {
       stopping.abort();
@@ -157,10 +157,10 @@ function launchProcess(options: ServiceOptions): ChildProcess {
     env: options.environment,
     // Its standard input ends with this process, however that ends.
     stdio: ['pipe', 'pipe', 'pipe', options.onDemand ? 'ipc' : 'ignore'],
-    // Ctrl-C must reach this process alone, which then stops the others in order.
+    // Ctrl-C must reach only this process, which then stops the others in order.
     detached: true,
   });
-  child.stdin?.on('error', () => undefined); // it ended; its exit says how
+  child.stdin?.on('error', () => undefined); // the exit event gives the reason
   for (const output of [child.stdout, child.stderr]) if (output) options.relay.attach(output);
   return child;
 }
@@ -169,7 +169,7 @@ function endOf(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
     child.once('error', (error) => resolve(error.message));
     child.once('exit', (code, signal) => {
-      killGroup(child); // what it may have left behind
+      killGroup(child); // its remaining children
       resolve(signal ?? `exit code ${code}`);
     });
   });

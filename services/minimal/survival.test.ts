@@ -138,7 +138,7 @@ async function places(): Promise<readonly string[]> {
   ];
 }
 
-/** Processes of the scripts' making, wherever they have gone. */
+/** Processes that the scripts have started, in any process group. */
 async function marked(): Promise<readonly string[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   const commands = await Promise.all(

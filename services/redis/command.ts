@@ -21,7 +21,7 @@ export interface Call {
   readonly session: Session;
   /** Called by EXEC: blocking commands check once and do not wait. */
   readonly inTransaction: boolean;
-  /** Aborted when the client has gone, or this process stops. */
+  /** Aborted when the client has disconnected, or this process stops. */
   readonly signal: AbortSignal;
 }
 

@@ -57,7 +57,7 @@ export class Connection {
     });
   }
 
-  /** Aborted when the client has gone. */
+  /** Aborted when the client has disconnected. */
   get signal(): AbortSignal {
     return this.#gone.signal;
   }

@@ -12,7 +12,7 @@ export interface Turned {
   readonly session: Session;
   /** Absent if the client could not sign in. */
   readonly caller: Caller | undefined;
-  /** Of the command. */
+  /** The name of the command. */
   readonly name: string;
   readonly code: Code;
   /** Stream id of the affected resource. */

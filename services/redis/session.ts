@@ -6,7 +6,7 @@ import type { Request } from './resp/requests.ts';
 /** Commands between MULTI and EXEC. */
 export interface Transaction {
   readonly queued: Request[];
-  /** Of all arguments of the queued commands. */
+  /** The size of all arguments of the queued commands. */
   bytes: number;
   /** A command was refused before it was queued: EXEC runs nothing. */
   isBroken: boolean;

@@ -1,4 +1,4 @@
-/** Ends started runs whose runtime has gone (contract §3, "Runtime loss"). */
+/** Ends started runs whose runtime is lost (contract §3, "Runtime loss"). */
 import { mustParse, parseCommandId } from '#domain/kernel/ids.ts';
 import type { Commands } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';

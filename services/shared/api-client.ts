@@ -35,7 +35,7 @@ export interface ApiCall {
   readonly body?: unknown;
   /** Sent as they are, in place of `body`. */
   readonly bytes?: Uint8Array | Blob;
-  /** The path begins at the root of the server, not at `/api/v1`. */
+  /** The path starts at the root of the server, not at `/api/v1`. */
   readonly fromRoot?: boolean;
   readonly signal?: AbortSignal;
   /** Longest time to the end of the answer. Default: 90 s. */

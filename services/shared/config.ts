@@ -34,7 +34,7 @@ export const platformSettings = [
   ...telemetryNames,
 ] as const satisfies readonly SettingName[];
 
-/** The present master key, and the other one while they change places. */
+/** The current master key, and the other one during a rotation. */
 export function masterKeys(
   config: Pick<Settings, 'secretMasterKey' | 'secretMasterKeyOther'>,
 ): readonly [Uint8Array, ...Uint8Array[]] {

@@ -15,7 +15,7 @@ const slowestMs = 1_000;
 
 export interface DatabaseClockOptions {
   readonly database: Queryable;
-  /** For a connection whose name tells other processes of a wrong clock. */
+  /** For a connection whose application name reports a wrong clock to other processes. */
   readonly url: string;
   /** The clock of this machine. */
   readonly own: Clock;

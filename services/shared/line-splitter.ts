@@ -1,6 +1,6 @@
-/** From the bytes of a process to lines that can be stored. Pure: what comes out depends on the
- *  bytes alone, never on the pieces in which they arrived. As in a terminal, text after a carriage return replaces the
- *  line, so that a progress bar is one line and not hundreds. */
+/** Splits the output of a process into lines that can be stored. Pure: the result depends only on the bytes, never on
+ *  their chunks. As in a terminal, text after a carriage return replaces the line, so that a progress bar is one line
+ *  and not hundreds. */
 
 /** A line over this many bytes is split (contract, "Run log"). */
 export const MAX_LINE_BYTES = 64 * 1024;
@@ -136,7 +136,7 @@ function flush(pending: Pending, atEnd: boolean): LogLine[] {
   const firstCr = bytes.indexOf(CR);
   const text = firstCr === -1 ? bytes : bytes.subarray(0, firstCr);
   const length = atEnd || firstCr !== -1 ? text.length : completeLength(text);
-  // What is left is half a character, or half a line end.
+  // The rest is an incomplete character or line end.
   pending.bytes = atEnd
     ? EMPTY
     : Buffer.from(bytes.subarray(firstCr === -1 ? length : bytes.length - 1));

@@ -52,7 +52,7 @@ export function startLoop(options: LoopOptions): Loop {
         const restMs = Math.max(gatherMs, earlyMs);
         if (restMs > 0) await pause(restMs, signal);
       } catch (error) {
-        if (signal.aborted) return; // the round was cut short, as asked
+        if (signal.aborted) return; // the round was aborted by stop
         failures += 1;
         options.logger.error({ loop: options.name, failures, error }, 'background task failed');
         await pause(backoffMs(failures), signal);

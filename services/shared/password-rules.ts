@@ -15,7 +15,7 @@ const minPartLength = 4;
 const minDifferentCharacters = 4;
 const ownWords = ['orchestrator', 'script orchestration', 'changeme', 'change-me', 'change me'];
 
-/** Why a password cannot be set, as a sentence; `undefined` where it can. */
+/** The reason why a password cannot be set, as a sentence; `undefined` if it can. */
 export function passwordProblem(
   password: string,
   { email, name = '' }: PasswordOwner,

@@ -4,7 +4,7 @@ import bcrypt from 'bcrypt';
 
 export const minPasswordLength = 8;
 export const maxPasswordBytes = 72;
-/** Of their hashes, as a power of two. */
+/** The cost of password hashes, as a power of two. */
 export const passwordCost = 12;
 
 export interface Passwords {

@@ -46,11 +46,11 @@ export interface Platform {
   readonly logs: NotifyingRunLogs;
   readonly clock: DatabaseClock;
   readonly ids: Ids;
-  /** Of this process. */
+  /** The run ends that this process has recorded. */
   readonly runEnds: RunEnds;
   /** Present if a collector is configured. */
   readonly tracing: Tracing | undefined;
-  /** Where a collector is named: exports the metrics of a registry to it. */
+  /** Exports the metrics of a registry to the collector, if one is configured. */
   readonly exportMetrics: Telemetry['exportMetrics'];
   /** Disconnects; safe twice. */
   close(): Promise<void>;
@@ -64,7 +64,7 @@ export interface PlatformOptions extends Pick<Settings, (typeof platformSettings
   readonly logger: Logger;
   /** Ends the wait for an unavailable database. */
   readonly signal?: AbortSignal;
-  /** Of this machine. Default: its own. */
+  /** The clock of this machine. Default: the system clock. */
   readonly ownClock?: Clock;
   /** Histories of streams that this process has used recently. */
   readonly known?: KnownStreams;

@@ -43,7 +43,7 @@ export function addProcessMetrics(registry: Registry): void {
 }
 
 export interface ClockDifference {
-  /** Positive where the clock of the machine is ahead of the database's. */
+  /** Positive if the clock of the machine is ahead of the database's. */
   readonly differenceSeconds: number;
 }
 

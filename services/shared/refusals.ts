@@ -69,7 +69,7 @@ export class RefusalRecorder {
     return next;
   }
 
-  /** Records what is left, as far as that is possible; safe twice. */
+  /** Tries to record the buffered refusals; safe to call twice. */
   async close(): Promise<void> {
     await this.#loop.stop();
     await this.flush().catch((error: unknown) => {

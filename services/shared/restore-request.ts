@@ -24,7 +24,7 @@ export function restoreAskedFor(dataDir: string): RestoreRequest | undefined {
   }
 }
 
-/** Writes it, whole or not at all. */
+/** Writes the request atomically. */
 export function noteRestore(dataDir: string, request: RestoreRequest): void {
   const file = fileIn(dataDir);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });

@@ -82,7 +82,7 @@ export const settings = {
   // Addresses
   bind: text('ORCH_BIND', ipAddress, '127.0.0.1'),
   httpPort: port('ORCH_HTTP_PORT', 8080),
-  /** Where others reach the backend, as addresses that are handed out begin. */
+  /** The public URL of the backend, with which generated URLs begin. */
   publicUrl: optional(text('ORCH_PUBLIC_URL', publicAddress)),
   runtimeHealthPort: port('ORCH_RUNTIME_HEALTH_PORT', 9091),
   schedulerHealthPort: port('ORCH_SCHEDULER_HEALTH_PORT', 9092),
@@ -105,7 +105,7 @@ export const settings = {
     { min: 1, max: 1_000_000 },
     1000,
   ),
-  /** For the first byte and the headers of a request. */
+  /** The deadline for the first byte and the headers of a request. */
   headersTimeoutSeconds: integer('ORCH_HEADERS_TIMEOUT_SECONDS', { min: 1, max: 3600 }, 10),
   /** The period in which a body must transfer a minimum of bytes. */
   bodyTimeoutSeconds: integer('ORCH_BODY_TIMEOUT_SECONDS', { min: 1, max: 3600 }, 30),
@@ -187,14 +187,14 @@ export const settings = {
   queueLeaseSeconds: integer('ORCH_QUEUE_LEASE_SECONDS', { min: 2, max: 3600 }, 60),
   /** The interpreter for scripts that name none. */
   python: optional(path('ORCH_PYTHON')),
-  /** Execute runs even where a required layer of the sandbox is missing. */
+  /** Executes runs even if a required layer of the sandbox is missing. */
   sandboxLenient: flag('ORCH_SANDBOX_LENIENT', false),
   /** Most interpreters that are kept ready for the scripts that ran last. 0: each run starts one. */
   keepers: integer('ORCH_KEEPERS', { min: 0, max: 100 }, 4),
   logRuns: flag('ORCH_LOG_RUNS', false),
 
   // Queries that scripts send to the database
-  /** Of each runtime, for all its runs. */
+  /** Per runtime, for all its runs. */
   queryConnections: integer('ORCH_QUERY_CONNECTIONS', { min: 1, max: 50 }, 2),
   querySeconds: integer('ORCH_QUERY_SECONDS', { min: 1, max: 300 }, 5),
   queryWaitSeconds: integer('ORCH_QUERY_WAIT_SECONDS', { min: 1, max: 600 }, 30),
@@ -210,6 +210,6 @@ export const settings = {
   supervised: flag('ORCH_SUPERVISED', false),
   /** The supervisor started this process at a connection: it listens too, and passes on connections. */
   onDemand: flag('ORCH_ON_DEMAND', false),
-  /** Load the program, so that its compiled form is kept, and end. */
+  /** Loads the program, so that its compiled form is cached, then exits. */
   warmUp: flag('ORCH_WARM_UP', false),
 } as const satisfies Record<string, Setting<unknown>>;

@@ -48,7 +48,7 @@ export class TokenUses {
     await database.query(noteUses, [used, clock.now()]);
   }
 
-  /** Stores what is left, as far as that is possible; safe twice. */
+  /** Tries to store the noted uses; safe to call twice. */
   async close(): Promise<void> {
     await this.#loop.stop();
     await this.flush().catch((error: unknown) => {

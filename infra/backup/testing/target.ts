@@ -26,7 +26,7 @@ import {
 export interface Target {
   readonly adminUrl: string;
   readonly pool: Database['pool'];
-  /** Of the objects. */
+  /** The folder of the objects. */
   readonly folder: string;
   /** @param from the folder of the object store with the backup. Default: the sample's */
   restore(

@@ -18,7 +18,7 @@ export function podsOf(manifests: readonly Manifest[]): ReadonlyMap<string, PodS
 const capabilities: Readonly<Record<string, readonly string[]>> = {
   frontend: ['NET_BIND_SERVICE'],
 };
-/** What the sandbox needs on nodes that are prepared for it (docs/kubernetes.md). */
+/** The requirements of the sandbox on prepared nodes (docs/kubernetes.md). */
 const sandboxed = new Set(['runtime']);
 
 /** One line for each rule that a pod breaks. */

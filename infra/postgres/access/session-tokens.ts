@@ -1,5 +1,5 @@
-/** Which refresh token of a session is good, and which key goes with it (docs/adr/0018). A token that was traded before is in foreign
- *  hands when it comes again (RFC 9700 §4.14.2). */
+/** The valid refresh token of a session, and its session key (docs/adr/0018). A repeated token that was exchanged
+ *  before has been stolen (RFC 9700 §4.14.2). */
 import type { SessionId } from '#domain/kernel/ids.ts';
 import type { Queryable } from '../database.ts';
 

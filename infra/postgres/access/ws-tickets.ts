@@ -1,5 +1,5 @@
-/** One-time tickets for WebSockets: for clients that can send a token nowhere but in the address. Such
- *  an address ends up in logs, where a used ticket is worth nothing. */
+/** One-time tickets for WebSockets, for clients that can send a token only in the URL. URLs end up in logs, where a
+ *  used ticket is worthless. */
 import { createHash, randomBytes } from 'node:crypto';
 import { mustParse, parseSessionId, type SessionId } from '#domain/kernel/ids.ts';
 import type { Queryable } from '../database.ts';

@@ -210,7 +210,7 @@ export const unexpectedReads = new Proxy({} as DecisionReads, {
   get: () => () => Promise.reject(new NotAsked()),
 });
 
-/** Runs of a script that a batch has made active or waiting. */
+/** The runs of a script that a batch has activated or queued as waiting. */
 interface AddedRuns {
   readonly active: number;
   readonly waiting: number;

@@ -1,5 +1,5 @@
-/** Which runs were queued or running at a moment, from the events alone: what happened since the last mark
- *  before it is added to what was active there. */
+/** Returns the runs that were queued or running at a point in time, from the events alone: the last mark before it,
+ *  plus the later events. */
 import type { StreamId } from '#domain/kernel/event.ts';
 import type { Queryable } from '../database.ts';
 import { boundsOf, type Moment } from './streams-at.ts';

@@ -37,7 +37,7 @@ export interface Changes {
 
 export interface ChangedStream {
   readonly streamId: string;
-  /** A script has gone to another group. */
+  /** The script was moved to another group. */
   readonly regrouped: boolean;
 }
 

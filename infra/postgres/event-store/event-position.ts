@@ -4,7 +4,7 @@ import type { Queryable } from '../database.ts';
 import { readCheckpoint } from '../readers/checkpoints.ts';
 
 const statements = {
-  // What comes later than this statement has a transaction from the horizon on.
+  // Events that appear after this statement have a transaction id from the horizon on.
   issued: `SELECT is_called AND last_value >= $1 AS issued,
       pg_snapshot_xmin(pg_current_snapshot()) AS horizon
     FROM events_global_position_seq`,
@@ -49,7 +49,7 @@ export async function positionReached(db: Queryable, awaited: AwaitedPosition): 
   return true;
 }
 
-/** Asks again and again, over all conditions together no longer than is awaited. */
+/** Polls all conditions, together no longer than the timeout. */
 function patience({ patienceMs, gone }: AwaitedPosition) {
   const deadlineMs = performance.now() + patienceMs;
   return async (condition: () => Promise<boolean>): Promise<boolean> => {

@@ -31,7 +31,7 @@ const statements = {
       FROM search WHERE step > 0)
     SELECT version FROM search WHERE step = 0) AS version
     FROM unnest($1::text[]) AS streams (stream_id)`,
-  // The ids of one type differ in their digits alone, so that any collation keeps them together.
+  // The ids of one type differ only in their digits, so that any collation keeps them together.
   streamsAt: `SELECT s.stream_id FROM streams s
     WHERE s.stream_id > $1 AND s.stream_id <= $2 AND s.stream_type = $3 AND EXISTS (
       SELECT FROM events e WHERE e.stream_id = s.stream_id AND e.version = 1
@@ -148,7 +148,7 @@ export function boundsOf(moment: Moment): readonly [number | null, Date | null] 
   return moment.kind === 'position' ? [moment.position, null] : [null, moment.time];
 }
 
-/** Single events of a stream by their versions; those that it has. */
+/** Single events of a stream by their versions; missing ones are omitted. */
 export async function readVersions(
   db: Queryable,
   streamId: StreamId,

@@ -2,7 +2,7 @@
 import type { Queryable } from '../database.ts';
 
 export const maxStateKeys = 1_000;
-/** Of all values of one script. */
+/** The limit for all values of one script. */
 export const maxStateBytes = 10 * 1024 * 1024;
 
 const statements = {
@@ -27,7 +27,7 @@ export async function getState(
 }
 
 /** @param value JSON text
- *  @returns false when the script keeps too much already */
+ *  @returns false if the state of the script would be too large */
 export async function setState(
   db: Queryable,
   scriptId: string,

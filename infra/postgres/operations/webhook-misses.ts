@@ -28,7 +28,7 @@ export interface Miss {
   readonly webhookId: string;
   /** Why it was refused; `null` for a repetition of the call that made `runId`. */
   readonly code: string | null;
-  /** Of the answer. */
+  /** Of the response. */
   readonly status: number;
   readonly runId: string | null;
   readonly ip: string;

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => platform.close());
 
-// Each test has its own runs, and a queue of these alone.
+// Each test has its own runs, and a queue of these only.
 let first = 0;
 beforeEach(async () => {
   first += 100;

@@ -1,4 +1,4 @@
-/** Hands the events on to the feed, in the order of the store. */
+/** Publishes the events to the feed, in the order of the store. */
 import type { Position } from '#domain/kernel/event.ts';
 import type { EventFeed } from '#domain/ports/event-feed.ts';
 import type { Queryable } from '../database.ts';
@@ -6,7 +6,7 @@ import { newestPlace, placeOfEvent } from '../event-store/event-chunks.ts';
 import { readAll } from '../event-store/event-store.ts';
 import { makeCheckpoint, readCheckpoint, removeCheckpoint, setCheckpoint } from './checkpoints.ts';
 
-/** Of its checkpoint. */
+/** The name of its checkpoint. */
 export const feederName = 'event feed';
 const version = 1;
 const chunkSize = 200;

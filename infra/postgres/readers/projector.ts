@@ -68,7 +68,7 @@ export class Projector {
       : await readChunk(this.#pool, after, [...types], chunkSize);
   }
 
-  /** Rows and places move together or not at all; the lock of a place makes one writer. */
+  /** Rows and checkpoints change together or not at all; the lock of a checkpoint ensures a single writer. */
   async #apply({ after, readers }: AtPlace<Projection>): Promise<Step> {
     const next = await this.#read(after, readers);
     if (next === undefined) return nothing;

@@ -17,7 +17,7 @@ const statements = {
 };
 
 export interface ReaderLag {
-  /** Of the checkpoint. */
+  /** The name of the checkpoint. */
   readonly name: string;
   /** Unread events, counted up to 10,000. */
   readonly events: number;

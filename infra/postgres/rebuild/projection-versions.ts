@@ -15,7 +15,7 @@ const statements = {
 /** The rows of one projection that this program cannot use. */
 export interface OutdatedRows {
   readonly projection: Projection;
-  /** Version of the rows; 0 where it has none though there are events. */
+  /** Version of the rows; 0 if it has none although there are events. */
   readonly recorded: number;
 }
 

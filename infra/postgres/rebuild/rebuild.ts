@@ -25,7 +25,7 @@ const chunkSize = 20_000;
 /** While the switch waits for its locks, all other transactions wait behind it. */
 const lockPatienceMs = 500;
 const switchAttempts = 40;
-const losses: ReadonlySet<string | undefined> = new Set(['55P03', '40P01']); // no lock in time; a ring
+const losses: ReadonlySet<string | undefined> = new Set(['55P03', '40P01']); // lock timeout; deadlock
 
 export interface RebuildProgress {
   /** Global position of the last event that the new rows have seen, and of the newest. */
@@ -63,7 +63,7 @@ export async function rebuildProjection(options: RebuildOptions): Promise<Rebuil
   } finally {
     // The server may detect a lost connection late; the next rebuild must not wait for that.
     await client.query('SELECT pg_advisory_unlock_all()').catch(() => undefined);
-    client.release(true); // the connection has a search path of its own
+    client.release(true); // the connection has another search path
   }
 }
 

@@ -43,8 +43,8 @@ export async function makeShadow(db: Queryable, schema: string, table: string): 
   }
 }
 
-/** Makes an empty copy for this session alone, which hides the table by its name: without the indexes that only
- *  make it quicker. */
+/** Creates an empty temporary copy, which hides the table by its name in this session, without indexes that only
+ *  improve speed. */
 export async function makeOwnCopy(db: Queryable, table: string): Promise<void> {
   await db.query(`CREATE TEMPORARY TABLE ${table} (LIKE public.${table} INCLUDING DEFAULTS
     INCLUDING CONSTRAINTS INCLUDING GENERATED)`);

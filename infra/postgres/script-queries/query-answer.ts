@@ -7,7 +7,7 @@ const insufficientPrivilege = '42501';
 const queryCanceled = '57014';
 
 const statements = {
-  // An administrator's parameters are left alone where the database has not handed them over.
+  // Parameters of an administrator are not set unless the database grants the permission.
   limit: `SELECT set_config(name, value, false) FROM unnest($1::text[], $2::text[]) AS limits (name, value)
     WHERE name <> ALL ($3) OR has_parameter_privilege(name, 'SET')`,
   begin: `BEGIN READ ONLY`,
@@ -49,7 +49,7 @@ export class QueryRefused extends Error {
 
 interface Answer {
   readonly line: string;
-  /** Names that several columns have; with the first row alone. */
+  /** Duplicate column names, checked in the first row only. */
   readonly repeated: readonly string[] | null;
 }
 

@@ -23,7 +23,7 @@ beforeAll(async () => {
   const directory = fileURLToPath(new URL('../../../migrations', import.meta.url));
   await migrate(server.adminUrl, { directory });
   pool = new pg.Pool({ connectionString: server.serviceUrl });
-  pool.on('error', () => undefined); // the server ends it at its own end
+  pool.on('error', () => undefined); // ends with the server
   // As talkative as a server can be.
   await withClient(server.adminUrl, async (client) => {
     const database = 'ALTER DATABASE orchestrator SET';

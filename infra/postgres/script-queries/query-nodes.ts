@@ -1,5 +1,5 @@
-/** The nodes of PostgreSQL's syntax tree that a query of a script may have, each with its fields. What is not named
- *  here is refused, also where a later version of the grammar adds it. */
+/** The nodes of PostgreSQL's syntax tree that queries of scripts may use, with their fields. Other nodes are refused,
+ *  also those that a later version of the grammar adds. */
 
 /** By the kind of node: fields with plain values, with other nodes, and with a node of one kind that the tree
  *  does not name again. */

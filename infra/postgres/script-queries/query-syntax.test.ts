@@ -29,7 +29,7 @@ async function allowedOf(queries: readonly string[]): Promise<readonly string[]>
   return queries.filter((_query, index) => problems[index] === undefined);
 }
 
-/** Those that the database answers to the role of queries, which is confined. */
+/** The queries that the database accepts for the restricted role of queries. */
 async function answeredOf(queries: readonly string[]): Promise<readonly string[]> {
   return await withClient(database.serviceUrl, async (client) => {
     const answered: string[] = [];

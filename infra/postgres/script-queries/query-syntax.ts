@@ -1,5 +1,5 @@
-/** Checks the syntax tree of a query against what is listed. The database's privileges bound functions and
- *  relations as well; they do not see the constructs and the types that the server executes without a function. */
+/** Checks the syntax tree of a query against the lists. The database's privileges restrict functions and relations as
+ *  well, but not the constructs and types that the server executes without a function. */
 import { allowedNodes, constructNames, positionFields } from './query-nodes.ts';
 
 /** Names that a query may use, each kind as `queries.syntax` has them. */
@@ -43,7 +43,7 @@ export interface SyntaxTree {
 
 interface Place {
   readonly depth: number;
-  /** Of the nearest node that has one. */
+  /** The offset of the nearest node that has one. */
   readonly offset: number | undefined;
   /** Names of WITH that are in scope. */
   readonly ctes: ReadonlySet<string>;
@@ -213,7 +213,7 @@ function refusal(construct: string, offset: number | undefined): NotAllowed {
   return new NotAllowed(`${name} is not allowed`, offset);
 }
 
-/** Of the first position in a tree, which is no deeper than what was checked before it. */
+/** The first position in a tree whose depth has been checked before. */
 function firstOffset(value: unknown, depth = 0): number | undefined {
   if (typeof value !== 'object' || value === null || depth > maxDepth) return undefined;
   const { location } = value as { readonly location?: unknown };

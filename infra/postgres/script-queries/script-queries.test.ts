@@ -11,7 +11,7 @@ import { ScriptQueries, type ScriptQueriesOptions } from './script-queries.ts';
 
 let platform: TestPlatform;
 let queries: ScriptQueries;
-/** With the layer of the database alone. */
+/** With the protection of the database only. */
 let unchecked: ScriptQueries;
 beforeAll(async () => {
   platform = await openTestPlatform();

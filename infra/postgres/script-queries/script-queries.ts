@@ -37,7 +37,7 @@ export interface ScriptQueriesOptions {
   readonly platform: Queryable;
   readonly connections: number;
   readonly timeoutMs: number;
-  /** For a connection. */
+  /** The maximum wait for a connection. */
   readonly maxWaitMs: number;
   /** Runs queries even if the database does not restrict them. */
   readonly lenient: boolean;

@@ -8,7 +8,7 @@ interface SeccompProfile {
   readonly syscalls: readonly object[];
 }
 
-/** Of a container by Docker's defaults. */
+/** Masked in a container by Docker's defaults. */
 const maskedPaths = [
   '/proc/acpi',
   '/proc/kcore',

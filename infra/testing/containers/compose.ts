@@ -31,7 +31,7 @@ export interface ComposeOptions {
   readonly environment: Readonly<Record<string, string>>;
   /** Folder that `make-secrets` filled. */
   readonly secrets: string;
-  /** Makes a writable folder for a volume. @param path in the container */
+  /** Creates a writable folder for a volume. @param path in the container */
   readonly volume: (path: string) => string;
   readonly mounts: readonly Mount[];
 }

@@ -36,7 +36,7 @@ interface Stores {
 }
 
 export class Deployment {
-  /** Of the front. */
+  /** The URL of the front. */
   readonly url: string;
   readonly redisPort: number;
   readonly #folder: string;
@@ -258,7 +258,7 @@ export class Deployment {
   }
 }
 
-/** Asks until there is an answer. @throws Error after 90 s, naming `what` */
+/** Polls until there is a result. @throws Error after 90 s, naming `what` */
 export async function until<Answer>(
   what: string,
   ask: () => Promise<Answer | undefined>,

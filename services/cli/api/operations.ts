@@ -1,4 +1,4 @@
-/** The operations of the API as commands know them: `operations.json`, which `write-operations.ts` makes from
+/** The operations of the API for commands: `operations.json`, which `write-operations.ts` generates from
  *  `docs/openapi.json`. The table is small enough to be read at every start. */
 import { readFileSync } from 'node:fs';
 
@@ -24,7 +24,7 @@ export interface Field {
 
 export interface ApiOperation {
   readonly id: string;
-  /** Of its command. */
+  /** The name of its command. */
   readonly name: string;
   readonly method: string;
   readonly path: string;

@@ -98,7 +98,7 @@ function cases(commands: readonly Command[]): string {
   return [...groups, ...values, ...own].join('\n');
 }
 
-/** Of a line with the command, up to the word before. */
+/** The command line up to the previous word. */
 function pattern(name: string): string {
   return name.includes(' ') ? `${name.replace(' ', '\\ ')}\\ ` : `${name}\\ *\\ `;
 }

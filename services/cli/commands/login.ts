@@ -129,7 +129,7 @@ async function revoke({ url, token, token_id: id }: Profile): Promise<string | u
     await new Api(url, token).call('DELETE', `/auth/tokens/${part(id)}`);
     return undefined;
   } catch (error) {
-    // What is revoked or has expired already is as it should be.
+    // A revoked or expired token needs no revocation.
     if (error instanceof ApiProblem)
       return [401, 404].includes(error.status) ? undefined : error.message;
     throw error;

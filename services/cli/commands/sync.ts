@@ -25,7 +25,7 @@ interface Compared {
   readonly project: Project;
   readonly here: Hashes;
   readonly there: Hashes;
-  /** Of the script's files, for `If-Match`. */
+  /** The ETag of the script's files, for `If-Match`. */
   readonly etag: string | undefined;
   readonly found: readonly Difference[];
 }

@@ -30,7 +30,7 @@ export async function readProject(folder: string): Promise<Project | undefined> 
   );
 }
 
-/** The project that `from` lies in. @throws CommandProblem outside of any */
+/** The project that contains `from`. @throws CommandProblem outside of a project */
 export async function findProject(
   from: string,
 ): Promise<{ readonly folder: string; readonly project: Project }> {

@@ -48,7 +48,7 @@ interface Started extends Observed {
 }
 
 const usualStopPatienceMs = 60_000;
-/** How long the database from before an update is kept for its rollback. */
+/** How long the previous database is kept after an update for a rollback. */
 const keepMs = 24 * 60 * 60_000;
 
 /** Runs until a release exits on its own. @param signal asks it to end. @returns its exit code */
@@ -173,7 +173,7 @@ function start(release: Installed, options: GuardOptions, signal: AbortSignal): 
   const child = spawn(nodeOf(release), ['--max-semi-space-size=1', entryOf(release)], {
     env: { ...options.environment, [guardedVariable]: 'true' },
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
-    // Ctrl-C reaches the guard alone, which hands it on.
+    // Ctrl-C reaches only the guard, which forwards it.
     detached: true,
   });
   const stop = () => void child.kill('SIGTERM');

@@ -1,5 +1,5 @@
-/** Decides whether a release that was started is well. The previous release does, by what it measures itself: the
- *  health of each service, restarts, and the output of a run. */
+/** Decides whether a started release is healthy. The previous release decides, by its own measurements: the health of
+ *  each service, restarts, and the output of a run. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { answerTo, type Releases, type SelfCheck, type Switch } from '#services/shared/releases.ts';
 import { isHealthy } from '../health.ts';

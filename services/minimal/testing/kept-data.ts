@@ -1,5 +1,5 @@
-/** The data folder of an earlier release, kept as one small file that depends on no version of PostgreSQL: the rows of
- *  every table, the migrations that had made them, and the other files. */
+/** The data folder of an earlier release in one small file that does not depend on a version of PostgreSQL: the rows of
+ *  every table, the migrations that created them, and the other files. */
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

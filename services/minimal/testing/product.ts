@@ -47,7 +47,7 @@ export interface ProductOptions {
   readonly signIn?: boolean;
   /** Undefined: not set, whatever the default is. */
   readonly variables?: Readonly<Record<string, string | undefined>>;
-  /** Of the release. Default: this one's. */
+  /** The folder of the release. Default: this one's. */
   readonly folder?: string;
   /** The maximum time until it is healthy. Default: two minutes. */
   readonly patienceMs?: number;
@@ -63,7 +63,7 @@ export class Product {
   readonly baseUrl: string;
   /** Endpoint of the MCP server. */
   readonly mcpUrl: string;
-  /** Of the runtime. */
+  /** The metrics of the runtime. */
   readonly metricsUrl: string;
   readonly dataDir: string;
   readonly #process: ChildProcess;

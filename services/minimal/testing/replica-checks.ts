@@ -69,8 +69,8 @@ export async function unfollowedRuns(
   return [...attempts.rows, ...chains.rows.filter(({ sources, targets }) => sources !== targets)];
 }
 
-/** Runs whose scripts say that they were started twice, without its being recorded, or that a run which is
- *  said to be a success never came to its end. */
+/** Runs that were executed twice without a record of it, according to their scripts, and successful runs whose script
+ *  did not reach its end. */
 export async function wronglyExecuted(
   pool: pg.Pool,
   fleet: Fleet,

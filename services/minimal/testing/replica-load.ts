@@ -18,7 +18,7 @@ print("done")
 note("end")
 `;
 
-/** Of the scripts with retries. */
+/** The maximum attempts of the scripts with retries. */
 export const maxAttempts = 3;
 
 export interface Note {

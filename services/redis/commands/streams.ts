@@ -109,7 +109,7 @@ async function add(call: MemberCall, parts: StreamParts): Promise<Answer> {
   return placeOf(lastSeq);
 }
 
-/** @param isReverse XREVRANGE: the end comes first, and so do the last lines */
+/** @param isReverse XREVRANGE: the end comes first, and the newest lines are returned first */
 async function range(call: MemberCall, parts: StreamParts, isReverse = false): Promise<Answer> {
   const [name, first, second, option, value, ...others] = call.args;
   const [start, end] = isReverse ? [second, first] : [first, second];

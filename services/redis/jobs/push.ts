@@ -65,7 +65,7 @@ export async function readJobs(
   });
 }
 
-/** Queues the run of a job. @returns why not, where it was refused */
+/** Queues the run of a job. @returns the reason if it was refused */
 export async function pushJob(
   { given, script }: Job,
   caller: Caller,

@@ -1,6 +1,5 @@
-/** Writes what holders of leases say to the logs of their runs. Each piece is stored under the lock of the
- *  lease, so that it comes behind all before it, whichever adapter took those, and nothing is written by
- *  a holder whose lease has expired. */
+/** Writes lines of leaseholders to the logs of their runs. Each chunk is stored under the lock of the lease, so that
+ *  chunks of all adapters are ordered, and nothing is written by a holder whose lease has expired. */
 import type { Bus } from '#domain/ports/bus.ts';
 import type { Clock } from '#domain/ports/clock.ts';
 import type { LogChunk } from '#domain/ports/run-logs.ts';
@@ -48,7 +47,7 @@ export class LeasedLogs {
     this.#parts = parts;
   }
 
-  /** @returns the number of the last line; `undefined` where the lease has ended */
+  /** @returns the number of the last line; `undefined` if the lease has expired */
   async append(
     held: Written,
     stream: 'stdout' | 'stderr',

@@ -9,7 +9,7 @@ export type Reply =
   | Buffer
   | null
   | readonly Reply[]
-  /** One word of the server. */
+  /** A status reply. */
   | { readonly kind: 'status'; readonly text: string }
   | { readonly kind: 'error'; readonly text: string }
   /** The null array, which RESP2 distinguishes from the null string. */

@@ -19,7 +19,7 @@ import type { ReadModels } from '#projections/projection.ts';
 import { activeRunsOf, dueSchedules, type DueSchedule } from '#projections/schedules/due.ts';
 
 const schedulesAtOnce = 256;
-/** Of one schedule, in one round. */
+/** The limit per schedule and round. */
 const dueTimesAtOnce = 500;
 
 export interface DueSchedulesParts {

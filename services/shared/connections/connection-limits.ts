@@ -93,7 +93,7 @@ export class ConnectionLimits {
     for (const { response } of this.#connections.values()) announceClose(response);
   }
 
-  /** Admits a connection, or ends it where no other can make room. */
+  /** Admits a connection, or ends it if no other connection can be closed. */
   add(socket: Socket): void {
     const address = peerOf(socket.remoteAddress ?? '');
     const known = this.#peers.get(address);

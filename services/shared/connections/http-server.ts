@@ -5,7 +5,7 @@ import type { ConnectionLimits } from './connection-limits.ts';
 import { plainResponse } from './plain-response.ts';
 
 export interface HttpDeadlines {
-  /** For the first byte and the headers of a request. */
+  /** The deadline for the first byte and the headers of a request. */
   readonly headersMs: number;
   /** A body must bring `minBodyBytesPerSecond` in each such period. */
   readonly bodyMs: number;

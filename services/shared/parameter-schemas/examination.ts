@@ -17,7 +17,7 @@ const options = {
   validateFormats: false,
   logger: false,
 } as const;
-/** For one schema alone, so that none finds parts of another, or of the standard's own. */
+/** One instance per schema, so that no schema finds parts of another, or of the standard's schemas. */
 const alone = { ...options, meta: false, validateSchema: false } as const;
 
 const dialects = {

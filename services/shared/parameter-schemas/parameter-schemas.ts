@@ -44,7 +44,7 @@ export class ParameterSchemas {
     return await this.#ask({ schema: text }, field);
   }
 
-  /** What is wrong with parameters.
+  /** The problem with parameters.
    *  @param field their name in the body */
   async valueProblem(
     schema: object,

@@ -40,7 +40,7 @@ export type ClientName = (typeof clientNames)[number];
 
 type Command = readonly [program: string, args: readonly string[], env?: Record<string, string>];
 
-/** Output of a program. @throws with what it printed when it fails */
+/** Output of a program. @throws with its output if it fails */
 async function output([program, args, env = {}]: Command, cwd: string): Promise<string> {
   const options = { cwd, env: { ...process.env, ...env }, maxBuffer: 64 * 1024 * 1024 };
   return (await run(program, args, options)).stdout;
