@@ -15,7 +15,7 @@ import { createOnDemand } from './on-demand.ts';
 import { platformProblem } from './platform.ts';
 import { moveTakenPorts, takenPorts } from './ports.ts';
 import { createRelay } from './relay.ts';
-import { onRestoreAsked, restoreIfAsked, type RestoreParts } from './restores.ts';
+import { onRestoreRequested, restoreIfRequested, type RestoreParts } from './restores.ts';
 import { prepareSecrets, type Secrets } from './secrets.ts';
 import { createService, type Service } from './service.ts';
 import type { ServiceDefinition } from './services.ts';
@@ -98,7 +98,7 @@ async function startAll(
   signal.throwIfAborted();
   const secrets = prepared.withSecret('ORCH_DATABASE_URL', running.database.serviceUrl);
   const restoring = restoreParts(options, config, secrets);
-  await restoreIfAsked(restoring, AbortSignal.any([signal, running.stopping.signal]));
+  await restoreIfRequested(restoring, AbortSignal.any([signal, running.stopping.signal]));
   signal.throwIfAborted();
   const startServices = async (): Promise<void> => {
     running.services = options.services.map((definition) => {
@@ -145,7 +145,7 @@ async function keepRestoring(
   const { signal } = running.stopping;
   while (!signal.aborted) {
     await new Promise<void>((resolve) => {
-      const leave = onRestoreAsked(parts.dataDir, resolve);
+      const leave = onRestoreRequested(parts.dataDir, resolve);
       signal.addEventListener('abort', () => {
         leave();
         resolve();
@@ -154,7 +154,7 @@ async function keepRestoring(
     if (signal.aborted) return;
     parts.say('A restore was requested; stopping the services');
     await stopServices(running);
-    await restoreIfAsked(parts, signal);
+    await restoreIfRequested(parts, signal);
     if (signal.aborted) return;
     try {
       await startServices();

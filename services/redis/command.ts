@@ -5,8 +5,8 @@ import type { Reply } from './resp/replies.ts';
 import type { Session } from './session.ts';
 
 /** A reply that delivers a job: the command must know whether the client received it. */
-export interface Handover {
-  readonly kind: 'handover';
+export interface JobDelivery {
+  readonly kind: 'delivery';
   readonly reply: Reply;
   /** A client that has not taken it by then is cut off. */
   readonly withinMs: number;
@@ -14,7 +14,7 @@ export interface Handover {
   readonly settle: (sent: boolean) => Promise<void>;
 }
 
-export type Answer = Reply | Handover;
+export type Answer = Reply | JobDelivery;
 
 export interface Call {
   readonly args: readonly Buffer[];
@@ -53,9 +53,9 @@ export type Command = Described &
     | { readonly access: Right; readonly run: (call: MemberCall) => Answer | Promise<Answer> }
   );
 
-export function isHandover(answer: Answer): answer is Handover {
+export function isJobDelivery(answer: Answer): answer is JobDelivery {
   return (
-    typeof answer === 'object' && answer !== null && 'kind' in answer && answer.kind === 'handover'
+    typeof answer === 'object' && answer !== null && 'kind' in answer && answer.kind === 'delivery'
   );
 }
 

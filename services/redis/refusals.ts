@@ -8,7 +8,7 @@ import type { Session } from './session.ts';
 
 export type Code = RefusalCode | 'unauthenticated' | 'unavailable';
 
-export interface Turned {
+export interface RefusedCommand {
   readonly session: Session;
   /** Absent if the client could not sign in. */
   readonly caller: Caller | undefined;
@@ -46,7 +46,7 @@ export class Refusals {
   }
 
   /** Records the refusal. @returns the error reply */
-  refused({ session, caller, name, code, resource }: Turned, detail: string): ErrorReply {
+  refused({ session, caller, name, code, resource }: RefusedCommand, detail: string): ErrorReply {
     this.#recorder.note({
       operation: `queue ${name.toUpperCase()}`,
       resource,

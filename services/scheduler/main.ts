@@ -7,7 +7,7 @@ import { makeMarks, type Horizon } from '#infra/postgres/event-store/active-runs
 import { openObjects } from '#services/shared/objects.ts';
 import { forgetAnswers } from '#infra/postgres/commands/command-answers.ts';
 import { Feeder, feederName, forgetFeeder } from '#infra/postgres/readers/feeder.ts';
-import { handOver } from '#infra/postgres/event-store/chained-input.ts';
+import { storeChainedInput } from '#infra/postgres/event-store/chained-input.ts';
 import { Projector } from '#infra/postgres/readers/projector.ts';
 import { Reactor } from '#infra/postgres/readers/reactor.ts';
 import { removeMissesOfDeleted } from '#infra/postgres/operations/webhook-misses.ts';
@@ -159,7 +159,7 @@ function startDuties(platform: Platform, objects: ObjectStore, signer: HeadSigne
     commands,
     ids,
     reactions,
-    reads: reactionReads(reads, (runId) => handOver(pool, runId)),
+    reads: reactionReads(reads, (runId) => storeChainedInput(pool, runId)),
   });
   const duty = (name: string, everyMs: number, runOnce: LoopOptions['runOnce']) =>
     startLoop({ name, everyMs, gatherMs, logger, runOnce: whileClockIsRight(clock, runOnce) });

@@ -185,7 +185,7 @@ export class BatchStreams {
 }
 
 /** Starts the reads of the guards immediately, and reuses their results later. */
-export function askedAhead(reads: DecisionReads, guards: readonly StreamId[]): DecisionReads {
+export function prefetchReads(reads: DecisionReads, guards: readonly StreamId[]): DecisionReads {
   const script = remembered(reads.script);
   const schedule = remembered(reads.schedule);
   for (const guard of guards) {
@@ -199,7 +199,7 @@ export function askedAhead(reads: DecisionReads, guards: readonly StreamId[]): D
 }
 
 /** Thrown by a command that needs a read, while commands are decided without reads. */
-export class NotAsked extends Error {
+export class UnexpectedRead extends Error {
   constructor() {
     super('the command needs a read under the locks');
   }
@@ -207,7 +207,7 @@ export class NotAsked extends Error {
 
 /** Fails on every read. */
 export const unexpectedReads = new Proxy({} as DecisionReads, {
-  get: () => () => Promise.reject(new NotAsked()),
+  get: () => () => Promise.reject(new UnexpectedRead()),
 });
 
 /** The runs of a script that a batch has activated or queued as waiting. */

@@ -29,9 +29,9 @@ import { appendEvents } from '../event-store/event-store.ts';
 import { putPayloads } from '../event-store/payloads.ts';
 import { readHistories, storeSnapshots } from '../event-store/stream-histories.ts';
 import {
-  askedAhead,
+  prefetchReads,
   BatchStreams,
-  NotAsked,
+  UnexpectedRead,
   unexpectedReads,
   type Place,
 } from './batch-streams.ts';
@@ -113,7 +113,7 @@ export async function executeBatch(
   const db = readModelsOn(client);
   const batch = { client, db, requests, bindings, parts, commit, known };
   const histories = guards.length + twins.length > 0 ? undefined : known?.all(written.keys());
-  const ahead = histories && (await decidedAhead(batch, new BatchStreams(histories, written)));
+  const ahead = histories && (await decideOnKnown(batch, new BatchStreams(histories, written)));
   // Sent together and executed in order: the reads see what was committed before the locks.
   const locked = client.query(lockStreams, [[...written.keys(), ...guards, ...twins]]);
   if (ahead !== undefined) {
@@ -125,7 +125,7 @@ export async function executeBatch(
       throw error;
     }
   }
-  const asked = askedAhead(parts.decisionReads(db), guards);
+  const asked = prefetchReads(parts.decisionReads(db), guards);
   const [, answers, read] = await together([
     locked,
     findAnswers(
@@ -171,7 +171,7 @@ async function decideAll(
 
 /** Decides on the known histories. `undefined` if they are not enough: a command needs a read, or records nothing, so
  *  that no append confirms the known version. */
-async function decidedAhead(
+async function decideOnKnown(
   batch: Deciding,
   streams: BatchStreams,
 ): Promise<Pick<Recording, 'streams' | 'verdicts'> | undefined> {
@@ -180,7 +180,7 @@ async function decidedAhead(
     const isRecorded = (one: Verdict) => one.kind === 'accepted' && one.place.count > 0;
     return verdicts.every(isRecorded) ? { streams, verdicts } : undefined;
   } catch (error) {
-    if (error instanceof NotAsked) return undefined;
+    if (error instanceof UnexpectedRead) return undefined;
     throw error;
   }
 }
@@ -208,7 +208,7 @@ async function record(recording: Recording): Promise<readonly Outcome[]> {
   const appended = appendEvents(client, streams.appends(), recordedAt);
   const others = [
     ...(writes ?? []).map(({ text, values }) => client.query(text, [...values])),
-    ...storeOthers(recording, expected, recordedAt),
+    ...storeRelated(recording, expected, recordedAt),
   ];
   const isAll = writes !== undefined;
   const [recorded] = await together([appended, ...others, isAll ? commit(expected) : undefined]);
@@ -226,7 +226,7 @@ async function record(recording: Recording): Promise<readonly Outcome[]> {
 }
 
 /** Stores the other data of the batch: contents that the events name, answers and snapshots. */
-function storeOthers(
+function storeRelated(
   { client, requests, verdicts, streams }: Recording,
   events: readonly Recorded[],
   recordedAt: Date,

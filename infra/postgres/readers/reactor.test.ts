@@ -14,7 +14,7 @@ import { systemIds } from '#infra/system/ids.ts';
 import { eventsVisible, openTestPlatform, type TestPlatform } from '#infra/testing/platform.ts';
 import { reactionReads } from '#projections/reaction-reads.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { handOver } from '../event-store/chained-input.ts';
+import { storeChainedInput } from '../event-store/chained-input.ts';
 import { listCheckpoints } from './checkpoints.ts';
 import { Reactor, type ReactorParts } from './reactor.ts';
 
@@ -41,7 +41,7 @@ function reactor(parts: Partial<ReactorParts> = {}): Reactor {
     pool,
     commands,
     ids: systemIds,
-    reads: reactionReads(platform.reads, (id) => handOver(pool, id)),
+    reads: reactionReads(platform.reads, (id) => storeChainedInput(pool, id)),
     reactions,
     ...parts,
   });

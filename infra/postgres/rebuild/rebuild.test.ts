@@ -19,7 +19,7 @@ import { rowsOf } from '#projections/testing/delivery.ts';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { inTransaction, openDatabase, type Database } from '../database.ts';
-import { handOver } from '../event-store/chained-input.ts';
+import { storeChainedInput } from '../event-store/chained-input.ts';
 import { Projector } from '../readers/projector.ts';
 import { Reactor } from '../readers/reactor.ts';
 import { outdatedRows, refuseOutdatedRows } from './projection-versions.ts';
@@ -212,7 +212,7 @@ test('a rebuild triggers no reactions', async () => {
     pool: platform.pool,
     commands: platform.commands,
     ids: systemIds,
-    reads: reactionReads(platform.reads, (id) => handOver(platform.pool, id)),
+    reads: reactionReads(platform.reads, (id) => storeChainedInput(platform.pool, id)),
     reactions: [
       {
         name: 'listening',

@@ -177,12 +177,12 @@ export const backupRestore: Command = {
         terminal,
       );
     }
-    const [{ withServerDatabase }, { restoreAsked }] = await Promise.all([
+    const [{ withServerDatabase }, { runRequestedRestore }] = await Promise.all([
       import('../server-database.ts'),
-      import('../asked-restore.ts'),
+      import('../requested-restore.ts'),
     ]);
     return await withServerDatabase(terminal, async (pool) => {
-      await restoreAsked(pool, terminal);
+      await runRequestedRestore(pool, terminal);
       return exitCodes.done;
     });
   },

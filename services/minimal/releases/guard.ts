@@ -11,13 +11,13 @@ import {
   type Switch,
 } from '#services/shared/releases.ts';
 import {
-  bringDatabaseBack,
+  restoreKeptDatabase,
   exchangeBack,
   exchangeDatabase,
-  forgetAside,
-  forgetDatabase,
+  removeSetAside,
+  removeKeptDatabase,
   keepDatabase,
-  untilStill,
+  untilStopped,
 } from './kept-database.ts';
 import {
   problemOf,
@@ -75,13 +75,13 @@ async function performSwitch(
   const { releases, say, dataDir, stopPatienceMs = usualStopPatienceMs } = options;
   const { to } = wanted;
   // Processes of a killed guard may still be ending.
-  await untilStill(dataDir, stopPatienceMs);
+  await untilStopped(dataDir, stopPatienceMs);
   if (wanted.isWell === true) {
-    stayWith(wanted, options);
+    keepRelease(wanted, options);
     return start(to, options, signal);
   }
   if (wanted.isTried)
-    return goBack(
+    return rollBack(
       wanted,
       'The machine or its supervisor stopped during the update.',
       options,
@@ -96,15 +96,15 @@ async function performSwitch(
   const problem = await problemOf(started, tried, { services, releases, observation }, signal);
   if (problem !== undefined) {
     await end(started, options);
-    await untilStill(dataDir, stopPatienceMs);
+    await untilStopped(dataDir, stopPatienceMs);
     // Stopped during the switch: the next start rolls back.
     if (signal.aborted) return started;
-    return goBack(tried, problem, options, signal);
+    return rollBack(tried, problem, options, signal);
   }
   // From here on the other release is active, also after a crash.
   const well = { ...tried, isWell: true };
   releases.write('switch', well);
-  stayWith(well, options);
+  keepRelease(well, options);
   say(`Version ${to.version} is running`);
   return started;
 }
@@ -118,7 +118,7 @@ function prepare(wanted: Switch, { releases, dataDir }: GuardOptions): Switch {
     return { ...wanted, isTried: true };
   }
   releases.remove('copy');
-  forgetDatabase(dataDir);
+  removeKeptDatabase(dataDir);
   const copy = bringsMigrations(to, from) ? keepDatabase(dataDir) : undefined;
   // An older release does not know challenges; it has executed runs before.
   const isNewer = compareVersions(to.version, from.version) > 0;
@@ -131,7 +131,7 @@ function prepare(wanted: Switch, { releases, dataDir }: GuardOptions): Switch {
 }
 
 /** Idempotent. */
-function stayWith(
+function keepRelease(
   { from, to, updateId, copied, restores }: Switch,
   { releases, dataDir }: GuardOptions,
 ): void {
@@ -146,13 +146,13 @@ function stayWith(
     // The copy does not contain this rollback, and records the update as under way.
     releases.write('outcome', { ...restores, kind: 'rolled_back' });
     releases.remove('copy');
-    forgetAside(dataDir);
+    removeSetAside(dataDir);
   }
   releases.remove('self-check');
   releases.remove('switch');
 }
 
-function goBack(
+function rollBack(
   { from, to, updateId, restores }: Switch,
   reason: string,
   options: GuardOptions,
@@ -161,7 +161,7 @@ function goBack(
   const { releases, say, dataDir } = options;
   say(`Version ${to.version} is unhealthy: ${reason}`);
   say(`Rolling back to version ${from.version}`);
-  if (restores === undefined) bringDatabaseBack(dataDir);
+  if (restores === undefined) restoreKeptDatabase(dataDir);
   else exchangeBack(dataDir);
   releases.write('outcome', { updateId, kind: 'rolled_back', reason });
   releases.remove('self-check');

@@ -21,7 +21,7 @@ export const entryOf = ({ folder }: Installed): string => join(folder, 'services
 /** The program to start instead; `undefined` for this one.
  *  The guard runs a requested or interrupted switch. Otherwise an installed newer release replaces the folder in which
  *  `make run` was started. */
-export function goOnAs(releases: Releases, isGuarded: boolean): string | undefined {
+export function programToStart(releases: Releases, isGuarded: boolean): string | undefined {
   if (isGuarded) return undefined;
   if (releases.read('switch') !== undefined) return guardEntry;
   const active = releases.read('active');

@@ -8,7 +8,7 @@ import {
   upper,
   type Answer,
   type Command,
-  type Handover,
+  type JobDelivery,
   type MemberCall,
 } from '../command.ts';
 import type { JobDispatcher } from '../jobs/dispatcher.ts';
@@ -120,7 +120,7 @@ async function popNow(
   if (key.kind === 'none') return none;
   if (count === 0) return [];
   const taken = await popSome(count ?? 1, call, parts);
-  return await handover(taken, none, call, parts, (jobs) =>
+  return await deliver(taken, none, call, parts, (jobs) =>
     count === undefined ? (jobs[0] ?? null) : jobs,
   );
 }
@@ -146,7 +146,7 @@ async function popSomeNow(call: MemberCall, parts: PopParts): Promise<Answer> {
   const wanted = parseSome(call.args);
   if ('kind' in wanted) return wanted;
   const taken = wanted.isThere ? await popSome(wanted.count, call, parts) : [];
-  return await handover(taken, noArray, call, parts, fromJobs);
+  return await deliver(taken, noArray, call, parts, fromJobs);
 }
 
 /** Waits for the first run, and pops further available runs with it. */
@@ -197,7 +197,7 @@ async function moveNow(call: MemberCall, parts: PopParts): Promise<Answer> {
   const from = source(call.args);
   if (typeof from !== 'boolean') return from;
   const leased = from ? await parts.dispatcher.take(call.caller) : undefined;
-  return await handover(leased === undefined ? [] : [leased], null, call, parts, theJob);
+  return await deliver(leased === undefined ? [] : [leased], null, call, parts, theJob);
 }
 
 async function moveInTime(call: MemberCall, parts: PopParts): Promise<Answer> {
@@ -243,7 +243,7 @@ async function popOneInTime(
   if (credential === undefined) return none;
   if (call.inTransaction) {
     const taken = isThere ? await popSome(count, call, parts) : [];
-    return await handover(taken, none, call, parts, form);
+    return await deliver(taken, none, call, parts, form);
   }
   if (!isThere) {
     await parts.dispatcher.idle(waitMs, signal);
@@ -256,11 +256,11 @@ async function popOneInTime(
   }
   if (taken === undefined) return none;
   const others = count > 1 ? await popSome(count - 1, call, parts) : [];
-  return await handover([taken, ...others], none, call, parts, form);
+  return await deliver([taken, ...others], none, call, parts, form);
 }
 
 /** The reply with the jobs, and the settlement of their delivery. */
-async function handover(
+async function deliver(
   taken: readonly Leased[],
   none: Reply,
   { session }: MemberCall,
@@ -268,7 +268,7 @@ async function handover(
   form: Form,
 ): Promise<Answer> {
   if (taken.length === 0) return none;
-  const settle: Handover['settle'] = async (sent) => {
+  const settle: JobDelivery['settle'] = async (sent) => {
     await Promise.all(taken.map((leased) => parts.dispatcher.settle(leased, sent, session)));
   };
   try {
@@ -277,7 +277,7 @@ async function handover(
     const texts = [...jobIds.keys()].flatMap((runId) => jobs.get(runId) ?? []);
     // A client that has not read the reply within half of the lease could receive it after the lease has expired.
     const withinMs = (parts.leaseSeconds * 1000) / 2;
-    return { kind: 'handover', reply: form(texts), withinMs, settle };
+    return { kind: 'delivery', reply: form(texts), withinMs, settle };
   } catch (error) {
     await settle(false);
     throw error;

@@ -19,12 +19,12 @@ export interface JobDispatcherOptions {
 }
 
 /** `undefined`: timeout. `unauthorized`: the credential is no longer valid. */
-export type Taken = Leased | 'unauthorized' | undefined;
+export type PopResult = Leased | 'unauthorized' | undefined;
 
 interface Waiter {
   readonly credential: Credential;
   /** @returns false if it no longer waits */
-  readonly give: (taken: Taken) => boolean;
+  readonly give: (taken: PopResult) => boolean;
 }
 
 export class JobDispatcher {
@@ -51,8 +51,8 @@ export class JobDispatcher {
 
   /** Waits for a run, behind the clients that wait already.
    *  @param forMs Infinity waits until `signal` aborts */
-  async wait(credential: Credential, forMs: number, signal: AbortSignal): Promise<Taken> {
-    const { promise, resolve } = Promise.withResolvers<Taken>();
+  async wait(credential: Credential, forMs: number, signal: AbortSignal): Promise<PopResult> {
+    const { promise, resolve } = Promise.withResolvers<PopResult>();
     const waiter: Waiter = {
       credential,
       give: (taken) => {

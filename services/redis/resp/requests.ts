@@ -15,14 +15,14 @@ export interface RequestLimits {
 }
 
 /** Before authentication; the same as in Redis. */
-export const strangerLimits: RequestLimits = {
+export const unauthenticatedLimits: RequestLimits = {
   maxArguments: 10,
   maxArgumentBytes: 16 * 1024,
   maxCommandBytes: 64 * 1024,
   complaint: 'unauthenticated',
 };
 
-export const memberLimits: RequestLimits = {
+export const authenticatedLimits: RequestLimits = {
   maxArguments: 1024,
   maxArgumentBytes: 1024 * 1024,
   maxCommandBytes: 4 * 1024 * 1024,

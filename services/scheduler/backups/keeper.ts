@@ -32,7 +32,7 @@ import type pg from 'pg';
 
 /** The minimum time between progress updates. */
 const tellEveryMs = 500;
-const nobodyCanStop = 'No supervisor runs the services. Restore the backup from the command line.';
+const noSupervisor = 'No supervisor runs the services. Restore the backup from the command line.';
 
 export interface BackupKeeperParts {
   readonly pool: pg.Pool;
@@ -50,7 +50,7 @@ export interface BackupKeeperParts {
   /** Folder of the migrations. */
   readonly migrations: string;
   /** Passes a restore to the process that can stop the services. Undefined if there is no such process. */
-  readonly handOver: ((backupId: BackupId) => void) | undefined;
+  readonly passRestore: ((backupId: BackupId) => void) | undefined;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
 }
 
@@ -81,7 +81,7 @@ export class BackupKeeper {
         signal.throwIfAborted();
         if (row.status === 'running' && !row.deleted) await this.#make(row, signal);
         if (row.checking) await this.#check(row, signal);
-        if (row.restoring) await this.#handOver(row, signal);
+        if (row.restoring) await this.#passRestore(row, signal);
       }
       if (schedule !== undefined) await this.#dropOld(schedule.keep);
       const now = clock.now().getTime();
@@ -155,16 +155,16 @@ export class BackupKeeper {
 
   /** Services stop only for a backup that can be restored. The restore verifies the backup again, as it may change
    *  until then. */
-  async #handOver(row: BackupsTable, signal: AbortSignal): Promise<void> {
+  async #passRestore(row: BackupsTable, signal: AbortSignal): Promise<void> {
     const id = backupId(row.backup_id);
-    const { pool, handOver, migrations } = this.#parts;
-    if (handOver === undefined) return this.#refuseRestore(id, nobodyCanStop);
+    const { pool, passRestore, migrations } = this.#parts;
+    if (passRestore === undefined) return this.#refuseRestore(id, noSupervisor);
     try {
       const problem = await problemOf(async () => {
         const { format } = await this.#verify(id, signal);
         migrationsFor(format, readMigrations(migrations));
       });
-      if (problem === null) handOver(id);
+      if (problem === null) passRestore(id);
       else await this.#refuseRestore(id, problem);
     } finally {
       await clearWork(pool, id);

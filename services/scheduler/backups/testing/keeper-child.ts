@@ -43,7 +43,7 @@ const keeper = new BackupKeeper(
     masterKeys: [masterKey],
     version: '0.1.13',
     migrations: 'never read',
-    handOver: undefined,
+    passRestore: undefined,
     logger: { info: () => undefined, warn: () => undefined },
   },
   0,
