@@ -17,6 +17,7 @@ import { packed } from './kernel/json.ts';
 import { noticeAggregate } from './notice/decide.ts';
 import { refusalAggregate } from './refusal/decide.ts';
 import { runAggregate } from './run/decide.ts';
+import { runtimeAggregate } from './runtime/decide.ts';
 import { scheduleAggregate } from './schedule/decide.ts';
 import { scriptAggregate } from './script/decide.ts';
 import { secretUseAggregate } from './secret-use/decide.ts';
@@ -35,6 +36,7 @@ import {
   noticeCommand,
   refusalCommand,
   runCommand,
+  runtimeCommand,
   scheduleCommand,
   scriptCommand,
   secretCommand,
@@ -101,6 +103,7 @@ every(
   fc.record({ keyExists: mostlyTrue, groupExists: mostlyTrue, inUse: fc.constant(false) }),
 );
 every('error_group', errorGroupAggregate, errorGroupCommand, noFacts);
+every('runtime', runtimeAggregate, runtimeCommand, noFacts);
 every('rule', ruleAggregate, ruleCommand, fc.constant({ missing: undefined }));
 every('backup', backupAggregate, backupCommand, noFacts);
 every('update', updateAggregate, updateCommand, noFacts);

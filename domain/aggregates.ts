@@ -13,6 +13,7 @@ import { noticeAggregate } from './notice/decide.ts';
 import { refusalAggregate } from './refusal/decide.ts';
 import { ruleAggregate } from './rule/decide.ts';
 import { runAggregate } from './run/decide.ts';
+import { runtimeAggregate } from './runtime/decide.ts';
 import { scheduleAggregate } from './schedule/decide.ts';
 import { scriptAggregate } from './script/decide.ts';
 import { secretAggregate } from './secret/decide.ts';
@@ -47,6 +48,7 @@ const aggregates = [
   updateAggregate,
   disclosureAggregate,
   errorGroupAggregate,
+  runtimeAggregate,
 ] as const;
 
 type Registered = (typeof aggregates)[number];

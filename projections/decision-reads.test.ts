@@ -43,6 +43,7 @@ test('a script has the data for admission, including counts of waiting and runni
     python: null,
     startMode: 'warm',
     listenPorts: [],
+    runsOn: [],
     resolution: null,
     activeRuns: 2,
     waitingRuns: 1,

@@ -13,6 +13,7 @@ import type { Projection } from './projection.ts';
 import { retentionProjection } from './retention/apply.ts';
 import { runQueueProjection } from './run-queue/apply.ts';
 import { runsProjection } from './runs/apply.ts';
+import { runtimeDrainsProjection } from './runtimes/apply.ts';
 import { schedulesProjection } from './schedules/apply.ts';
 import { scriptFilesProjection, scriptsProjection } from './scripts/apply.ts';
 import { secretsProjection, secretUsesProjection } from './secrets/apply.ts';
@@ -46,6 +47,7 @@ export const inlineProjections: readonly Projection[] = [
   backupsProjection,
   backupScheduleProjection,
   errorGroupStatesProjection,
+  runtimeDrainsProjection,
 ];
 
 /** Written asynchronously by the projector. */

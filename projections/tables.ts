@@ -2,6 +2,7 @@
 import type { AuditScriptsTable, AuditSpansTable, AuditTable } from './audit/table.ts';
 import type { BackupScheduleTable, BackupsTable } from './backups/table.ts';
 import type { ChainAnswersTable, ChainsTable } from './chains/table.ts';
+import type { RuntimeDrainsTable } from './runtimes/table.ts';
 import type { ErrorGroupStatesTable } from './error-groups/table.ts';
 import type { FigurePlaceTable, FigureRunsTable, RunFiguresTable } from './figures/table.ts';
 import type { GroupsTable } from './groups/table.ts';
@@ -32,6 +33,7 @@ export interface Tables {
   readonly chains: ChainsTable;
   readonly data_keys: DataKeysTable;
   readonly error_group_states: ErrorGroupStatesTable;
+  readonly runtime_drains: RuntimeDrainsTable;
   readonly figure_place: FigurePlaceTable;
   readonly figure_runs: FigureRunsTable;
   readonly groups: GroupsTable;

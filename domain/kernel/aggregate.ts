@@ -105,6 +105,7 @@ export interface ScriptFacts {
   readonly python: string | null;
   readonly startMode: 'warm' | 'cold';
   readonly listenPorts: readonly number[];
+  readonly runsOn: readonly string[];
   readonly resolution: string | null;
   /** Runs of the script that are running or ready to start. The concurrency limit counts these. */
   readonly activeRuns: number;

@@ -10,6 +10,10 @@ export type BusMessage =
   | { readonly topic: 'queue' }
   | { readonly topic: 'stop'; readonly runId: string }
   | { readonly topic: 'status'; readonly runId: string }
+  /** A run has reported its progress. */
+  | { readonly topic: 'progress'; readonly runId: string }
+  /** Spans of a run have started or ended. */
+  | { readonly topic: 'spans'; readonly runId: string }
   /** A script was saved. */
   | {
       readonly topic: 'script-updated';

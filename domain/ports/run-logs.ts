@@ -4,12 +4,18 @@
 
 export type LogStream = 'stdout' | 'stderr' | 'system';
 
+/** Levels of log records, least severe first. */
+export const logLevels = ['debug', 'info', 'warning', 'error', 'critical'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
 /** One line, as clients see it. */
 export interface LogItem {
   readonly seq: number;
   /** RFC 3339 in UTC with milliseconds. */
   readonly time: string;
   readonly stream: LogStream;
+  /** Level of the record that the line starts; null if the line shows none. */
+  readonly level: LogLevel | null;
   readonly text: string;
   /** The first and last omitted line. Set on the `system` line that replaces them. */
   readonly from_seq?: number;
@@ -35,6 +41,8 @@ export interface LogQuery {
   /** Returns the last `limit` matching items instead of the first; `fromSeq` still applies. */
   readonly fromEnd?: boolean;
   readonly stream?: LogStream;
+  /** Only lines of this level or a more severe one. */
+  readonly minLevel?: LogLevel;
   /** Only lines that contain this text, ignoring case. */
   readonly contains?: string;
 }
@@ -69,7 +77,15 @@ export interface RunLogs {
 export function leftOut(fromSeq: number, toSeq: number, time: string): LogItem {
   const count = toSeq - fromSeq + 1;
   const text = count === 1 ? '… 1 line left out …' : `… ${count} lines left out …`;
-  return { seq: fromSeq, time, stream: 'system', text, from_seq: fromSeq, to_seq: toSeq };
+  return {
+    seq: fromSeq,
+    time,
+    stream: 'system',
+    level: null,
+    text,
+    from_seq: fromSeq,
+    to_seq: toSeq,
+  };
 }
 
 /** Deletes the lines of finished runs. */
@@ -81,5 +97,13 @@ export function removedLines(fromSeq: number, toSeq: number, time: string, by: R
   const lines = count === 1 ? '1 line was' : `${count} lines were`;
   const why = by === 'retention' ? 'by retention' : 'when the script was purged';
   const text = `… ${lines} removed ${why} …`;
-  return { seq: fromSeq, time, stream: 'system', text, from_seq: fromSeq, to_seq: toSeq };
+  return {
+    seq: fromSeq,
+    time,
+    stream: 'system',
+    level: null,
+    text,
+    from_seq: fromSeq,
+    to_seq: toSeq,
+  };
 }

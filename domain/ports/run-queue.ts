@@ -55,11 +55,13 @@ export interface LostRun {
 export interface RunQueue {
   /** Leases at most `limit` waiting runs to `owner`, ordered by priority, then by acceptance. A run whose lease
    *  expired before its start waits again.
+   *  @param labels of the owner; claims only runs whose required labels are among them
    *  @param groupIds only runs of these groups; absent: of all groups */
   claim(
     owner: string,
     limit: number,
     leaseSeconds: number,
+    labels?: readonly string[],
     groupIds?: readonly GroupId[],
   ): Promise<readonly ClaimedRun[]>;
 

@@ -1,7 +1,7 @@
 import type { RunId, ScriptId } from '#domain/kernel/ids.ts';
 import type { ErrorFact } from './error/error.ts';
 import type { RunFinished, RunQueued } from './events.ts';
-import type { Failure, RunTotals, Trigger, WhenBusy } from './run.ts';
+import type { Failure, RunTiming, RunTotals, Trigger, WhenBusy } from './run.ts';
 
 /** What a run executes, copied from an earlier run of the script. */
 export type RunPlan = Pick<
@@ -51,6 +51,7 @@ export interface StartRun {
   readonly runId: RunId;
   readonly runtimeId: string;
   readonly layers: readonly string[];
+  readonly timing?: RunTiming;
 }
 
 export interface StopRun {
@@ -70,6 +71,7 @@ export interface FinishRun {
   readonly totals: RunTotals;
   /** The error; its details are stored separately. Absent: no error, or none was observed. */
   readonly error?: ErrorFact;
+  readonly timing?: RunTiming;
 }
 
 /** Ends a run whose process never started. */
@@ -79,6 +81,7 @@ export interface AbandonRun {
   readonly failure: Extract<Failure, 'environment_error' | 'sandbox_error' | 'expired'>;
   readonly totals: RunTotals;
   readonly error?: ErrorFact;
+  readonly timing?: RunTiming;
 }
 
 export type RunCommand = RunScript | ReleaseRun | StartRun | StopRun | FinishRun | AbandonRun;

@@ -54,6 +54,15 @@ describe('a new run', () => {
       .thenRecords(runQueued(sooner));
   });
 
+  test("has the script's current labels, also when it repeats an earlier run", () => {
+    const script = scriptFacts({ runsOn: ['gpu', 'zone-b'] });
+    nothing.when(runScript(), script).thenRecords(runQueued({ runsOn: ['gpu', 'zone-b'] }));
+    const plan = { scriptVersion: 3, entrypoint: 'old.py', limits: defaultLimits };
+    nothing
+      .when(runScript({ plan }), script)
+      .thenRecords(runQueued({ ...plan, runsOn: ['gpu', 'zone-b'] }));
+  });
+
   test('of a schedule is queued once per due time', () => {
     const trigger = {
       type: 'schedule',

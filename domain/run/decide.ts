@@ -18,7 +18,7 @@ import type {
   StartRun,
   StopRun,
 } from './commands.ts';
-import type { RunEvent } from './events.ts';
+import type { RunEvent, RunQueued } from './events.ts';
 import { isChained, noTotals } from './run.ts';
 import { evolveRun, initialRun, type RunState } from './state.ts';
 
@@ -74,6 +74,7 @@ function queue(state: RunState, command: RunScript, script: RunDecisionFacts): D
       scriptName: script.name,
       groupId: mustParse(parseGroupId, script.groupId),
       ...plan,
+      ...placementOf(script),
       limits:
         command.timeoutSeconds === null
           ? plan.limits
@@ -102,6 +103,11 @@ function planOf(script: ScriptFacts): RunPlan {
     ...(listenPorts.length > 0 && { listenPorts }),
     ...(resolution !== null && { resolution }),
   };
+}
+
+/** The script's current placement, also for a run that repeats an earlier version. */
+function placementOf({ runsOn }: ScriptFacts): Pick<RunQueued['data'], 'runsOn'> {
+  return runsOn.length > 0 ? { runsOn } : {};
 }
 
 /** Whether the due time is already settled, or the schedule is disabled or deleted. */
@@ -176,7 +182,7 @@ function start(state: RunState, command: StartRun): Decision<RunEvent> {
   const { runId, runtimeId, layers } = command;
   return accept({
     type: 'RunStarted',
-    data: { runId, scriptId: state.scriptId, runtimeId, layers },
+    data: { runId, scriptId: state.scriptId, runtimeId, layers, ...timingOf(command) },
   });
 }
 
@@ -223,6 +229,7 @@ function finish(state: RunState, command: FinishRun): Decision<RunEvent> {
       signal,
       totals,
       ...errorOf(command),
+      ...timingOf(command),
     },
   });
 }
@@ -242,12 +249,17 @@ function abandon(state: RunState, command: AbandonRun): Decision<RunEvent> {
       signal: null,
       totals: command.totals,
       ...errorOf(command),
+      ...timingOf(command),
     },
   });
 }
 
 function errorOf({ error }: Pick<FinishRun, 'error'>): Pick<FinishRun, 'error'> {
   return error === undefined ? {} : { error };
+}
+
+function timingOf({ timing }: Pick<StartRun, 'timing'>): Pick<StartRun, 'timing'> {
+  return timing === undefined ? {} : { timing };
 }
 
 export const runAggregate: Aggregate<RunState, RunCommand, RunEvent, RunDecisionFacts> = {

@@ -5,7 +5,7 @@ import type { GroupId, RunId, ScriptId } from '#domain/kernel/ids.ts';
 import type { EnvironmentVariables } from '#domain/script/environment.ts';
 import type { RunLimits } from '#domain/script/settings.ts';
 import type { ErrorFact } from './error/error.ts';
-import type { Failure, RunTotals, Trigger } from './run.ts';
+import type { Failure, RunTiming, RunTotals, Trigger } from './run.ts';
 
 export type RunQueued = DomainEvent<
   'RunQueued',
@@ -31,6 +31,8 @@ export type RunQueued = DomainEvent<
     readonly startMode?: 'cold';
     /** TCP ports that the run may listen on. Absent: none. */
     readonly listenPorts?: readonly number[];
+    /** Labels that a runtime must have to execute the run. Absent: none. */
+    readonly runsOn?: readonly string[];
     /** Number of the resolution of the requirements. Absent: the first. */
     readonly resolution?: string;
     /** The run must be released before it starts. Absent: it may start immediately. */
@@ -55,6 +57,7 @@ export type RunStarted = DomainEvent<
     readonly runtimeId: string;
     /** Active sandbox layers. */
     readonly layers: readonly string[];
+    readonly timing?: RunTiming;
   }
 >;
 
@@ -75,6 +78,7 @@ export type RunFinished = DomainEvent<
     readonly totals: RunTotals;
     /** The error; its details are stored separately. Absent: no error, or none was observed. */
     readonly error?: ErrorFact;
+    readonly timing?: RunTiming;
   }
 >;
 

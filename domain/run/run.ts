@@ -115,6 +115,18 @@ export interface RunTotals {
   readonly logTruncated: boolean;
 }
 
+/** Times of a runtime's steps, RFC 3339. Absent: the step was not reached, or an earlier version recorded the run. */
+export interface RunTiming {
+  /** The runtime has claimed the run. */
+  readonly claimedAt?: string;
+  /** The environment and the files are ready. */
+  readonly preparedAt?: string;
+  /** The process continues into the script. */
+  readonly startedAt?: string;
+  /** The last process has ended. */
+  readonly exitedAt?: string;
+}
+
 export const noTotals: RunTotals = {
   durationMs: null,
   cpuSeconds: null,

@@ -20,6 +20,25 @@ describe('settings of a script', () => {
     expect(settingsProblem({ listenPorts })).toContain(problem);
   });
 
+  test.each([[[]], [['gpu']], [['zone-b', 'Linux_6.1']], [['a'.repeat(63)]]])(
+    'may have the labels %j',
+    (runsOn) => {
+      expect(settingsProblem({ runsOn })).toBeUndefined();
+    },
+  );
+
+  test.each([
+    [['g pu'], 'The labels are not valid: "g pu" is not a label; use up to 63 letters'],
+    [[''], '"" is not a label'],
+    [['-gpu'], '"-gpu" is not a label'],
+    [['gpu,zone'], '"gpu,zone" is not a label'],
+    [['a'.repeat(64)], 'is not a label'],
+    [['gpu', 'gpu'], 'a label is listed twice'],
+    [Array.from({ length: 17 }, (_, one) => `label-${one}`), 'there are more than 16'],
+  ])('may not have the labels %j', (runsOn, problem) => {
+    expect(settingsProblem({ runsOn })).toContain(problem);
+  });
+
   test.each(['-c', '-', '-m', '--help', '-cimport os', '-/main.py', '', '../main.py', 'a\nb'])(
     'may not have the entry point %j',
     (entrypoint) => {

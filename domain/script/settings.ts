@@ -1,6 +1,7 @@
 /** Settings for the runs of a script, with the defaults of contract §6. */
 import type { JsonValue } from '#domain/kernel/event.ts';
 import { environmentProblem, type EnvironmentVariables } from './environment.ts';
+import { labelsProblem } from './labels.ts';
 import { entrypointProblem } from './path.ts';
 
 /** `null`: no limit. */
@@ -49,6 +50,8 @@ export interface ScriptSettings {
   readonly startMode: StartMode;
   /** TCP ports that runs may listen on; the kernel chooses the port for `0`. */
   readonly listenPorts: readonly number[];
+  /** Labels that a runtime must have to execute the runs. */
+  readonly runsOn: readonly string[];
   /** The schema of the parameters; `null` permits any parameters. */
   readonly parametersSchema: ParametersSchema | null;
   /** A new value resolves the requirements again. */
@@ -87,6 +90,7 @@ export const defaultSettings: ScriptSettings = {
   python: null,
   startMode: 'warm',
   listenPorts: [],
+  runsOn: [],
   parametersSchema: null,
   resolution: null,
 };
@@ -101,13 +105,20 @@ export const maxFileBytes = 10 * mebibyte;
 
 /** Describes the problem of the settings; `undefined` if they are valid. */
 export function settingsProblem(settings: Partial<ScriptSettings>): string | undefined {
-  const { environment = {}, entrypoint = defaultSettings.entrypoint, listenPorts = [] } = settings;
+  const {
+    environment = {},
+    entrypoint = defaultSettings.entrypoint,
+    listenPorts = [],
+    runsOn = [],
+  } = settings;
   const unusable = environmentProblem(environment);
   if (unusable !== undefined) return `The environment is not valid: ${unusable}.`;
   const misplaced = entrypointProblem(entrypoint);
   if (misplaced !== undefined) return `The entry point is not valid: ${misplaced}.`;
   const refused = listenPortsProblem(listenPorts);
-  return refused === undefined ? undefined : `The listen ports are not valid: ${refused}.`;
+  if (refused !== undefined) return `The listen ports are not valid: ${refused}.`;
+  const mislabelled = labelsProblem(runsOn);
+  return mislabelled === undefined ? undefined : `The labels are not valid: ${mislabelled}.`;
 }
 
 /** Describes the problem of the listen ports; `undefined` if they are valid. */

@@ -7,6 +7,7 @@ const over: Readonly<Record<AlarmName, string>> = {
   backup_overdue: 'Backups are up to date again.',
   projection_lag: 'All projections have caught up.',
   clock_difference: 'All clocks are in sync with the database again.',
+  label_missing: 'Every queued run has a runtime with its labels again.',
 };
 
 export function alarmNews(event: AlarmRaised | AlarmCleared) {

@@ -5,6 +5,7 @@ export const alarmNames = [
   'backup_overdue',
   'projection_lag',
   'clock_difference',
+  'label_missing',
 ] as const;
 export type AlarmName = (typeof alarmNames)[number];
 

@@ -19,6 +19,7 @@ import type { DisclosureCommand } from '#domain/disclosure/commands.ts';
 import type { RefusalCommand } from '#domain/refusal/commands.ts';
 import type { RunCommand } from '#domain/run/commands.ts';
 import { failures, noTotals, type RunTotals, type Trigger } from '#domain/run/run.ts';
+import type { RuntimeCommand } from '#domain/runtime/commands.ts';
 import type { ScheduleCommand } from '#domain/schedule/commands.ts';
 import type { ScheduleDefinition } from '#domain/schedule/schedule.ts';
 import type { ScriptCommand } from '#domain/script/commands.ts';
@@ -105,6 +106,7 @@ const settings = fc.record(
     entrypoint: fc.constantFrom('main.py', 'lib/a.py'),
     limits,
     tags: fc.constantFrom([], ['x'], ['x', 'y z']),
+    runsOn: fc.constantFrom([], ['gpu'], ['gpu', 'zone-b']),
   },
   { requiredKeys: [] },
 );
@@ -542,6 +544,11 @@ export const errorGroupCommand: fc.Arbitrary<ErrorGroupCommand> = fc.oneof(
   }),
 );
 
+export const runtimeCommand: fc.Arbitrary<RuntimeCommand> = fc.record({
+  type: fc.constantFrom('DrainRuntime', 'ResumeRuntime'),
+  runtimeId: fc.constantFrom('runtime-1', 'runtime-2'),
+});
+
 const backupId = one(ids.backupId);
 const wholeBackup = fc
   .record({ kind: fc.constantFrom(...backupKinds), encrypted: fc.boolean() })
@@ -724,6 +731,7 @@ export const anyCommand: fc.Arbitrary<Command> = fc.oneof(
   channelCommand,
   ruleCommand,
   errorGroupCommand,
+  runtimeCommand,
   deliveryCommand,
   backupCommand,
   updateCommand,

@@ -192,6 +192,7 @@ function scriptFacts(log: readonly Recorded[], id: string): ScriptFacts | undefi
     python: settings.python,
     startMode: settings.startMode,
     listenPorts: settings.listenPorts,
+    runsOn: settings.runsOn,
     resolution: settings.resolution,
     activeRuns: active.length - waiting.length,
     waitingRuns: waiting.length,

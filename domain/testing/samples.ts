@@ -82,6 +82,7 @@ export function scriptFacts(changes: Partial<ScriptFacts> = {}): ScriptFacts {
     python: null,
     startMode: 'warm',
     listenPorts: [],
+    runsOn: [],
     resolution: null,
     activeRuns: 0,
     waitingRuns: 0,

@@ -18,6 +18,7 @@ export const carriedTables: readonly string[] = [
   'run_log_chunks',
   'run_reports',
   'run_samples',
+  'run_spans',
   'script_state',
   'webhook_misses',
 ];

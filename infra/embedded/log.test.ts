@@ -14,7 +14,7 @@ beforeAll(async () => {
   chmodSync(folder, 0o711);
   const options = { directory: join(folder, 'postgres'), fallbackParent: join(folder, 'fallback') };
   server = await startEmbeddedPostgres({ ...options, durable: false });
-}, 60_000);
+}, 180_000);
 afterAll(async () => {
   await server.stop();
   rmSync(folder, { recursive: true, force: true });
@@ -31,4 +31,4 @@ test('bounds the log of the database while the server runs', async () => {
   await untilTrue('the last line is there', () => Promise.resolve(end().includes('x-35-')));
   // Two files of 10 MiB, each with the piece by which it became full.
   expect(statSync(path).size + statSync(`${path}.1`).size).toBeLessThan(21 * MiB);
-}, 60_000);
+}, 180_000);

@@ -26,6 +26,7 @@ const waiting = {
   stream_version: 1,
   script_id: scriptId(),
   priority: 0,
+  runs_on: [],
   available_at: at(4),
   delayed: false,
   not_before: null,

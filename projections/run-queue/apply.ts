@@ -24,6 +24,7 @@ export const runQueueProjection: Projection = {
           run_id: event.data.runId,
           script_id: event.data.scriptId,
           priority: 0,
+          runs_on: event.data.runsOn ?? [],
           available_at: availableAt(event),
           // A time that had passed when the run was queued causes no delay, regardless of later clock changes.
           delayed: availableAt(event) > event.recordedAt,

@@ -7,6 +7,8 @@ export interface RunQueueTable {
   readonly stream_version: number;
   readonly script_id: string;
   readonly priority: number;
+  /** Labels that a runtime must have to claim the run. */
+  readonly runs_on: readonly string[];
   readonly available_at: Date;
   /** Whether the run must not start before `available_at`. */
   readonly delayed: boolean;
@@ -24,6 +26,7 @@ export const runQueueColumns: Columns<RunQueueTable> = {
   stream_version: 'bigint',
   script_id: 'uuid',
   priority: 'integer',
+  runs_on: 'jsonb',
   available_at: 'timestamptz',
   delayed: 'boolean',
   attempt: 'integer',

@@ -52,6 +52,7 @@ describe('the rows of a script', () => {
         python: null,
         start_mode: 'warm',
         listen_ports: [],
+        runs_on: [],
         parameters_schema: null,
         resolution: null,
         version: 1,

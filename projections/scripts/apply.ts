@@ -104,6 +104,7 @@ export function settingColumns(settings: ScriptSettings) {
     python: settings.python,
     start_mode: settings.startMode,
     listen_ports: settings.listenPorts,
+    runs_on: settings.runsOn,
     parameters_schema: settings.parametersSchema,
     resolution: settings.resolution,
   };
@@ -123,6 +124,7 @@ export function settingsOf(row: ScriptsTable): ScriptSettings {
     python: row.python,
     startMode: row.start_mode,
     listenPorts: row.listen_ports,
+    runsOn: row.runs_on,
     parametersSchema: row.parameters_schema,
     resolution: row.resolution,
   };

@@ -26,6 +26,7 @@ export interface ScriptsTable {
   readonly python: string | null;
   readonly start_mode: StartMode;
   readonly listen_ports: readonly number[];
+  readonly runs_on: readonly string[];
   readonly parameters_schema: ParametersSchema | null;
   readonly resolution: string | null;
   /** Whether the purge of a deleted script is in progress or complete. */
@@ -56,6 +57,7 @@ export const scriptColumns: Columns<ScriptsTable> = {
   python: 'text',
   start_mode: 'text',
   listen_ports: 'jsonb',
+  runs_on: 'jsonb',
   parameters_schema: 'jsonb',
   resolution: 'text',
   purge: 'text',

@@ -11,11 +11,13 @@ import {
   chain,
   channel,
   delivery,
+  failWith,
   notice,
   backup,
   notificationRule,
   webhook,
   deeds,
+  eventCounts,
   groups,
   nowhere,
   refusals,
@@ -37,6 +39,7 @@ let ruleId: string;
 let backupId: string;
 let toldId: string;
 let deliveryId: string;
+let errorGroupId: string;
 let userId: string;
 let hook: { readonly id: string; readonly token: string };
 beforeAll(async () => {
@@ -57,6 +60,8 @@ beforeAll(async () => {
   const called = await platform.anonymous.send('POST', `/hooks/${hook.token}`, 'x');
   deliveryId = called.json.run_id;
   chainId = await chain(platform.admin, sourceId, scriptId);
+  const failed = await platform.admin.get(`/api/v1/runs/${await failWith(platform, scriptId)}`);
+  errorGroupId = failed.json.error_group_id;
 });
 afterAll(() => platform.close());
 
@@ -72,6 +77,7 @@ const address = (path: string, id = '') =>
     .replace('{schedule_id}', id || scheduleId)
     .replace('{webhook_id}', id || hook.id)
     .replace('{chain_id}', id || chainId)
+    .replace('{error_group_id}', id || errorGroupId)
     .replace('{notification_id}', id || notificationId)
     .replace('{channel_id}', id || channelId)
     .replace('{rule_id}', id || ruleId)
@@ -91,11 +97,10 @@ async function leavesNothing(
   work: () => Promise<{ readonly status: number }>,
   statuses: readonly number[],
 ): Promise<void> {
-  const before = { deeds: await deeds(platform), refusals: (await refusals(platform)).length };
+  const before = await eventCounts(platform);
   const { status } = await work();
   expect(statuses).toContain(status);
-  expect(await deeds(platform)).toBe(before.deeds);
-  expect((await refusals(platform)).length).toBe(before.refusals + 1);
+  expect(await eventCounts(platform)).toEqual({ ...before, refusals: before.refusals + 1 });
 }
 
 interface Query {
@@ -124,7 +129,7 @@ describe.each(withBody)('$method $path', ({ one, method, path }) => {
   const send = (body: string | Uint8Array, headers: Record<string, string> = json) =>
     platform.admin.send(method.toUpperCase(), address(path), body, { headers });
 
-  test('when a field is unknown, then it is named', async () => {
+  test('names an unknown field', async () => {
     const example = (one.body?.example ?? {}) as object;
     await leavesNothing(async () => {
       const answer = await send(JSON.stringify({ ...example, colour: 'red' }));
@@ -140,7 +145,7 @@ describe.each(withBody)('$method $path', ({ one, method, path }) => {
     ['no JSON', 'name=x'],
     ['not UTF-8', Buffer.from([0x22, 0xff, 0x22])],
     ['empty though there is a length', ' '],
-  ])('when the JSON is %s, then it is malformed', async (_name, body) => {
+  ])('refuses malformed JSON: %s', async (_name, body) => {
     await leavesNothing(() => send(body), [400]);
   });
 
@@ -150,17 +155,17 @@ describe.each(withBody)('$method $path', ({ one, method, path }) => {
     ['null', 'null'],
     ['wrong in every field', wrongEverywhere(one.body?.schema)],
     ['very deep', `{"params": ${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
-  ])('when the body is %s, then it is not valid', async (_name, body) => {
+  ])('refuses an invalid body: %s', async (_name, body) => {
     await leavesNothing(() => send(body), [422]);
   });
 
-  test('when the content type is another, then it is not served', async () => {
+  test('refuses another content type', async () => {
     if (one.body?.rawMaxBytes !== undefined) return;
     await leavesNothing(() => send('<a/>', { 'Content-Type': 'text/xml' }), [415]);
     await leavesNothing(() => send('{}', { ...json, 'Content-Encoding': 'gzip' }), [415]);
   });
 
-  test('when the body is over 1 MiB, then it is too large', async () => {
+  test('refuses a body over 1 MiB', async () => {
     const body = JSON.stringify({ text: 'x'.repeat(1024 * 1024) });
     await leavesNothing(() => send(body), [413]);
   });
@@ -171,7 +176,7 @@ const ofBytes = forms.filter(
 );
 describe.each(ofBytes)('$method $path', ({ method, path }) => {
   test.each(['text/plain', 'application/xml', 'application/x-www-form-urlencoded'])(
-    'when the content type is %s, then it is not served',
+    'refuses the content type %s',
     async (type) => {
       const headers = { 'Content-Type': type };
       await leavesNothing(
@@ -200,21 +205,21 @@ describe.each(forms)('$method $path', ({ one, method, path }) => {
   };
   const isSessionWork = one.tag === 'Authentication';
 
-  test('when a parameter is unknown or given twice, then it is refused', async () => {
+  test('refuses unknown and repeated parameters', async () => {
     await leavesNothing(() => send('?colour=red'), [400]);
     await leavesNothing(() => send('?limit=1&limit=2'), [400]);
     await leavesNothing(() => send('?__proto__=1'), [400]);
   });
 
   test.each(['limit=0', 'limit=201', 'limit=x', 'limit=1.5', 'cursor=%00', 'cursor=@@', 'q=%00'])(
-    'when the parameter is %s, then it is refused',
+    'refuses the parameter %s',
     async (query) => {
       await leavesNothing(() => send(`?${query}`), [400]);
     },
   );
 
   test.each(['7', 'null', "1' OR '1'='1", '%00', `${nowhere}x`, '%F0%9F%92%A9', nowhere])(
-    'when the id is %s, then there is nothing there',
+    'finds nothing under the id %s',
     async (id) => {
       if (Object.keys(one.parameters ?? {}).length === 0 || isSessionWork) return;
       await leavesNothing(() => send('', encodeURIComponent(id).replaceAll('%25', '%')), [404]);
@@ -222,7 +227,7 @@ describe.each(forms)('$method $path', ({ one, method, path }) => {
   );
 });
 
-describe('given fields that the database cannot hold', () => {
+describe('fields that the database cannot store', () => {
   test.each([
     ['POST', '/api/v1/scripts', { name: 'a\0b' }],
     ['POST', '/api/v1/scripts', { name: 'half \ud800 a pair' }],
@@ -234,11 +239,11 @@ describe('given fields that the database cannot hold', () => {
     ['POST', '/api/v1/auth/login', { email: 'a\0@b', password: 'x' }],
     ['POST', '/api/v1/users', { email: 'a b@c', password: 'a good password', role: 'viewer' }],
     ['POST', '/api/v1/users', { email: 'a@b', password: 'a good password', role: 'root' }],
-  ])('when %s %s gets %j, then it is refused', async (method, path, body) => {
+  ])('are refused: %s %s with %j', async (method, path, body) => {
     await leavesNothing(() => platform.admin.sendJson(method, path, body), [422]);
   });
 
-  test('when the parameters of a run hold one, then it is refused', async () => {
+  test('are refused in the parameters of a run', async () => {
     const path = `/api/v1/runs/scripts/${scriptId}/run`;
     for (const params of [{ 'a\0': 1 }, { a: ['\0'] }]) {
       await leavesNothing(() => platform.admin.post(path, { params }), [422]);
@@ -246,7 +251,7 @@ describe('given fields that the database cannot hold', () => {
   });
 });
 
-describe('given a path that no client library would send', () => {
+describe('a path that no client library sends', () => {
   test.each([
     ['/../../../etc/passwd', 422],
     ['/a/../b', 422],
@@ -255,7 +260,7 @@ describe('given a path that no client library would send', () => {
     ['/..%5c..%5cetc', 422],
     ['/a%00', 422],
     ['/%ff', 400],
-  ])('when a file is saved at %s, then nothing is', async (path, status) => {
+  ])('saves no file at %s', async (path, status) => {
     const full = `/api/v1/scripts/${scriptId}/files${path}`;
     const before = await deeds(platform);
     expect(await rawPut(full)).toBe(status);
@@ -273,8 +278,8 @@ describe('given a path that no client library would send', () => {
   }
 });
 
-describe('given refusals that come too fast to keep each', () => {
-  test('when there are a thousand, then they are counted together and none is lost', async () => {
+describe('refusals in quick succession', () => {
+  test('are counted together, without loss', async () => {
     const before = total(await refusals(platform));
     for (let round = 0; round < 20; round += 1) {
       await Promise.all(Array.from({ length: 50 }, () => platform.anonymous.get('/api/v1/groups')));
@@ -288,6 +293,6 @@ describe('given refusals that come too fast to keep each', () => {
     all.reduce((sum, one) => sum + one.count, 0);
 });
 
-test('when all of that has happened, then nothing failed in here', () => {
+test('cause no internal error', () => {
   expect(platform.logged.errors).toEqual([]);
 });

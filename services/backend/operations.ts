@@ -33,6 +33,8 @@ import { runHistoryOperations } from './runs/history-routes.ts';
 import { logOperations } from './runs/log-routes.ts';
 import { runOperations } from './runs/routes.ts';
 import { sampleOperations } from './runs/sample-routes.ts';
+import { spanOperations } from './runs/span-routes.ts';
+import { runtimeOperations } from './runtimes/routes.ts';
 import { scheduleOperations } from './schedules/routes.ts';
 import { scheduleTimeOperations } from './schedules/time-routes.ts';
 import { scriptArchiveOperations } from './scripts/archive-routes.ts';
@@ -93,6 +95,7 @@ export const operations: readonly Operation[] = [
   ...artifactOperations,
   ...logOperations,
   ...sampleOperations,
+  ...spanOperations,
   ...groupOperations,
   ...notificationOperations,
   ...channelOperations,
@@ -110,6 +113,7 @@ export const operations: readonly Operation[] = [
   ...dashboardOperations,
   ...dashboardNowOperations,
   ...triggerOperations,
+  ...runtimeOperations,
   ...retentionOperations,
   ...backupScheduleOperations,
   ...backupOperations,

@@ -56,13 +56,13 @@ async function ask({ client }: KnownCaller, { one, method }: Form, address: stri
   return { status, body: text.replace(/"trace_id":"\w+"/, '') };
 }
 
-test('the specification has every operation, and no other', () => {
+test('the specification has exactly the existing operations', () => {
   const known = [...rightsSpecification.keys()];
   expect(known.toSorted()).toEqual(operations.map((one) => one.operationId).toSorted());
 });
 
 describe.each(forms)('$method $path', (form) => {
-  test('lets in whom the specification lets in, and nobody else', async () => {
+  test('permits exactly the callers of the specification', async () => {
     const entry = entryOf(form);
     // A parameter that no operation has is refused behind the rights, and before anything is done.
     const address = `${addressOfNothing(form)}?undeclared=1`;
@@ -77,10 +77,10 @@ describe.each(forms)('$method $path', (form) => {
   });
 });
 
-describe('what belongs to other groups', () => {
+describe('resources of other groups', () => {
   const named = forms.filter((form) => form.path.includes('{') && entryOf(form).needs !== 'public');
 
-  test('is answered as what does not exist, whatever its state', async () => {
+  test('look like nonexistent resources, regardless of their state', async () => {
     const addresses = new Map<Form, readonly string[]>();
     for (const form of named) {
       const made = [];

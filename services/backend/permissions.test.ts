@@ -189,7 +189,7 @@ describe('lists', () => {
     return traces.filter((trace) => text.includes(trace));
   };
 
-  test('tell somebody nothing of other groups', async () => {
+  test('show a user nothing of other groups', async () => {
     // The trail is told whole to whoever may audit.
     for (const form of lists.filter(({ one }) => one.operationId !== 'listAudit')) {
       for (const role of everybody.filter((one) => one !== 'administrator')) {
@@ -199,13 +199,13 @@ describe('lists', () => {
     }
   });
 
-  test('tell administrators all, so that the test before could have found it', async () => {
+  test('show administrators everything, which validates the previous test', async () => {
     const all = await Promise.all(lists.map((form) => found(platform.admin, form)));
     expect(new Set(all.flat())).toEqual(new Set(traces));
   });
 });
 
-test('when an operation is public, then it is one of the few that are meant to be', () => {
+test('only the intended operations are public', () => {
   const open = operations.filter((one) => one.access === 'public').map((one) => one.path);
   expect(open).toEqual([
     '/api/v1/auth/login',
@@ -222,7 +222,7 @@ test('when an operation is public, then it is one of the few that are meant to b
   ]);
 });
 
-test('the API describes the paths of the table and those of WebSockets', () => {
+test('the API describes the paths of the table and the WebSockets', () => {
   const described = Object.entries(description.paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method} ${path}`),
   );

@@ -137,7 +137,7 @@ async function settle(): Promise<void> {
   await new Projector(platform.pool, asyncProjections).runOnce(signal);
 }
 
-test('given all read models dropped, when they are made anew, then every answer is the same', async () => {
+test('rebuilt read models give the same responses', async () => {
   const scripts = await liveWithScripts();
   const runs = await liveWithRuns(scripts[0] ?? '');
   await notice(platform, scripts[0] ?? '');

@@ -89,7 +89,7 @@ async function the(query: string): Promise<Entry> {
   return entry!;
 }
 
-test('a bad night is found out, put right and proven', async () => {
+test('an administrator investigates a failed night, fixes it and proves it', async () => {
   // What failed?
   const failure = await the('outcome=failed');
   expect(failure).toMatchObject({ action: 'run_finished', detail: 'exit_code' });

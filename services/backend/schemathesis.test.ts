@@ -53,7 +53,7 @@ async function expectConformance(
 }
 
 describeWith(schemathesis, 'generated requests', () => {
-  test.concurrent('of administrators who signed in', { timeout }, async () => {
+  test.concurrent('by an administrator who signed in', { timeout }, async () => {
     const args = ['--phases', 'examples,fuzzing', '--max-examples', '3'];
     const answers = await expectConformance(args, async (platform) => {
       const wanted = { role: 'administrator', groupIds: [] } as const;
@@ -69,7 +69,7 @@ describeWith(schemathesis, 'generated requests', () => {
     expect(neverSucceeded(answers).filter((one) => !cannotSucceed.has(one))).toEqual([]);
   });
 
-  test.concurrent('of an API token that reads runs', { timeout }, async () => {
+  test.concurrent('by an API token that reads runs', { timeout }, async () => {
     const args = ['--phases', 'examples,fuzzing', '--max-examples', '1'];
     const answers = await expectConformance(args, async ({ admin }) => {
       const token = (await apiToken(admin, ['runs:read'])).client.token ?? '';

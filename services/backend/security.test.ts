@@ -22,8 +22,8 @@ beforeAll(async () => {
 });
 afterAll(() => platform.close());
 
-describe('given keys and passwords', () => {
-  test('when tokens were signed, then the key is in no table', async () => {
+describe('keys and passwords', () => {
+  test('keep the signing key out of the database', async () => {
     const forms = [
       tokenKey.toString(),
       tokenKey.toString('hex'),
@@ -33,7 +33,7 @@ describe('given keys and passwords', () => {
     expect(await tablesWith(platform.pool, forms)).toEqual([]);
   });
 
-  test('when nobody chooses them, then there are none', async () => {
+  test('have no defaults', async () => {
     for (const name of ['secretMasterKey', 'tokenKey', 'auditKey'] as const) {
       expect(settings[name]).not.toHaveProperty('fallback');
     }
@@ -45,7 +45,7 @@ describe('given keys and passwords', () => {
     });
   });
 
-  test('when a sign-in fails, then the same was done, whoever it was for', async () => {
+  test('cost a failed sign-in the same work for every account', async () => {
     const email = 'disabled@example.com';
     const body = { email, password: 'a good password', role: 'viewer' };
     const { id } = (await platform.admin.post('/api/v1/users', body)).json as { id: string };
@@ -58,7 +58,7 @@ describe('given keys and passwords', () => {
     expect(work).toEqual(Array.from({ length: 3 }, () => ({ looks: 1, compares: 1 })));
   });
 
-  test('when there is no hash, then one of the same cost is compared', async () => {
+  test('are compared with a hash of the same cost if an account has none', async () => {
     const passwords = bcryptPasswords(5);
     const compare = vi.spyOn(bcrypt, 'compare');
     await passwords.matches('x', await passwords.hash('y'));
@@ -97,8 +97,8 @@ async function workOf(body: { readonly email: string; readonly password: string 
   return work;
 }
 
-describe('given tokens of every kind', () => {
-  test('when they were used, well or badly, then none is in a log, a table, a metric or an answer', async () => {
+describe('tokens of each kind', () => {
+  test('do not appear in logs, tables, metrics or responses', async () => {
     const login = await platform.anonymous.post('/api/v1/auth/login', administrator);
     const { access_token: access } = login.json as { access_token: string };
     const browser = sessionHeaders(login);
@@ -146,7 +146,7 @@ describe('given tokens of every kind', () => {
     expect(await tablesWith(platform.pool, secretParts)).toEqual([]);
   });
 
-  test('when the token of a webhook is made, then it has 128 random bits or more', async () => {
+  test('of webhooks have at least 128 random bits', async () => {
     const { id } = await script(platform.admin);
     const tokens = await Promise.all(
       Array.from({ length: 20 }, async () => (await webhook(platform.admin, id)).token),
@@ -158,10 +158,10 @@ describe('given tokens of every kind', () => {
   });
 });
 
-describe('given a page of another site', () => {
+describe('a page of another site', () => {
   const evil = { Origin: 'https://evil.example' };
 
-  test('when it asks whether it may ask, then nothing allows it', async () => {
+  test('gets no cross-origin access', async () => {
     const preflight = { ...evil, 'Access-Control-Request-Method': 'POST' };
     for (const path of ['/api/v1/scripts', '/api/v1/auth/login', '/hooks/x', '/health']) {
       const answer = await fetch(`${platform.origin}${path}`, {
@@ -175,7 +175,7 @@ describe('given a page of another site', () => {
     }
   });
 
-  test('when it has the cookie sent along, then nothing is written', async () => {
+  test('cannot write or open a WebSocket with the cookie', async () => {
     const login = await platform.anonymous.post('/api/v1/auth/login', administrator);
     const both = sessionHeaders(login);
     const client = platform.anonymous.with({ ...both, ...evil });
@@ -189,8 +189,8 @@ describe('given a page of another site', () => {
   });
 });
 
-describe('given what a browser could take for a page', () => {
-  test('when it is downloaded, then it is an attachment of a type that is not guessed', async () => {
+describe('content that a browser could display as a page', () => {
+  test('is downloaded as an attachment with an explicit type', async () => {
     const { id } = await script(platform.admin, { name: '<script>alert(1)</script>' });
     const files = `/api/v1/scripts/${id}/files`;
     await platform.admin.putBytes(`${files}/page.html`, '<script>alert(1)</script>');
@@ -213,9 +213,9 @@ describe('given what a browser could take for a page', () => {
   });
 });
 
-describe('given text with characters that move a cursor', () => {
+describe('text with characters that move a cursor', () => {
   test.each(['\u001b[2J', 'a\nb', 'a\rb', 'a\u0007', '\u009b1A', 'a\u0000', '\u007f'])(
-    'when %j is to be a name, then it is refused',
+    'is refused as a name: %j',
     async (name) => {
       const { id } = await script(platform.admin);
       const { admin } = platform;
@@ -264,8 +264,8 @@ describe('a script that moves to another group', () => {
   });
 });
 
-describe('given a token with all scopes', () => {
-  test('when its owner is somebody of one group, then it is no more than they are', async () => {
+describe('a token with all scopes', () => {
+  test('has no more rights than its owner', async () => {
     const developer = await someone(platform, { role: 'developer', groupIds: [groups.custom] });
     const { client } = await apiToken(developer, ['*']);
     const { id } = await script(platform.admin, { group_id: groups.bots });
@@ -276,7 +276,7 @@ describe('given a token with all scopes', () => {
   });
 });
 
-test('docs/security.md names tests that there are', () => {
+test('docs/security.md names existing tests', () => {
   const page = readFileSync(new URL('../../docs/security.md', import.meta.url), 'utf8');
   const rows = page
     .split('\n')

@@ -38,6 +38,7 @@ export interface LogItem {
   readonly to_seq?: number;
   readonly time: string;
   readonly stream: 'stdout' | 'stderr' | 'system';
+  readonly level: string | null;
   readonly text: string;
 }
 

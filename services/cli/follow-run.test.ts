@@ -22,6 +22,7 @@ const item = (seq: number, to?: number): LogItem => ({
   ...(to !== undefined && { to_seq: to }),
   time: '2026-11-21T02:31:00.000Z',
   stream: 'stdout',
+  level: null,
   text: `line ${seq}`,
 });
 const log = (...items: LogItem[]) => JSON.stringify({ type: 'log', items });

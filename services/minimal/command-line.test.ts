@@ -95,7 +95,7 @@ sys.exit(7)
   expect(saved).toEqual({ ...done, out: `${join(home, 'saved.tar')}\n` });
   expect((await orchestrator(['backup', 'list'])).out).toMatch(/complete +manual/);
   const healthy = await orchestrator(['doctor']);
-  expect(healthy.out).toMatch(/ok +runtimes +1, which execute/);
+  expect(healthy.out).toMatch(/ok +runtimes +1 connected/);
   expect(healthy.code).toBe(0);
   const { items } = await product.call<{ items: object[] }>('GET', `/scripts/${id}/secrets`);
   expect(items).toMatchObject([{ name: 'KEY', version: 1 }]);

@@ -22,4 +22,4 @@ test('rebuilds rows of an earlier version at the next start', async () => {
   await second.stop();
   await rm(dataDir, { recursive: true });
   expect(lines).toContain('Rebuilt groups: 0 rows before, 0 after, all identical');
-}, 60_000);
+}, 180_000);

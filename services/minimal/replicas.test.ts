@@ -27,10 +27,12 @@ import {
 } from './testing/replica-checks.ts';
 import { askForRun, prepareLoad } from './testing/replica-load.ts';
 
-const runs = Number(process.env['ORCH_TEST_REPLICA_RUNS'] ?? 120);
+const runs = Number(process.env['ORCH_TEST_REPLICA_RUNS'] ?? 60);
 const seed = Number(process.env['ORCH_TEST_REPLICA_SEED'] ?? 20_260_101);
 const inBucket = process.env['ORCH_TEST_REPLICA_OBJECTS'] === 's3';
 const askersAtOnce = 6;
+/** Each kind of process is killed at least once, however few runs there are. */
+const leastKills = 4;
 const runsPerKill = 25;
 const slots = availableParallelism() * 2;
 const awayMs = 10 * 60_000;
@@ -124,7 +126,7 @@ function suite(
           nats,
           front,
           seed,
-          kills: Math.floor(runs / runsPerKill),
+          kills: Math.max(leastKills, Math.floor(runs / runsPerKill)),
           progress: () => asked / runs,
         }),
         ...Array.from({ length: askersAtOnce }, ask),

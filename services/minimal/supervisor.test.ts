@@ -112,8 +112,8 @@ describe('an empty folder', () => {
     for (const server of servers) server.close();
     const [one, two] = fixture.ports;
     expect(supervisor.output.trim().split('\n')).toEqual([
-      `Port ${one} on 127.0.0.1 for the first is taken; set ORCH_HTTP_PORT to another.`,
-      `Port ${two} on ${last} for the second is taken; set ORCH_RUNTIME_HEALTH_PORT to another.`,
+      `Port ${one} on 127.0.0.1 for the first is already in use. Set ORCH_HTTP_PORT to another port.`,
+      `Port ${two} on ${last} for the second is already in use. Set ORCH_RUNTIME_HEALTH_PORT to another port.`,
     ]);
   });
 
@@ -121,7 +121,7 @@ describe('an empty folder', () => {
     fixture.write('second', 'throw new Error("no disk");');
     const supervisor = fixture.start();
     expect(await supervisor.end()).toBe(1);
-    expect(supervisor.output).toContain('second: the process failed: no disk');
+    expect(supervisor.output).toContain('second: process failed: no disk');
     expect(supervisor.output).toContain('The second did not start (exit code 1)');
     expect(existsSync(join(fixture.dataDir, 'postgres/data/postmaster.pid'))).toBe(false);
   });
@@ -178,10 +178,10 @@ describe('a running service', () => {
   test('restarts a killed service repeatedly', async () => {
     for (const round of [1, 2]) {
       process.kill(only(supervisor.children('second.ts')), 'SIGKILL');
-      await supervisor.says('The second is back', round);
+      await supervisor.says('The second is running again', round);
       expect(await health()).toEqual([200, 200]);
     }
-    expect(supervisor.output).toContain('Reported: the second ended (SIGKILL)');
+    expect(supervisor.output).toContain('Reported: the second exited (SIGKILL)');
     expect(supervisor.output).toContain('The second exited (SIGKILL); restarting it\n');
     expect(supervisor.output).toContain('The second exited (SIGKILL); restarting it in 1 s\n');
   });
@@ -189,7 +189,7 @@ describe('a running service', () => {
   test('kills and restarts a service that no longer responds', async () => {
     process.kill(only(supervisor.children('second.ts')), 'SIGSTOP');
     await supervisor.says('Killing the second: it no longer responds');
-    await supervisor.says('The second is back');
+    await supervisor.says('The second is running again');
     expect(await health()).toEqual([200, 200]);
   });
 
@@ -202,7 +202,7 @@ describe('a running service', () => {
     ]);
     for (const url of all) expect((await fetch(url)).status).toBe(200);
     process.kill(only(supervisor.children('third.ts')), 'SIGKILL');
-    await supervisor.says('The third is back');
+    await supervisor.says('The third is running again');
     expect((await fetch(onDemand())).status).toBe(200);
   });
 
@@ -237,7 +237,7 @@ describe('a running service', () => {
        signal.addEventListener('abort', () => { while (!existsSync('${go}')); });`,
     );
     process.kill(only(supervisor.children('second.ts')), 'SIGKILL');
-    await supervisor.says('The second is back');
+    await supervisor.says('The second is running again');
     const slow = only(supervisor.children('second.ts'));
     supervisor.kill('SIGKILL');
     const next = fixture.start();
@@ -261,7 +261,7 @@ describe('a running service', () => {
       'process.on("SIGTERM", () => undefined); signal.addEventListener("abort", () => { for (;;); });',
     );
     process.kill(only(supervisor.children('second.ts')), 'SIGKILL');
-    await supervisor.says('The second is back');
+    await supervisor.says('The second is running again');
     const pids = everyChild(supervisor);
     supervisor.kill('SIGINT');
     await supervisor.says('press Ctrl-C again');

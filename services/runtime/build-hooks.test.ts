@@ -68,7 +68,7 @@ beforeAll(async () => {
 });
 afterAll(() => bench.close());
 
-describe.for(['pip', 'uv'])('hooks of a build by %s', (installer) => {
+describe.for(['pip', 'uv'])('build hooks run by %s', (installer) => {
   /** Names of the hooks that left their mark on the host. */
   async function hooksThatEscape(name: string, runBuild: BuildRunner): Promise<readonly string[]> {
     const place = join(bench.folder, name);
@@ -97,7 +97,7 @@ describe.for(['pip', 'uv'])('hooks of a build by %s', (installer) => {
     return (await readdir(marks)).toSorted();
   }
 
-  test('leave no trace on the host, and would without the sandbox', async () => {
+  test('leave no trace on the host, but would without the sandbox', async () => {
     const outside = await hooksThatEscape(`${installer}-outside`, new ChildProcessRunner());
     // uv also starts the environment's interpreter, to compile what it installed.
     const real = ['build_editable', 'build_wheel', 'import'];

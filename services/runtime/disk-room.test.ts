@@ -17,14 +17,14 @@ test.each([
     19,
     'only 19 MiB are free on the disk of /work, so no runs are claimed; free at least 20 MiB',
   ],
-])('of %i MiB, %i free: %s', async (total, free, problem) => {
+])('%i MiB with %i free: %s', async (total, free, problem) => {
   const measure = async () => ({ totalBytes: total * mebibyte, freeBytes: free * mebibyte });
   const room = new DiskRoom({ folder: '/work', logger, measure });
   expect(await room.hasRoom()).toBe(problem === undefined);
   expect(room.problem).toBe(problem);
 });
 
-test('reports the full disk once, and the end of it', async () => {
+test('reports a full disk once, and the recovery', async () => {
   const lines: unknown[] = [];
   const note = (...line: unknown[]) => void lines.push(line.at(-1));
   let freeBytes = 0;

@@ -1,4 +1,5 @@
 /** What an execution works with. */
+import type { Clock } from '#domain/ports/clock.ts';
 import type { Commands } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import type { ClaimedRun } from '#domain/ports/run-queue.ts';
@@ -14,6 +15,7 @@ export interface ExecutionParts {
   readonly runtimeId: string;
   readonly commands: Commands;
   readonly ids: Ids;
+  readonly clock: Clock;
   readonly sandbox: Sandbox;
   readonly openLog: (run: ClaimedRun, signal: AbortSignal) => RunLog;
   readonly openSampling: (run: ClaimedRun) => RunSampling;

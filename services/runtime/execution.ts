@@ -16,7 +16,7 @@ import { isDatabaseAway } from '#infra/postgres/database-away.ts';
 import type { ExecutionParts, Preparation } from './execution-parts.ts';
 import type { RunLog } from './logs/run-log.ts';
 import { endingNote, endingOf, sandboxFailure, totalsOf, unpreparedDetail } from './outcome.ts';
-import { runTrace, type RunTrace } from './run-trace.ts';
+import { RunTrace } from './run-trace.ts';
 import { keptError, runErrorOf } from './run-error.ts';
 import type { PreparedRun, RunExit, RunObserver, RunSpec } from './sandbox/sandbox.ts';
 import { SandboxError } from './sandbox/sandbox.ts';
@@ -52,7 +52,7 @@ export class Execution {
     this.run = run;
     this.#leaseEndsAtMs = leaseEndsAtMs;
     this.#parts = parts;
-    this.#trace = runTrace(run, parts.tracing);
+    this.#trace = new RunTrace(run, parts);
   }
 
   /** Whether the process has been let go. */
@@ -68,7 +68,7 @@ export class Execution {
       await this.#closeUnfinished(log);
       return preparation ?? 'done';
     }
-    this.#trace.prepared();
+    this.#trace.reached('preparedAt');
     if (preparation.kind === 'failed') {
       await this.#abandon(log, preparation.failure, preparation.detail);
       return 'done';
@@ -187,12 +187,12 @@ export class Execution {
     const startedAt = performance.now();
     prepared.heartbeat(this.#leaseMs);
     prepared.go();
-    this.#trace.started();
+    this.#trace.reached('startedAt');
     this.#parts.metrics.started(this.run.queuedAt);
     // Asked for while the start was being recorded.
     if (this.#request !== undefined) this.end(this.#request);
     const exit = await prepared.finished;
-    this.#trace.exited();
+    this.#trace.reached('exitedAt');
     // A lost run has no report of its end.
     const durationMs =
       exit.kind === 'exited' ? exit.usage.durationMs : Math.round(performance.now() - startedAt);
@@ -214,6 +214,7 @@ export class Execution {
         runId: this.run.runId,
         runtimeId: this.#parts.runtimeId,
         layers: this.#parts.sandbox.layers,
+        timing: this.#trace.timing,
       },
       this.#context('start'),
     );
@@ -243,6 +244,7 @@ export class Execution {
       ...ending,
       totals,
       ...error,
+      timing: this.#trace.timing,
     });
     this.#ended(ending.outcome, durationMs);
   }
@@ -270,7 +272,8 @@ export class Execution {
     const totals = totalsOf(await log.close());
     const error = await this.#keepError(platformError(failure, log.masked(detail)), null);
     const { runId } = this.run;
-    await this.#record('abandon', { type: 'AbandonRun', runId, failure, totals, ...error });
+    const { timing } = this.#trace;
+    await this.#record('abandon', { type: 'AbandonRun', runId, failure, totals, ...error, timing });
     this.#ended(failure, 0);
   }
 

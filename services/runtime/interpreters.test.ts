@@ -26,22 +26,19 @@ async function program(name: string, version: string, place = folder): Promise<v
   await writeFile(join(place, name), `#!/bin/sh\necho '${answer}'\n`, { mode: 0o755 });
 }
 
-describe('given a runtime with Python 3.11, and 3.12 on its path', () => {
+describe('a runtime with Python 3.11, and 3.12 on the PATH', () => {
   const interpreters = () => new Interpreters(usual, { PATH: folder });
 
-  test.each([null, '3', '3.11', '3.11.7'])(
-    'when %s is wanted, then it is the usual',
-    async (one) => {
-      expect(await interpreters().of(one)).toBe(usual);
-    },
-  );
+  test.each([null, '3', '3.11', '3.11.7'])('uses the default for %s', async (one) => {
+    expect(await interpreters().of(one)).toBe(usual);
+  });
 
-  test('when another is wanted that is there, then it is found', async () => {
+  test('finds another requested version', async () => {
     expect(await interpreters().of('3.12')).toMatchObject({ version: '3.12.4' });
   });
 
   test.each(['3.1', '3.13', '3.9'])(
-    'when %s is wanted, then it says what there is',
+    'lists the available versions when %s is requested',
     async (one) => {
       expect(await interpreters().of(one)).toBe(
         `The script requires Python ${one}, but this runtime has 3.11.7, 3.12.4. ` +
@@ -62,7 +59,7 @@ describe('an interpreter of a version manager', () => {
     ['uv', '.local/share/uv/python', {}],
     ['uv elsewhere', 'own-uv', { UV_PYTHON_INSTALL_DIR: 'own-uv' }],
     ['all in a data folder', 'data/uv/python', { XDG_DATA_HOME: 'data' }],
-  ])('of %s is found when a script wants it', async (name, place, variables) => {
+  ])('of %s is found when a script requests it', async (name, place, variables) => {
     const home = join(folder, `home of ${name}`);
     const placed = Object.entries(variables).map(([key, path]) => [key, join(home, path)]);
     const environment = { PATH: folder, HOME: home, ...Object.fromEntries(placed) };
@@ -80,7 +77,7 @@ describe('an interpreter of a version manager', () => {
     );
   });
 
-  test('is looked up where uv says', async () => {
+  test('is found in the folder that uv reports', async () => {
     const [tools, place] = [join(folder, 'tools'), join(folder, 'pythons of uv')];
     await program('python3', '3.14.0', join(place, 'cpython-3.14.0-linux/bin'));
     await mkdir(tools);

@@ -44,8 +44,8 @@ async function offer(...versions: readonly string[]) {
   return offered;
 }
 
-describe('given a version of a script that has run', () => {
-  test('when there are newer packages, then another runtime installs those of the first run', async () => {
+describe('a version of a script that has run', () => {
+  test('keeps its packages on another runtime when newer ones exist', async () => {
     const offered = await offer('1.0');
     const [one, other] = [
       await givenRuntime(offered.variables),
@@ -61,7 +61,7 @@ describe('given a version of a script that has run', () => {
     expect([lock?.lock, lock?.target, more]).toEqual([first.lock, target, []]);
   });
 
-  test('when it is to choose anew, then the new version gets the newer ones, and the old one stays', async () => {
+  test('keeps its packages when a newer version resolves them again', async () => {
     const offered = await offer('1.0');
     const { ensure } = await givenRuntime(offered.variables);
     const first = readyOf(await ensure(1));
@@ -72,7 +72,7 @@ describe('given a version of a script that has run', () => {
     expect(same.environmentDir).toBe(first.environmentDir);
   });
 
-  test('when its packages are no longer to be had, then it is told how to choose anew', async () => {
+  test('reports how to resolve again when its packages are no longer available', async () => {
     const { ensure } = await givenRuntime((await offer('1.0')).variables);
     readyOf(await ensure(1));
     const elsewhere = await givenRuntime((await offer('2.0')).variables);
@@ -82,7 +82,7 @@ describe('given a version of a script that has run', () => {
   });
 });
 
-test('given two runtimes that choose at once, then both have what the first to record it chose', async () => {
+test('two runtimes that resolve concurrently use the packages that are recorded first', async () => {
   const [older, newer] = [await offer('1.0'), await offer('1.0', '2.0')];
   const [one, other] = [await givenRuntime(older.variables), await givenRuntime(newer.variables)];
   // The first has chosen and is about to record it when the other one does.
@@ -114,7 +114,7 @@ async function lockOf({ ensure }: Awaited<ReturnType<typeof givenRuntime>>): Pro
   return readyOf(await ensure(99)).lock;
 }
 
-test('given no requirements, then nothing is locked', async () => {
+test('locks nothing without requirements', async () => {
   const { ensure } = await givenRuntime({});
   readyOf(await ensure(1, { requirements: '# none\n' }));
   expect(await locks.ofVersion(scriptId(), 1)).toEqual([]);

@@ -40,7 +40,7 @@ async function another() {
   };
 }
 
-test('what a killed process had is removed, and what a living one has stays', async () => {
+test('removes the folders of a killed process, and keeps those of a living one', async () => {
   const own = await makeOwnFolder(parent, 'orch-sdk');
   const [killed, living] = await Promise.all([another(), another()]);
   await killed.kill();
@@ -52,7 +52,7 @@ test('what a killed process had is removed, and what a living one has stays', as
   expect(await removeLeftFolders(parent)).toEqual([living.path]);
 });
 
-test('what cannot be known to be left stays', async () => {
+test('keeps folders whose owner is unknown', async () => {
   const own = await makeOwnFolder(parent, 'orch-sdk');
   const gone = 'zzzzz';
   const [pid = '', ticks = '', boot = '', namespace = ''] =
@@ -78,7 +78,7 @@ test('what cannot be known to be left stays', async () => {
 test.each([
   ['writes to', 'ENOTEMPTY', rmdir],
   ['removes', 'ENOENT', (path: string) => rm(path, { recursive: true }).then(() => rmdir(path))],
-])('a folder that another process %s meanwhile ends no start (%s)', async (_, code, remove) => {
+])('tolerates a folder that another process %s during startup (%s)', async (_, code, remove) => {
   const path = join(parent, 'orch-sdk-1.1.00000000.1-abcdef');
   const fill = async () => {
     await mkdir(path);
@@ -91,7 +91,7 @@ test.each([
   expect(await removeLeftFolders(parent, remove)).toEqual([]);
 });
 
-test('sockets that are not to be found are in no folder that every script may list', () => {
+test('hides sockets from folders that every script may list', () => {
   expect(hiddenSocketsParent(['pid_namespace', 'landlock'])).toBe(tmpdir());
   expect(hiddenSocketsParent(['mount_namespace'])).toBe(socketsParent);
 });

@@ -33,7 +33,14 @@ beforeEach(async () => {
   };
   forgotten = [];
   parts = { runtimeId: 'a', database: platform.pool, folders, environments, sandbox };
-  const report = { slots: 1, running: 0, layers: [], python: null, started_at: new Date(0) };
+  const report = {
+    slots: 1,
+    running: 0,
+    layers: [],
+    python: null,
+    labels: [],
+    started_at: new Date(0),
+  };
   await reportRuntime(platform.pool, { runtime_id: 'a', ...report });
   await platform.accepted(createGroup());
   for (const id of [purged, other]) await givenScript(id);
@@ -64,15 +71,15 @@ async function places(): Promise<readonly (readonly string[])[]> {
   return await Promise.all(placeNames.map((name) => readdir(join(folder, name))));
 }
 
-describe('given a script of which this machine keeps something', () => {
-  test('when it is there or only deleted, then all of it stays', async () => {
+describe('a script with data on this machine', () => {
+  test('keeps all data while it exists or is only deleted', async () => {
     await platform.accepted({ type: 'DeleteScript', scriptId: purged });
     await removePurgedScripts(parts);
     expect(await places()).toEqual(placeNames.map(() => both));
     expect(forgotten).toEqual([]);
   });
 
-  test('when it is purged, then all of it goes, nothing behind a link, and nothing of others', async () => {
+  test('loses all data when purged, without following links or touching other scripts', async () => {
     await purge(purged);
     await removePurgedScripts(parts);
     await removePurgedScripts(parts);
@@ -81,7 +88,7 @@ describe('given a script of which this machine keeps something', () => {
     expect(new Set(forgotten)).toEqual(new Set([purged]));
   });
 
-  test('what a script named with bytes that are no text is removed', async () => {
+  test('loses files whose names are not text', async () => {
     const name = Buffer.from([0xff, 0xfe]);
     const inData = Buffer.concat([Buffer.from(join(folder, 'data', purged, '/')), name]);
     await mkdir(inData);
@@ -91,7 +98,7 @@ describe('given a script of which this machine keeps something', () => {
     expect(await places()).toEqual(placeNames.map(() => [other]));
   });
 
-  test('the removal is recorded once all of it is done, and another script does not wait for it', async () => {
+  test('is recorded as removed after all of it is removed, without delaying other scripts', async () => {
     const since = await databaseTime(platform.pool);
     for (const id of both) await purge(id);
     const sandbox = {
@@ -108,7 +115,7 @@ describe('given a script of which this machine keeps something', () => {
     expect(await areRemovedSince(platform.pool, since)).toBe(true);
   });
 
-  test('an environment that is in use is not said to be removed', async () => {
+  test('is not recorded as removed while its environment is in use', async () => {
     const since = await databaseTime(platform.pool);
     await purge(purged);
     const { environments: all } = parts;
@@ -117,7 +124,7 @@ describe('given a script of which this machine keeps something', () => {
     expect(await areRemovedSince(platform.pool, since)).toBe(false);
   });
 
-  test('when a run of it has not ended, then all of it stays until then', async () => {
+  test('keeps all data until its last run has ended', async () => {
     await platform.accepted(runScript({ runId: runId(), scriptId: purged }));
     await purge(purged);
     await removePurgedScripts(parts);

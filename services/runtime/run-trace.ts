@@ -1,46 +1,53 @@
-/** The steps of a run as its runtime sees them: waiting, preparing, executing. The run itself is a span of
- *  whoever records its end (`services/shared/tracing/run-spans.ts`). */
+/** The steps of a run on its runtime: waiting, preparing, executing. The events of the run have their times, and
+ *  traces have them as spans. The process that records the end of the run creates the run's own span
+ *  (`services/shared/tracing/run-spans.ts`). */
+import type { Clock } from '#domain/ports/clock.ts';
 import type { ClaimedRun } from '#domain/ports/run-queue.ts';
+import type { RunTiming } from '#domain/run/run.ts';
 import { recordStep, type RunStep } from '#services/shared/tracing/run-spans.ts';
 import type { Tracing } from '#services/shared/tracing/tracing.ts';
 
-/** Takes note of the steps of one run. */
-export interface RunTrace {
-  /** The environment and the files are there. */
-  prepared(): void;
-  /** The process was let go. */
-  started(): void;
-  /** The process has ended. */
-  exited(): void;
-  /** Its end is recorded. */
-  ended(): void;
+export interface RunTraceDeps {
+  readonly clock: Clock;
+  /** Undefined: no spans are exported. */
+  readonly tracing: Tracing | undefined;
 }
 
-const untraced: RunTrace = {
-  prepared: () => undefined,
-  started: () => undefined,
-  exited: () => undefined,
-  ended: () => undefined,
-};
+export class RunTrace {
+  readonly #run: ClaimedRun;
+  readonly #deps: RunTraceDeps;
+  readonly #times: { -readonly [Step in keyof RunTiming]: Date } = {};
 
-/** @param tracing undefined: nothing is noted */
-export function runTrace(run: ClaimedRun, tracing: Tracing | undefined): RunTrace {
-  if (tracing === undefined) return untraced;
-  const claimedMs = Date.now();
-  let preparedMs: number | undefined;
-  let startedMs: number | undefined;
-  let exitedMs: number | undefined;
-  const step = (name: RunStep, startMs: number, endMs: number) =>
-    recordStep(tracing, run, name, startMs, endMs);
-  return {
-    prepared: () => (preparedMs ??= Date.now()),
-    started: () => (startedMs ??= Date.now()),
-    exited: () => (exitedMs ??= Date.now()),
-    ended: () => {
-      const endMs = exitedMs ?? Date.now();
-      step('queue', Math.min(run.queuedAt.getTime(), claimedMs), claimedMs);
-      step('prepare', claimedMs, startedMs ?? preparedMs ?? endMs);
-      if (startedMs !== undefined) step('execute', startedMs, endMs);
-    },
-  };
+  /** Created when the run is claimed. */
+  constructor(run: ClaimedRun, deps: RunTraceDeps) {
+    this.#run = run;
+    this.#deps = deps;
+    this.reached('claimedAt');
+  }
+
+  /** The times of the steps so far. */
+  get timing(): RunTiming {
+    return Object.fromEntries(
+      Object.entries(this.#times).map(([step, time]) => [step, time.toISOString()]),
+    );
+  }
+
+  /** Sets the time of a step to now, unless it is set. */
+  reached(step: keyof RunTiming): void {
+    this.#times[step] ??= this.#deps.clock.now();
+  }
+
+  /** Exports the steps as spans. The end of the run is recorded. */
+  ended(): void {
+    const { clock, tracing } = this.#deps;
+    if (tracing === undefined) return;
+    const { claimedAt, preparedAt, startedAt, exitedAt } = this.#times;
+    const end = exitedAt ?? clock.now();
+    const claimed = claimedAt ?? end;
+    const record = (name: RunStep, from: Date, to: Date) =>
+      recordStep(tracing, this.#run, name, from.getTime(), to.getTime());
+    record('queue', this.#run.queuedAt < claimed ? this.#run.queuedAt : claimed, claimed);
+    record('prepare', claimed, startedAt ?? preparedAt ?? end);
+    if (startedAt !== undefined) record('execute', startedAt, end);
+  }
 }

@@ -29,7 +29,7 @@ const run: ClaimedRun = {
 
 const around = { environmentFolder: '/environment', params: '{}', secrets: {}, socket: '/s.sock' };
 
-test('a run has the variables of its author, but never those of the platform', () => {
+test('a run has the variables of its author, but cannot replace those of the platform', () => {
   const plain = runVariables(run, around);
   const reserved = { PATH: '/tmp', PYTHONPATH: '/tmp', LD_PRELOAD: 'x', ORCH_RUN_ID: 'x' };
   const environment = { TZ: 'UTC', LANG: 'de_DE.UTF-8', ...reserved };
@@ -40,7 +40,7 @@ test('a run has the variables of its author, but never those of the platform', (
   });
 });
 
-test('a run that a webhook caused is told what it was called with', () => {
+test('a run started by a webhook receives the call', () => {
   const payload = { path: '/s.sock.payload', headers: '{"content-type":"text/plain"}' };
   expect(runVariables(run, { ...around, payload })).toEqual({
     ...runVariables(run, around),
@@ -49,7 +49,7 @@ test('a run that a webhook caused is told what it was called with', () => {
   });
 });
 
-test('a secret comes before a variable of its name, but never before those of the platform', () => {
+test('a secret takes precedence over a variable of the same name, but not over those of the platform', () => {
   const environment = { TOKEN: 'shown', TZ: 'UTC' };
   const secrets = { TOKEN: 'secret', PATH: '/tmp', ORCH_RUN_ID: 'x' };
   const variables = runVariables({ ...run, environment }, { ...around, secrets });

@@ -48,7 +48,7 @@ beforeAll(async () => {
 });
 afterAll(() => bench.close());
 
-test('a build sees neither secrets nor the platform, and a finished environment is read-only to runs', async () => {
+test('a build cannot see secrets or the platform, and a finished environment is read-only for runs', async () => {
   const platform = join(bench.folder, 'platform');
   const secret = join(platform, 'secret');
   await mkdir(platform);

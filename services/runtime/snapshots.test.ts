@@ -43,7 +43,7 @@ async function contents(snapshots: Snapshots, version: number): Promise<readonly
   return await Promise.all(files.map(({ source }) => readFile(source, 'utf8')));
 }
 
-test('each version has its own files, in a folder of the script', async () => {
+test('keeps the files of each version in a folder of the script', async () => {
   const snapshots = await open();
   expect([await contents(snapshots, 1), await contents(snapshots, 2)]).toEqual([
     ['first'],
@@ -61,7 +61,7 @@ test.each(['', 'fir'])(
   },
 );
 
-test('what is there is not fetched again; what was not used for a week goes at the next start', async () => {
+test('does not fetch existing files again, and removes files unused for a week at the next start', async () => {
   const [file] = await (await open()).of(scriptId(), 1);
   await rm(join(folder, 'objects', 'scripts'), { recursive: true });
   expect(await contents(await open(), 1)).toEqual(['first']);

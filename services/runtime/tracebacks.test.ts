@@ -43,7 +43,7 @@ except OSError as error:
     raise RuntimeError('no report') from error
 `;
 
-test('an interpreter is here', () => {
+test('an interpreter is available', () => {
   expect(pythons.length).toBeGreaterThan(0);
 });
 
@@ -80,7 +80,7 @@ describe.each(pythons)('Python $version', (python) => {
     expect(placesOf(error)).toEqual(places);
   });
 
-  test('code that cannot be compiled is named by file and line', () => {
+  test('names the file and line of code that does not compile', () => {
     const main = fail(python, 'x = 1\nvalue = = 2\n');
     expect(main).toMatchObject({ type: 'SyntaxError', causes: [] });
     expect(placesOf(main)).toEqual(['main.py:2 <module>']);
@@ -90,7 +90,7 @@ describe.each(pythons)('Python $version', (python) => {
     expect(imported?.frames.at(-1)).toMatchObject({ file: 'lib/broken.py', own: true });
   });
 
-  test('a chain of exceptions has its cause', () => {
+  test('includes the cause of an exception', () => {
     const error = fail(python, raisesInChain);
     expect(error).toMatchObject({ type: 'RuntimeError', message: 'no report' });
     const [cause] = error?.causes ?? [];
@@ -98,19 +98,19 @@ describe.each(pythons)('Python $version', (python) => {
     expect(placesOf(cause)).toEqual(['main.py:4 <module>', 'main.py:2 first']);
   });
 
-  test('a recursion names its function', () => {
+  test('names the function of a recursion', () => {
     const error = fail(python, 'def deeper():\n    deeper()\ndeeper()\n');
     expect(error).toMatchObject({ type: 'RecursionError' });
     expect(new Set(placesOf(error))).toEqual(new Set(['main.py:3 <module>', 'main.py:2 deeper']));
   });
 
-  test('a script that ends by itself has no exception', () => {
+  test('reports no exception for a script that ends normally', () => {
     expect(fail(python, 'import sys\nsys.exit("no input")')).toBeUndefined();
   });
 });
 
 describe.each(pythons.filter(hasGroups))('Python $version', (python) => {
-  test('a group of exceptions has its members', () => {
+  test('lists the members of an exception group', () => {
     const inner = 'ExceptionGroup("inner", [TypeError("two")])';
     const error = fail(python, `raise ExceptionGroup("all", [ValueError("one"), ${inner}])`);
     expect(error).toMatchObject({ type: 'ExceptionGroup', message: 'all (2 sub-exceptions)' });

@@ -22,21 +22,21 @@ async function wantedBy(files: Readonly<Record<string, string>>) {
   return await new WantedPackages().of(await Promise.all(written), 'app.py', '3.11.7');
 }
 
-test('a script without any word on it wants nothing', async () => {
+test('a script without requirements needs no packages', async () => {
   expect(await wantedBy({ 'app.py': 'print("hello")\n' })).toEqual({ requirements: '' });
   expect(await wantedBy({ 'other.py': metadata('dependencies = ["a"]') })).toEqual({
     requirements: '',
   });
 });
 
-test('the metadata of the entrypoint counts where there is no list', async () => {
+test('the metadata of the entrypoint applies without a requirements file', async () => {
   const files = { 'app.py': metadata('dependencies = ["a>=1", "b"]') };
   expect(await wantedBy(files)).toEqual({ requirements: 'a>=1\nb\n' });
   expect(await wantedBy({ ...files, 'requirements.txt': '' })).toEqual({ requirements: '' });
   expect(await wantedBy({ ...files, 'requirements.txt': 'c\n' })).toEqual({ requirements: 'c\n' });
 });
 
-test('what cannot be had is told to the author', async () => {
+test('reports unavailable requirements to the author', async () => {
   const problem = async (line: string) =>
     JSON.stringify(await wantedBy({ 'app.py': metadata(line) }));
   expect(await problem('requires-python = ">=3.12"')).toContain('interpreter is Python 3.11.7');

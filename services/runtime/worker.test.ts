@@ -34,6 +34,7 @@ async function claimAndFail(error: Error): Promise<void> {
     runtimeId: 'one',
     slots: 1,
     leaseSeconds: 60,
+    labels: [],
     queue,
     newExecution: (run, leaseEndsAtMs) =>
       new Execution(run, leaseEndsAtMs, {
@@ -60,6 +61,7 @@ async function claimAndFail(error: Error): Promise<void> {
           waitingQueries: none,
           abandonedQueries: none,
         }),
+        clock: { now: () => new Date('2026-01-01T00:00:00Z') },
         tracing: undefined,
         onLogEnd: () => undefined,
         logger,
@@ -89,7 +91,7 @@ test.each([
   expect(await queuedRuns()).toEqual([{ run_id: id, owner: null, delayed: true }]);
 });
 
-test('a run fails whose files are damaged', async () => {
+test('fails a run whose files are damaged', async () => {
   await platform.pool.query('DELETE FROM run_queue');
   await platform.accepted(runScript({ runId: runId(3) }));
   await claimAndFail(new Error('the content is damaged'));

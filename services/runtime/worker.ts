@@ -9,6 +9,7 @@ export interface WorkerParts {
   readonly runtimeId: string;
   readonly slots: number;
   readonly leaseSeconds: number;
+  readonly labels: readonly string[];
   readonly queue: RunQueue;
   readonly newExecution: (run: ClaimedRun, leaseEndsAtMs: number) => Execution;
   /** Told when a slot has become free. */
@@ -41,11 +42,11 @@ export class Worker {
   /** Claims as many runs as there are free slots and sets them going.
    *  @returns whether there may be more to claim at once */
   async claimOnce(): Promise<boolean> {
-    const { runtimeId, slots, leaseSeconds, queue } = this.#parts;
+    const { runtimeId, slots, leaseSeconds, labels, queue } = this.#parts;
     const free = slots - this.#held.size;
     if (free <= 0 || this.#draining) return false;
     const askedAtMs = performance.now();
-    const claimed = await queue.claim(runtimeId, free, leaseSeconds);
+    const claimed = await queue.claim(runtimeId, free, leaseSeconds, labels);
     for (const run of claimed) this.#begin(run, askedAtMs + leaseSeconds * 1000);
     return claimed.length === free && this.#held.size < slots;
   }

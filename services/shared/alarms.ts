@@ -4,6 +4,7 @@ import { lastBackupDue } from '#domain/system/backup-schedule.ts';
 import type { Clock } from '#domain/ports/clock.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
 import { wrongClocks } from '#infra/postgres/operations/clock-sessions.ts';
+import { findRunsWithoutRuntime } from '#infra/postgres/queue/waiting-for.ts';
 import { readerLags } from '#infra/postgres/readers/store-health.ts';
 import { diskSpace, type DiskSpace } from '#infra/system/disk.ts';
 import { backupSchedule, newestBackup } from '#projections/backups/queries.ts';
@@ -31,6 +32,7 @@ export async function alarmsNow(parts: AlarmParts): Promise<readonly Alarm[]> {
     backupAlarm(parts),
     lagAlarm(database),
     clockAlarm(database),
+    labelAlarm(database),
   ]);
   return found.filter((alarm) => alarm !== undefined);
 }
@@ -85,5 +87,15 @@ async function clockAlarm(database: Queryable): Promise<Alarm | undefined> {
   return {
     name: 'clock_difference',
     detail: `Clock differences: ${wrong.map((one) => `${one} the database's`).join(', ')}. Affected processes do no background work. Synchronize the clocks of their machines or of the database server.`,
+  };
+}
+
+async function labelAlarm(database: Queryable): Promise<Alarm | undefined> {
+  const found = await findRunsWithoutRuntime(database);
+  if (found === undefined) return undefined;
+  const { runs, label } = found;
+  return {
+    name: 'label_missing',
+    detail: `${runs === 1 ? '1 queued run requires' : `${runs} queued runs require`} a runtime with the label ${label}, and no live runtime has it. Start a runtime with ORCH_RUNTIME_LABELS=${label.replaceAll(', ', ',')}, or change the runtime labels of the script.`,
   };
 }

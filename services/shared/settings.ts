@@ -1,6 +1,7 @@
 /** Every setting of every process. Other `ORCH_` variables are unknown. */
 import { availableParallelism, hostname } from 'node:os';
 import { join, resolve } from 'node:path';
+import { labelPattern } from '#domain/script/labels.ts';
 import { usualConnections } from './connections/descriptors.ts';
 import {
   addresses,
@@ -178,6 +179,11 @@ export const settings = {
     { min: 0, max: 1000 },
     () => availableParallelism() * 2,
   ),
+  /** What scripts may require of a runtime, such as a GPU. */
+  runtimeLabels: list('ORCH_RUNTIME_LABELS', {
+    expected: 'labels separated by commas, like gpu,zone-b',
+    pattern: labelPattern,
+  }),
   leaseSeconds: integer('ORCH_LEASE_SECONDS', { min: 2, max: 3600 }, 15),
   /** Between the clocks of a process and of the database, beyond which the process settles no work. */
   maxClockDifferenceSeconds: integer('ORCH_MAX_CLOCK_DIFFERENCE_SECONDS', { min: 1, max: 3600 }, 5),

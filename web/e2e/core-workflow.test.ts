@@ -21,7 +21,7 @@ describeWith(chromiumService, 'the main tasks in the dashboard', () => {
   openDashboard(async (opened) => {
     ({ product, browsing, page } = opened);
   });
-  /** As somebody sees them who signs in now. */
+  /** The scripts that a newly signed-in user sees. */
   const scriptNames = async () => {
     await product.signIn();
     const { items } = await product.call<{ items: { name: string }[] }>('GET', '/scripts');
@@ -197,7 +197,7 @@ describeWith(chromiumService, 'the main tasks in the dashboard', () => {
     expect(asked).toEqual([]);
   });
 
-  test('creates, verifies, downloads and restores a backup', { timeout: 90_000 }, async () => {
+  test('creates, verifies, downloads and restores a backup', { timeout: 180_000 }, async () => {
     await page.getByRole('link', { name: 'Backups' }).click();
     await page.getByRole('button', { name: 'Create backup' }).click();
     const row = page.getByRole('row').filter({ hasText: 'Manual' });
@@ -208,7 +208,7 @@ describeWith(chromiumService, 'the main tasks in the dashboard', () => {
     expect(await browsing.barriers()).toEqual([]);
     await product.script('After the backup', { 'main.py': '' });
 
-    // What the reader would be asked for: a file, here in the browser's own storage.
+    // Replaces the file dialog by a file in the browser's own storage.
     await page.evaluate(`window.showSaveFilePicker = async ({ suggestedName }) =>
         (window.chosen = await (await navigator.storage.getDirectory())
           .getFileHandle(suggestedName, { create: true }))`);
@@ -227,15 +227,15 @@ describeWith(chromiumService, 'the main tasks in the dashboard', () => {
     await dialog.getByText('Confirm the data loss first.').waitFor();
     await dialog.getByLabel(/^I understand/).check();
     await dialog.getByRole('button', { name: 'Restore' }).click();
-    // It may be over before the page has heard that it has begun.
-    await until('what was made after the backup is gone', async () => {
+    // The restore may end before the page receives its start.
+    await until('the script from after the backup no longer exists', async () => {
       const names = await scriptNames().catch(() => undefined);
       return names?.includes('After the backup') === false ? true : undefined;
     });
     await browsing.signIn(`${product.baseUrl}/scripts`);
     await page.getByRole('link', { name: 'from the browser' }).waitFor();
     expect(await page.getByText('After the backup').count()).toBe(0);
-    // The browser tells of its WebSocket, which had nobody to talk to meanwhile.
+    // The browser reports that its WebSocket could not connect.
     browsing.forgive('WebSocket connection');
   });
 });

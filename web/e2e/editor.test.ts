@@ -141,10 +141,10 @@ describeWith(chromiumService, 'the script editor', () => {
   });
 
   test('saves and runs on Ctrl+Enter, and shows the log next to the code on a wide screen', async () => {
-    await codeOf('main.py').fill('print("hello from beside")\n');
+    await codeOf('main.py').fill('print("hello from the panel")\n');
     await page.keyboard.press('Control+Enter');
     const run = page.getByRole('region', { name: 'Run', exact: true });
-    await run.getByText('hello from beside').waitFor();
+    await run.getByText('hello from the panel').waitFor();
     const edges = async () => [await codeOf('main.py').boundingBox(), await run.boundingBox()];
     const [code, log] = await edges();
     expect((log?.x ?? 0) - (code?.x ?? 0)).toBeGreaterThan(200);

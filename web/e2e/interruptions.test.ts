@@ -21,7 +21,7 @@ describeWith(chromiumService, 'the dashboard after an interruption', () => {
     ({ product, browsing, page } = opened);
     await browsing.signIn(product.baseUrl);
   });
-  // The browser itself tells of each that had nobody to talk to.
+  // The browser reports each WebSocket that could not connect.
   afterEach(() => browsing.forgive('WebSocket connection'));
 
   const code = () => page.getByRole('textbox', { name: 'Code of main.py' });
@@ -83,7 +83,7 @@ describeWith(chromiumService, 'the dashboard after an interruption', () => {
     ).toEqual(all);
     const texts = await log.locator('.log-text').allTextContents();
     expect(texts.filter((text) => text.startsWith('row '))).toHaveLength(lines);
-    // What came before the first socket was read with the page.
+    // Earlier lines were loaded with the page.
     expect(got).toEqual(all.slice(all.indexOf(got[0] ?? 0)));
     expect(asked.length).toBeGreaterThan(1);
     await page.setViewportSize({ width: 1280, height: 800 });
@@ -98,7 +98,7 @@ describeWith(chromiumService, 'the dashboard after an interruption', () => {
     const late = await held.promise;
     await page.context().setOffline(true);
     await banner().waitFor();
-    // What was asked for before is answered still.
+    // A pending request is still answered.
     const answered = page.waitForResponse(late.request().url());
     await late.fulfill({ json: { items: [], next_cursor: null } });
     await (await answered).finished();

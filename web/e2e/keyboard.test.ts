@@ -7,7 +7,7 @@ import { chromiumService, type Browsing } from './testing/browsing.ts';
 import { openDashboard } from './testing/dashboard.ts';
 import { until, type Product } from '../../services/minimal/testing/product.ts';
 
-/** More scripts than a page of their list has. */
+/** More scripts than one page of their list. */
 const many = 110;
 const aPage = 100;
 const paced = `import json, os, time
@@ -49,7 +49,7 @@ describeWith(chromiumService, 'keyboard shortcuts and figures', () => {
   const dialog = () => page.getByRole('dialog');
   const title = (name: string) => page.getByRole('heading', { level: 1, name, exact: true });
 
-  test('links each figure to a list with as many rows', { timeout: 90_000 }, async () => {
+  test('links each figure to a list with as many rows', { timeout: 180_000 }, async () => {
     for (const [label, count] of [
       ['Runs in 24 hours', 2],
       ['Errors in 24 hours', 1],
@@ -89,7 +89,7 @@ describeWith(chromiumService, 'keyboard shortcuts and figures', () => {
 
   test(
     'applies an action to all matches across pages, and stops midway on request',
-    { timeout: 60_000 },
+    { timeout: 180_000 },
     async () => {
       await page.goto(`${product.baseUrl}/scripts?q=bulk&sort=name`);
       const bar = page.getByRole('toolbar');
@@ -101,7 +101,7 @@ describeWith(chromiumService, 'keyboard shortcuts and figures', () => {
       await bar.getByRole('button', { name: 'Disable', exact: true }).click();
       await dialog().getByText(`${many} scripts will be disabled`).waitFor();
 
-      // As many as are begun at once wait until it is stopped.
+      // The first concurrent requests are held until the action is stopped.
       const held: Route[] = [];
       const isHeld = Promise.withResolvers<void>();
       await page.route('**/scripts/*/disable', (route) => {
@@ -130,7 +130,7 @@ describeWith(chromiumService, 'keyboard shortcuts and figures', () => {
     },
   );
 
-  test('lists the shortcuts, and opens the page of each', { timeout: 60_000 }, async () => {
+  test('lists the shortcuts, and opens the page of each', { timeout: 180_000 }, async () => {
     await page.goto(`${product.baseUrl}/runs`);
     await title('Runs').waitFor();
     await page.keyboard.press('?');
@@ -174,7 +174,7 @@ describeWith(chromiumService, 'keyboard shortcuts and figures', () => {
     await page.keyboard.press('/');
     await page.keyboard.type('paced');
     await expect.poll(() => rows().count()).toBe(1);
-    // In a field a key is a letter.
+    // In a field, the key enters a letter.
     await page.keyboard.press('c');
     await page.getByRole('heading', { name: 'No matching scripts' }).waitFor();
     await page.keyboard.press('Escape');

@@ -8,7 +8,7 @@ import { openDashboard } from './testing/dashboard.ts';
 import type { Product } from '../../services/minimal/testing/product.ts';
 import { seed } from './testing/seed.ts';
 
-/** Where the pictures go, for somebody who wants to look at them; none are kept otherwise. */
+/** The folder for screenshots; none are taken without it. */
 const pictures = process.env['ORCH_TEST_PICTURES'];
 const screens = {
   wide: { width: 1280, height: 800 },
@@ -29,7 +29,7 @@ describeWith(chromiumService, 'the layout of the dashboard', () => {
     );
     const ofScript = ['', '/runs', '/schedules', '/webhooks', '/secrets', '/settings'];
     paths = [
-      // The interactive description of the API is a program of others.
+      // The interactive API description is third-party software.
       ...places.filter((path) => path !== '/docs'),
       '/account',
       '/preferences',

@@ -32,7 +32,7 @@ describeWith(chromiumService, 'the lists of the dashboard', () => {
     await browsing.signIn(`${product.baseUrl}/runs`);
   });
 
-  /** Of things: before those have come, others stand for them. */
+  /** The rows of items, without loading placeholders. */
   const rows = () =>
     page
       .getByRole('table')
@@ -62,7 +62,7 @@ describeWith(chromiumService, 'the lists of the dashboard', () => {
     await expect.poll(() => rows().count()).toBe(6);
   });
 
-  test('selects rows by keys, by range and all at once', async () => {
+  test('selects rows by keys, by range and all together', async () => {
     const bar = page.getByRole('toolbar');
     await page.goto(`${product.baseUrl}/runs`);
     await rows().nth(5).waitFor();
@@ -153,7 +153,7 @@ describeWith(chromiumService, 'the lists of the dashboard', () => {
     await expect.poll(() => rows().nth(0).textContent()).toContain('bot');
   });
 
-  /** Does it to the selected scripts, from the bar to the end of it. */
+  /** Applies an action to the selected scripts, from the selection bar to the end. */
   async function doToSelected(action: string, before: () => Promise<void> = async () => {}) {
     const bar = page.getByRole('toolbar');
     await bar.getByRole('button', { name: action, exact: true }).click();

@@ -122,13 +122,13 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
     await page.getByRole('link', { name: 'Secrets' }).click();
     await page.getByRole('button', { name: 'New secret' }).click();
     await page.getByLabel('Name').fill('API_TOKEN');
-    await page.getByLabel('Value').fill('a value that nobody sees');
+    await page.getByLabel('Value').fill('a value that stays hidden');
     await page.getByRole('button', { name: 'Create secret' }).click();
     await page
       .getByRole('row', { name: /API_TOKEN/ })
       .getByText('Never')
       .waitFor();
-    expect(await page.content()).not.toContain('a value that nobody sees');
+    expect(await page.content()).not.toContain('a value that stays hidden');
     await product.call('PUT', `/scripts/${scriptId}/secrets/OTHER`, { value: 'from elsewhere' });
     await page.getByRole('row', { name: /OTHER/ }).waitFor();
     expect(await browsing.barriers()).toEqual([]);
@@ -435,7 +435,7 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
 
   test(
     'opens every page by keys, without accessibility barriers',
-    { timeout: 60_000 },
+    { timeout: 180_000 },
     async () => {
       await page.goto(`${product.baseUrl}/audit`);
       await page.getByRole('heading', { name: 'Audit' }).waitFor();
@@ -472,7 +472,7 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
       expect(await browsing.barriers()).toEqual([]);
       await page.keyboard.press('Enter');
       await page.waitForURL(`**/scripts/${scriptId}`);
-      // In the editor of the script it would be a letter.
+      // In the editor, the key would enter a letter.
       await page.goto(`${product.baseUrl}/runs`);
       await page.getByRole('heading', { level: 1, name: 'Runs', exact: true }).waitFor();
       await page.keyboard.press('?');

@@ -11,7 +11,7 @@ describeWith(chromiumService, 'the dashboard for each role', () => {
   let product: Product;
   let browser: Browsing;
   let screens: readonly Screen[];
-  /** Of a group that is the administrator's alone. */
+  /** A resource of a group to which only the administrator has access. */
   let elsewhereId: string;
   openDashboard(async (opened) => {
     ({ product, browsing: browser } = opened);
@@ -44,10 +44,10 @@ describeWith(chromiumService, 'the dashboard for each role', () => {
     afterAll(() => browsing.page.close());
 
     const isOpen = ({ of }: Pick<Screen, 'of'>): boolean => of.includes(visitor);
-    /** Beyond that, the auditor is a viewer, who has looked already. */
+    /** The auditor is otherwise a viewer, whose screens are already checked. */
     const isNews = ({ of }: Screen): boolean => visitor !== 'auditor' || !of.includes('viewer');
 
-    /** Whoever sees the least comes by each address, the others by links, which takes a third of the time. */
+    /** The role with the fewest rights opens each URL. The others use links, which takes a third of the time. */
     async function open({ path, sign }: Screen): Promise<void> {
       const { page } = browsing;
       const url = product.baseUrl + path;
@@ -60,7 +60,7 @@ describeWith(chromiumService, 'the dashboard for each role', () => {
       const { page } = browsing;
       for (const screen of screens.filter((one) => isOpen(one) && isNews(one))) {
         await open(screen);
-        // The administrator, who sees the most, is looked over the shoulder elsewhere, in both looks.
+        // The accessibility of the administrator's screens is checked elsewhere, in both themes.
         if (visitor === 'viewer' || visitor === 'auditor') {
           expect(await browsing.barriersInLight(), screen.path).toEqual([]);
         }
@@ -79,7 +79,7 @@ describeWith(chromiumService, 'the dashboard for each role', () => {
       }
     }, 300_000);
 
-    test('is told at the URL of a forbidden screen', async () => {
+    test('sees an explanation at the URL of a forbidden screen', async () => {
       const { page } = browsing;
       for (const { path, instead } of screens.filter((one) => !isOpen(one) && isNews(one))) {
         await page.goto(product.baseUrl + path);

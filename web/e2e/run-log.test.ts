@@ -16,16 +16,17 @@ for number in range(1, 3001):
 print("wide " + "x" * 2000)
 print("\\x1b[32mgreen\\x1b[0m end")
 `;
-/** More stands before each of its errors than a pipe holds: what was written at nearly the same time would be one stretch. */
+/** More output precedes each error than a pipe holds; otherwise the errors would form one block. */
 const failing = `import sys
 for part in ("one", "two"):
     for number in range(2000):
         print("steady " * 20)
     sys.stdout.flush()
-    print("problem", part, file=sys.stderr, flush=True)
+    print("plain text", file=sys.stderr, flush=True)
+    print("ERROR:root:problem", part, file=sys.stderr, flush=True)
 print("the end")
 `;
-/** Says something more when it is stopped. */
+/** Prints another line when it is stopped. */
 const talking = `import signal, sys, time
 def last_words(*_):
     print("one more")
@@ -106,14 +107,14 @@ describeWith(chromiumService, 'the log viewer', () => {
     await page.waitForURL(/#L5-L6$/);
   });
 
-  test('finds the next error output, and wraps around', async () => {
+  test('finds the next error by its level, and wraps around', async () => {
     const { run_id } = await product.run(await product.script('failing', { 'main.py': failing }));
     await product.untilFinished(run_id);
     await page.goto(`${product.baseUrl}/runs/${run_id}`);
     await line('the end').waitFor();
     for (const part of ['one', 'two', 'one']) {
-      await page.getByRole('button', { name: 'Next stderr output' }).click();
-      await line(`problem ${part}`).waitFor();
+      await page.getByRole('button', { name: 'Next error' }).click();
+      await line(`ERROR:root:problem ${part}`).waitFor();
     }
   });
 
@@ -146,9 +147,9 @@ describeWith(chromiumService, 'the log viewer', () => {
     await page.getByRole('button', { name: 'Wrap long lines' }).click();
     await page.getByLabel('Times').selectOption('Hide times');
 
-    await page.getByLabel('Stream').selectOption('stderr');
+    await page.getByLabel('Lines', { exact: true }).selectOption('stderr');
     await page.getByText('3 matching lines.').waitFor();
-    await page.getByLabel('Stream').selectOption('All output');
+    await page.getByLabel('Lines', { exact: true }).selectOption('All lines');
     const opening = page.waitForEvent('popup');
     await page.getByRole('button', { name: 'Open as plain text' }).click();
     const raw = await opening;

@@ -137,7 +137,7 @@ load('"n/a"')
     await error.getByText(headline).waitFor();
     await error.getByText('main.py:3').waitFor();
     await error.getByText('return float(json.loads(text))').waitFor();
-    // The code of the run's version, whatever was saved since.
+    // The code of the run's version, regardless of later changes.
     await product.call('PUT', `/scripts/${script}/files/main.py`, {
       content: 'print("rewritten")',
       encoding: 'utf-8',

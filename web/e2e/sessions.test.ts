@@ -42,7 +42,7 @@ describeWith(chromiumService, 'the session in a browser', () => {
       await other.close();
     });
 
-    /** The product's answer to the server, which says of itself what it likes. */
+    /** The product's response to the other server, which sends any headers it likes. */
     async function replayed(): Promise<{ status: number; text: string }> {
       const answer = await fetch(`${product.baseUrl}/api/v1/auth/refresh`, {
         method: 'POST',
@@ -102,7 +102,7 @@ describeWith(chromiumService, 'the session in a browser', () => {
       await popup.close();
     });
 
-    test('signs nobody out by all of that', async () => {
+    test('signs no user out by these attempts', async () => {
       await page.reload();
       await isSignedIn(page);
     });
@@ -133,7 +133,7 @@ describeWith(chromiumService, 'the session in a browser', () => {
     await page.reload();
     await page.getByRole('button', { name: 'Sign in' }).waitFor();
     await browsing.signIn(product.baseUrl);
-    // As after an update, or where the cookie was replaced.
+    // As after an update, or after the cookie was replaced.
     await page.evaluate(`localStorage.setItem('orch-session-key', 'A'.repeat(43))`);
     await page.reload();
     await page.getByRole('button', { name: 'Sign in' }).waitFor();

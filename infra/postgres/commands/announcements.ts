@@ -16,6 +16,8 @@ const toldOf: { readonly [Type in EventType]?: (event: Of<Type>) => readonly Bus
     statusChanged(event.data),
     completed(event),
   ],
+  // The runtime looks for runs immediately.
+  RuntimeResumed: () => [{ topic: 'queue' }],
   ScriptCreated: (event) => [updated(event, 1)],
   ScriptChanged: (event) => [updated(event, event.data.version)],
   FileSaved: (event) => [updated(event, event.data.version)],

@@ -1,8 +1,21 @@
 /** From stored chunks to the items that a reader sees, in both directions. Pure. */
-import { leftOut, type LogChunk, type LogItem, type LogQuery } from '#domain/ports/run-logs.ts';
+import {
+  leftOut,
+  logLevels,
+  type LogChunk,
+  type LogItem,
+  type LogLevel,
+  type LogQuery,
+} from '#domain/ports/run-logs.ts';
+
+type StoredItem = Omit<LogItem, 'level'> & Partial<Pick<LogItem, 'level'>>;
 
 export function itemsOf(chunk: LogChunk): LogItem[] {
-  return JSON.parse(chunk.itemsJson) as LogItem[];
+  const items = JSON.parse(chunk.itemsJson) as StoredItem[];
+  // Lines stored by earlier versions have no level.
+  return items.map((item) =>
+    item.level === undefined ? { ...item, level: null } : item,
+  ) as LogItem[];
 }
 
 /** The last line that an item covers. */
@@ -10,9 +23,14 @@ export function endOf(item: LogItem): number {
   return item.to_seq ?? item.seq;
 }
 
-export function matches(item: LogItem, { stream, contains }: LogQuery): boolean {
+export function matches(item: LogItem, { stream, minLevel, contains }: LogQuery): boolean {
   if (stream !== undefined && item.stream !== stream) return false;
+  if (minLevel !== undefined && !isAtLeast(item, minLevel)) return false;
   return contains === undefined || item.text.toLowerCase().includes(contains.toLowerCase());
+}
+
+function isAtLeast({ level }: LogItem, minLevel: LogLevel): boolean {
+  return level !== null && logLevels.indexOf(level) >= logLevels.indexOf(minLevel);
 }
 
 // The time of an omitted line is unknown; the time of the next line is the closest.

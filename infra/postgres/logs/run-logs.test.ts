@@ -31,7 +31,7 @@ function chunk(runId: string, firstSeq: number, lastSeq: number, padding = ''): 
   const items: LogItem[] = [];
   for (let seq = firstSeq; seq <= lastSeq; seq += 1) {
     const stream = seq % 3 === 0 ? 'stderr' : 'stdout';
-    items.push({ seq, time, stream, text: `Line ${seq}${padding}` });
+    items.push({ seq, time, stream, level: null, text: `Line ${seq}${padding}` });
   }
   const bytes = items.reduce((sum, item) => sum + item.text.length + 1, 0);
   return { runId, firstSeq, lastSeq, bytes, itemsJson: JSON.stringify(items) };
@@ -62,13 +62,13 @@ describe('storing the chunks of runs', () => {
   test('the text is read unchanged', async () => {
     const runId = randomUUID();
     const text = 'quote " backslash \\ { } , NULL \u2400 \u{1f600} \u001b[31m';
-    const itemsJson = JSON.stringify([{ seq: 1, time, stream: 'stdout', text }]);
+    const itemsJson = JSON.stringify([{ seq: 1, time, stream: 'stdout', level: 'info', text }]);
     await logs.append([{ runId, firstSeq: 1, lastSeq: 1, bytes: 50, itemsJson }]);
     expect(await logs.readChunks(runId, 1, 10)).toEqual([
       { runId, firstSeq: 1, lastSeq: 1, bytes: 50, itemsJson },
     ]);
     const { items } = await logs.read(runId, { fromSeq: 1, limit: 10 });
-    expect(items).toEqual([{ seq: 1, time, stream: 'stdout', text }]);
+    expect(items).toEqual([{ seq: 1, time, stream: 'stdout', level: 'info', text }]);
   });
 
   test('is idempotent, and keeps runs apart', async () => {
@@ -116,6 +116,15 @@ describe('reading a log', () => {
     });
     expect((await read(runId, { contains: 'lINE 1' })).seqs).toEqual([1, 10]);
     expect((await read(runId, { contains: '%' })).seqs).toEqual([]);
+  });
+
+  test('lines stored by earlier versions have no level', async () => {
+    const runId = randomUUID();
+    const itemsJson = `[{"seq":1,"time":"${time}","stream":"stdout","text":"ERROR:root:x"}]`;
+    await logs.append([{ runId, firstSeq: 1, lastSeq: 1, bytes: 13, itemsJson }]);
+    const { items } = await logs.read(runId, { fromSeq: 1, limit: 1 });
+    expect(items).toMatchObject([{ seq: 1, level: null }]);
+    expect(await read(runId, { minLevel: 'debug' })).toMatchObject({ seqs: [] });
   });
 
   test('combines small chunks into one page', async () => {
@@ -180,7 +189,15 @@ describe('a log without its middle', () => {
     expect((await read(runId)).seqs).toEqual([1, 2, '3–6', 7, 8, 9, 10]);
     const { items } = await logs.read(runId, { fromSeq: 3, limit: 1 });
     expect(items).toEqual([
-      { seq: 3, time, stream: 'system', text: '… 4 lines left out …', from_seq: 3, to_seq: 6 },
+      {
+        seq: 3,
+        time,
+        stream: 'system',
+        level: null,
+        text: '… 4 lines left out …',
+        from_seq: 3,
+        to_seq: 6,
+      },
     ]);
   });
 

@@ -5,14 +5,15 @@ import type { Queryable } from '../database.ts';
 const statements = {
   output: `INSERT INTO run_reports (run_id, output) VALUES ($1, $2)
     ON CONFLICT (run_id) DO UPDATE SET output = excluded.output, reported_at = now()`,
-  progress: `INSERT INTO run_reports (run_id, progress, progress_text) VALUES ($1, $2, $3)
+  progress: `INSERT INTO run_reports (run_id, progress, progress_text, progress_at)
+    VALUES ($1, $2, $3, now())
     ON CONFLICT (run_id) DO UPDATE SET progress = excluded.progress,
-      progress_text = excluded.progress_text, reported_at = now()`,
+      progress_text = excluded.progress_text, progress_at = now(), reported_at = now()`,
   // A runtime that has lost the run reports too late.
   error: `INSERT INTO run_reports (run_id, error)
     SELECT run_id, $2 FROM run_queue WHERE run_id = $1 AND fence IS NOT DISTINCT FROM $3
     ON CONFLICT (run_id) DO UPDATE SET error = excluded.error, reported_at = now()`,
-  read: `SELECT run_id, output, progress, progress_text, error FROM run_reports
+  read: `SELECT run_id, output, progress, progress_text, progress_at, error FROM run_reports
     WHERE run_id = ANY($1::uuid[])`,
 };
 
@@ -22,10 +23,15 @@ export interface RunProgress {
   readonly text: string;
 }
 
+export interface ReportedProgress extends RunProgress {
+  /** Null if an earlier version stored the report. */
+  readonly reportedAt: Date | null;
+}
+
 export interface RunReport {
   /** JSON text. */
   readonly output: string | null;
-  readonly progress: RunProgress | null;
+  readonly progress: ReportedProgress | null;
   readonly error: RunError | null;
 }
 
@@ -65,12 +71,14 @@ export async function readReports(
     output: string | null;
     progress: number | null;
     progress_text: string | null;
+    progress_at: Date | null;
     error: RunError | null;
   }>(statements.read, [runIds]);
   return new Map(
-    rows.map(({ run_id: runId, output, progress: fraction, progress_text: text, error }) => [
-      runId,
-      { output, progress: fraction === null ? null : { fraction, text: text ?? '' }, error },
-    ]),
+    rows.map(({ run_id: runId, output, progress: fraction, progress_text: text, ...row }) => {
+      const progress =
+        fraction === null ? null : { fraction, text: text ?? '', reportedAt: row.progress_at };
+      return [runId, { output, progress, error: row.error }];
+    }),
   );
 }

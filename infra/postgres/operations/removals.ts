@@ -59,7 +59,8 @@ const statements = {
     WHERE c.run_id = g.run_id AND c.first_seq = g.first_seq`,
   lines: `DELETE FROM run_log_chunks WHERE ctid = ANY(ARRAY(
     SELECT ctid FROM run_log_chunks WHERE run_id = ANY($1::uuid[]) AND bytes > 0 LIMIT $2))`,
-  reports: `DELETE FROM run_reports WHERE run_id = ANY($1::uuid[])`,
+  reports: `WITH spans AS (DELETE FROM run_spans WHERE run_id = ANY($1::uuid[]))
+    DELETE FROM run_reports WHERE run_id = ANY($1::uuid[])`,
   samples: `DELETE FROM run_samples WHERE ctid = ANY(ARRAY(
     SELECT ctid FROM run_samples WHERE run_id = ANY($1::uuid[]) LIMIT $2))`,
 };

@@ -21,7 +21,8 @@ import { recorded, type EventRow } from '../event-store/event-store.ts';
 const claim = (among: string): string => `WITH next AS (
       SELECT run_id FROM run_queue
       WHERE fence IS NULL AND NOT waiting
-        AND (lease_until IS NULL OR lease_until < now())${among}
+        AND (lease_until IS NULL OR lease_until < now()) AND runs_on <@ $5::jsonb
+        AND NOT EXISTS (SELECT FROM runtime_drains WHERE runtime_id = $1 AND drained)${among}
       ORDER BY priority DESC, queue_position
       LIMIT $2 FOR UPDATE SKIP LOCKED
     ), claimed AS (
@@ -43,7 +44,7 @@ const claim = (among: string): string => `WITH next AS (
 const statements = {
   claim: claim(''),
   claimOfGroups: claim(` AND EXISTS (SELECT FROM runs own
-        WHERE own.run_id = run_queue.run_id AND own.group_id = ANY($5::uuid[]))`),
+        WHERE own.run_id = run_queue.run_id AND own.group_id = ANY($6::uuid[]))`),
   renew: `UPDATE run_queue SET leased_at = now(), lease_until = now() + make_interval(secs => $3)
     WHERE owner = $1 AND run_id = ANY($2::uuid[]) AND lease_until > now()
     RETURNING run_id, stop_requested`,
@@ -100,10 +101,11 @@ export class PostgresRunQueue implements RunQueue {
     owner: string,
     limit: number,
     leaseSeconds: number,
+    labels: readonly string[] = [],
     groupIds?: readonly GroupId[],
   ): Promise<readonly ClaimedRun[]> {
     const { storageQuotaBytes } = defaultSettings;
-    const values = [owner, limit, leaseSeconds, storageQuotaBytes];
+    const values = [owner, limit, leaseSeconds, storageQuotaBytes, JSON.stringify(labels)];
     const { rows } =
       groupIds === undefined
         ? await this.#db.query<ClaimRow>(statements.claim, values)

@@ -2,16 +2,27 @@
 import type { Queryable } from '../database.ts';
 
 const statements = {
-  report: `INSERT INTO runtimes (runtime_id, started_at, seen_at, slots, running, layers, python)
-    VALUES ($1, $2, now(), $3, $4, $5::jsonb, $6)
+  report: `INSERT INTO runtimes (runtime_id, started_at, seen_at, slots, running, layers, python,
+      labels)
+    VALUES ($1, $2, now(), $3, $4, $5::jsonb, $6, $7::jsonb)
     ON CONFLICT (runtime_id) DO UPDATE SET started_at = excluded.started_at,
       seen_at = excluded.seen_at, slots = excluded.slots, running = excluded.running,
-      layers = excluded.layers, python = excluded.python`,
+      layers = excluded.layers, python = excluded.python, labels = excluded.labels`,
   removal: 'UPDATE runtimes SET purged_at = $2 WHERE runtime_id = $1',
   behind: `SELECT FROM runtimes WHERE seen_at > now() - interval '1 minute'
     AND (purged_at IS NULL OR purged_at < $1) LIMIT 1`,
   leave: `DELETE FROM runtimes WHERE runtime_id = $1`,
-  list: `SELECT runtime_id, started_at, seen_at, slots, running, layers, python FROM runtimes WHERE seen_at > now() - interval '1 minute' ORDER BY runtime_id`,
+  list: `SELECT runtime_id, started_at, seen_at, slots, running, layers, python, labels
+    FROM runtimes WHERE seen_at > now() - interval '1 minute'
+    ORDER BY runtime_id`,
+  loads: `SELECT r.runtime_id, r.started_at, r.seen_at, r.slots, r.python, r.labels,
+      coalesce(d.drained, false) AS drained,
+      (SELECT count(*)::int FROM run_queue q WHERE q.owner = r.runtime_id AND q.lease_until > now())
+        AS active_runs
+    FROM runtimes r LEFT JOIN runtime_drains d USING (runtime_id)
+    WHERE r.seen_at > now() - interval '1 minute' ORDER BY r.runtime_id`,
+  known: `SELECT FROM runtimes WHERE runtime_id = $1
+    UNION ALL SELECT FROM runtime_drains WHERE runtime_id = $1 LIMIT 1`,
 };
 
 export interface RuntimeReport {
@@ -22,11 +33,12 @@ export interface RuntimeReport {
   readonly layers: readonly { readonly name: string; readonly available: boolean }[];
   /** Version of the interpreter for scripts. */
   readonly python: string | null;
+  readonly labels: readonly string[];
 }
 
 /** Records that a runtime is alive. */
 export async function reportRuntime(db: Queryable, report: RuntimeReport): Promise<void> {
-  const { runtime_id: id, started_at: startedAt, slots, running, layers, python } = report;
+  const { runtime_id: id, started_at: startedAt, slots, running, layers, python, labels } = report;
   await db.query(statements.report, [
     id,
     startedAt,
@@ -34,6 +46,7 @@ export async function reportRuntime(db: Queryable, report: RuntimeReport): Promi
     running,
     JSON.stringify(layers),
     python,
+    JSON.stringify(labels),
   ]);
 }
 
@@ -57,4 +70,26 @@ export async function listRuntimes(
   db: Queryable,
 ): Promise<readonly (RuntimeReport & { readonly seen_at: Date })[]> {
   return (await db.query<RuntimeReport & { seen_at: Date }>(statements.list, [])).rows;
+}
+
+export interface RuntimeLoad {
+  readonly runtime_id: string;
+  readonly started_at: Date;
+  readonly seen_at: Date;
+  readonly slots: number;
+  readonly python: string | null;
+  readonly labels: readonly string[];
+  readonly drained: boolean;
+  /** Runs that the runtime has claimed and not ended. */
+  readonly active_runs: number;
+}
+
+/** Runtimes that reported within the last minute, with their claimed runs. */
+export async function listRuntimeLoads(db: Queryable): Promise<readonly RuntimeLoad[]> {
+  return (await db.query<RuntimeLoad>(statements.loads, [])).rows;
+}
+
+/** Whether a runtime with this id has reported since it started, or was drained before. */
+export async function isKnownRuntime(db: Queryable, runtimeId: string): Promise<boolean> {
+  return (await db.query(statements.known, [runtimeId])).rows.length > 0;
 }

@@ -87,7 +87,7 @@ describe('the log of a server that logs everything', () => {
     await queries.close();
     await untilLogged();
     expect(log().match(/hidden.\d/g)).toBeNull();
-  }, 60_000);
+  }, 180_000);
 
   test.each(quoting)('would contain %s of it on another connection', async (_what, query) => {
     const hidden = /hidden.\d/.exec(query)?.[0] ?? '';

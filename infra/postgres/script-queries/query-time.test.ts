@@ -111,4 +111,4 @@ test('a query that compares long values is abandoned, as it cannot be interrupte
   expect(problem).toMatch(/could not be ended/);
   expect(queries.abandoned).toBe(1);
   await untilTrue('the query has ended', () => Promise.resolve(queries.abandoned === 0));
-}, 60_000);
+}, 180_000);

@@ -220,7 +220,7 @@ describe('a query', () => {
     await expect(late).rejects.toThrow(/^The query took more than 0.3 s/);
     await hasty.close();
     expect(ended.at(-1)).toBe('timeout');
-  }, 60_000);
+  }, 180_000);
 
   test.each([
     ['rows on the disk', 'SELECT count(*) FROM generate_series(1, 100000000) n', /temp_file_limit/],
@@ -254,7 +254,7 @@ describe('a query', () => {
     expect(shared.waiting).toBe(1);
     await over;
     await shared.close();
-  }, 60_000);
+  }, 180_000);
 
   test('that cannot be interrupted is abandoned, and counts only against its group', async () => {
     const shared = queriesWith({ timeoutMs: 300, maxWaitMs: 100, check: anySyntax });

@@ -41,8 +41,8 @@ const recorded = async (session: Halves) => {
   return rows.map(({ type }) => type);
 };
 
-describe('given a refresh token', () => {
-  test('when two tabs present it at once, then both get the same successor', async () => {
+describe('a refresh token', () => {
+  test('has the same successor in two tabs that present it concurrently', async () => {
     const first = await signedIn();
     const [one, other] = await Promise.all([refresh(first), refresh(first)]);
     expect([one.status, other.status]).toEqual([200, 200]);
@@ -52,7 +52,7 @@ describe('given a refresh token', () => {
     expect((await refresh({ ...first, Cookie: cookieOf(one.headers) })).status).toBe(200);
   });
 
-  test('when it comes again after ten seconds, then the session ends for everybody', async () => {
+  test('ends the session for all clients when it is reused after ten seconds', async () => {
     const first = await signedIn();
     const traded = await refresh(first);
     nowMs += 10_000;
@@ -62,7 +62,7 @@ describe('given a refresh token', () => {
     expect((await client.get('/api/v1/auth/me')).status).toBe(401);
   });
 
-  test('when it is traded, then nothing is recorded; its reuse is', async () => {
+  test('adds an audit entry when it is reused, but not when it is used', async () => {
     const first = await signedIn();
     await refresh({ ...first, Cookie: cookieOf((await refresh(first)).headers) });
     expect(await recorded(first)).toEqual(['SessionOpened']);
@@ -70,13 +70,13 @@ describe('given a refresh token', () => {
     expect(await recorded(first)).toEqual(['SessionOpened', 'SessionClosed']);
   });
 
-  test('when nobody has traded it for fourteen days, then it is good no longer', async () => {
+  test('expires after fourteen days without use', async () => {
     const first = await signedIn();
     nowMs += 14 * 24 * 60 * 60 * 1000;
     expect((await refresh(first)).status).toBe(401);
   });
 
-  test('when it is presented as an access token, then it is none', async () => {
+  test('is refused as an access token', async () => {
     const token = (await signedIn()).Cookie.split('=')[1];
     const client = new TestClient(platform.origin, token);
     expect((await client.get('/api/v1/auth/me')).status).toBe(401);
@@ -84,7 +84,7 @@ describe('given a refresh token', () => {
 });
 
 describe('cookies of the same name from a program on another port', () => {
-  test.each(['before', 'behind'])('change nothing: %s the own one', async (place) => {
+  test.each(['before', 'behind'])('have no effect: %s the right cookie', async (place) => {
     const own = await signedIn();
     const [name, text = ''] = own.Cookie.split('=');
     const others = [
@@ -112,7 +112,7 @@ describe('the cookie of a session without its key', () => {
       (other: Halves) => ({ 'Orch-Session-Key': other['Orch-Session-Key'] }),
     ],
     ['text that is no key', () => ({ 'Orch-Session-Key': 'x' })],
-  ])('renews nothing and signs nobody out: %s', async (_name, keyOf) => {
+  ])('cannot renew the session or sign the user out: %s', async (_name, keyOf) => {
     const own = await signedIn();
     const key = keyOf(await signedIn());
     const traded = await refresh(own);
@@ -126,7 +126,7 @@ describe('the cookie of a session without its key', () => {
     expect((await refresh({ ...own, Cookie: cookieOf(traded.headers) })).status).toBe(200);
   });
 
-  test('is refused in the audit trail, which names the session', async () => {
+  test('is reported in the audit trail with the session', async () => {
     const { Cookie, ...key } = await signedIn();
     await refresh({ Cookie });
     const all = await refusals(platform);
@@ -135,12 +135,12 @@ describe('the cookie of a session without its key', () => {
 });
 
 describe('the key of a session', () => {
-  test('renews nothing without the cookie', async () => {
+  test('cannot renew the session without the cookie', async () => {
     const { 'Orch-Session-Key': key } = await signedIn();
     expect((await refresh({ 'Orch-Session-Key': key })).status).toBe(401);
   });
 
-  test('is stored as a hash alone', async () => {
+  test('is stored only as a hash', async () => {
     const own = await signedIn();
     const { rows } = await platform.pool.query<{ key_hash: string }>(
       'SELECT key_hash FROM session_tokens WHERE session_id = $1',
@@ -150,7 +150,7 @@ describe('the key of a session', () => {
     expect(rows[0]?.key_hash).not.toContain(own['Orch-Session-Key']);
   });
 
-  test('does not exist for a session of an older version, which signs in again', async () => {
+  test('does not exist for a session of an older version, so the user must sign in again', async () => {
     const own = await signedIn();
     await platform.pool.query('UPDATE session_tokens SET key_hash = NULL WHERE session_id = $1', [
       sessionOf(own).slice('session-'.length),

@@ -13,10 +13,10 @@ beforeAll(async () => {
 });
 afterAll(() => platform.close());
 
-describe('given somebody who is signed in', () => {
+describe('a signed-in user', () => {
   const person = () => accountHolder(platform);
 
-  test('when all their sessions are ended, then their password lets in, and tokens go on', async () => {
+  test('can sign in after all sessions were ended, and keeps the API tokens', async () => {
     const { id, email, client } = await person();
     const token = await apiToken(client, ['runs:read']);
     const address = `/api/v1/users/${id}/sessions`;
@@ -34,7 +34,7 @@ describe('given somebody who is signed in', () => {
     expect((await again.get('/api/v1/auth/me')).status).toBe(200);
   });
 
-  test('when there is no session to end, then nothing is recorded', async () => {
+  test('leaves no audit entry without a session to end', async () => {
     const { id } = await person();
     const address = `/api/v1/users/${id}/sessions`;
     expect((await platform.admin.delete(address)).headers.get('orch-position')).toMatch(/^\d+$/);
@@ -42,7 +42,7 @@ describe('given somebody who is signed in', () => {
     expect([again.status, again.headers.get('orch-position')]).toEqual([204, null]);
   });
 
-  test('when they end all of their other sessions, then the one that asked goes on', async () => {
+  test('can end all other sessions and keep the current one', async () => {
     const { email, client } = await person();
     const others = [
       await platform.anonymous.signIn({ email, password }),
@@ -55,7 +55,7 @@ describe('given somebody who is signed in', () => {
     ]);
   });
 
-  test('when they end another of their sessions, then it counts no longer', async () => {
+  test('can end another session', async () => {
     const { email, client } = await person();
     const other = await platform.anonymous.signIn({ email, password });
     const { items } = (await client.get('/api/v1/auth/sessions')).json;

@@ -15,13 +15,13 @@ afterAll(() => platform.close());
 const login = '/api/v1/auth/login';
 const from = (ip: string) => platform.anonymous.with({ 'X-Forwarded-For': ip });
 
-describe('given the first administrator', () => {
-  test('when they sign in, then they get a token that says who they are', async () => {
+describe('the first administrator', () => {
+  test('gets a token with their identity when signing in', async () => {
     const me = await platform.admin.get('/api/v1/auth/me');
     expect(me.json).toMatchObject({ email: administrator.email, role: 'administrator' });
   });
 
-  test('when they sign in over HTTP, then the cookie is plain and out of reach of scripts', async () => {
+  test('gets a plain cookie over HTTP, which scripts cannot read', async () => {
     const answer = await platform.anonymous.post(login, administrator);
     expect(answer.headers.get('set-cookie')).toMatch(
       /^orch_refresh=[\w.-]+; Path=\/; Max-Age=1209600; HttpOnly; SameSite=Strict$/,
@@ -29,20 +29,20 @@ describe('given the first administrator', () => {
     expect(answer.json).toMatchObject({ token_type: 'bearer', expires_in: 900 });
   });
 
-  test('when they sign in over HTTPS, then the cookie is bound to this host', async () => {
+  test('gets a cookie that is bound to the host over HTTPS', async () => {
     const answer = await platform.anonymous
       .with({ 'X-Forwarded-Proto': 'https' })
       .post(login, administrator);
     expect(answer.headers.get('set-cookie')).toMatch(/^__Host-orch_refresh=.*; Secure$/);
   });
 
-  test('when the e-mail address is in capitals, then it is the same account', async () => {
+  test('can write the e-mail address in capitals', async () => {
     await platform.anonymous.signIn({ ...administrator, email: 'ADMIN@Example.com' });
   });
 });
 
-describe('given a wrong password', () => {
-  test('when it is tried, then the answer is that of an unknown account', async () => {
+describe('a wrong password', () => {
+  test('gets the same response as an unknown account', async () => {
     const wrong = await from('192.0.2.1').post(login, { ...administrator, password: 'wrong' });
     const unknown = await from('192.0.2.1').post(login, { email: 'no@x', password: 'wrong' });
     expect([wrong.status, wrong.json.code]).toEqual([401, 'unauthenticated']);
@@ -51,7 +51,7 @@ describe('given a wrong password', () => {
     expect(recorded.map((one) => one.resource)).toContainEqual(expect.stringMatching(/^user-/));
   });
 
-  test('when it has more than 72 bytes, then it is refused and not cut', async () => {
+  test('over 72 bytes is refused and not truncated', async () => {
     const answer = await platform.anonymous.post(login, {
       ...administrator,
       password: 'ä'.repeat(37),
@@ -59,7 +59,7 @@ describe('given a wrong password', () => {
     expect([answer.status, answer.json.errors[0].pointer]).toEqual([422, '/password']);
   });
 
-  test('when it is tried six times, then the sixth waits', async () => {
+  test('is throttled at the sixth attempt', async () => {
     const client = from('192.0.2.2');
     const body = { email: 'target@example.com', password: 'wrong' };
     const tries = await Promise.all(Array.from({ length: 6 }, () => client.post(login, body)));
@@ -70,7 +70,7 @@ describe('given a wrong password', () => {
     expect(late.headers.get('ratelimit-policy')).toBe('"login";q=5;w=300');
   });
 
-  test('when one address fails for twenty accounts, then it waits for the next', async () => {
+  test('throttles an address that failed for twenty accounts', async () => {
     const client = from('192.0.2.3');
     const attempt = (index: number) =>
       client.post(login, { email: `nobody${index}@example.com`, password: 'wrong' });
@@ -78,7 +78,7 @@ describe('given a wrong password', () => {
     expect(statusesOf(tries)).toEqual([...Array<number>(20).fill(401), 429, 429, 429]);
   });
 
-  test('when others fail for an account, then its own address is not locked out', async () => {
+  test('from other addresses does not lock out the account at its own address', async () => {
     await someone(platform, { role: 'viewer', groupIds: [groups.custom] });
     const email = 'owner@example.com';
     const body = { email, password: 'a good password', role: 'viewer' };
@@ -94,8 +94,8 @@ describe('given a wrong password', () => {
   });
 });
 
-describe('given a signed-in person', () => {
-  test('when they sign out, then the token stops working at once', async () => {
+describe('a signed-in user', () => {
+  test('loses access immediately after signing out', async () => {
     const client = await platform.anonymous.signIn(administrator);
     const out = await client.post('/api/v1/auth/logout');
     expect(out.status).toBe(204);
@@ -103,14 +103,14 @@ describe('given a signed-in person', () => {
     expect((await client.get('/api/v1/auth/me')).status).toBe(401);
   });
 
-  test('when the account is disabled, then the token stops working at once', async () => {
+  test('loses access immediately when the account is disabled', async () => {
     const client = await someone(platform, { role: 'viewer', groupIds: [] });
     const { id } = (await client.get('/api/v1/auth/me')).json as { id: string };
     await platform.pool.query('UPDATE users SET disabled = true WHERE user_id = $1', [id]);
     expect((await client.get('/api/v1/auth/me')).status).toBe(401);
   });
 
-  test('when nobody has a cookie, then there is nothing to refresh', async () => {
+  test('cannot refresh without a cookie', async () => {
     expect((await platform.anonymous.post('/api/v1/auth/refresh')).status).toBe(401);
   });
 });
@@ -125,25 +125,28 @@ describe('a page of another origin', () => {
     ['what the browser calls cross-site', () => ({ 'Sec-Fetch-Site': 'cross-site' })],
   ];
 
-  test.each(pages)('signs nobody in or out and renews nothing: %s', async (_name, headersOf) => {
-    const signedIn = await platform.anonymous.post(login, administrator);
-    const { access_token: token } = signedIn.json as { access_token: string };
-    const own = new TestClient(platform.origin, token, sessionHeaders(signedIn));
-    const page = own.with(headersOf(platform.origin));
-    const answers = [
-      await page.post(login, administrator),
-      await page.post('/api/v1/auth/refresh'),
-      await page.post('/api/v1/auth/logout'),
-    ];
-    expect(answers.map(({ status }) => status)).toEqual([403, 403, 403]);
-    expect(answers.map(({ headers }) => headers.get('set-cookie'))).toEqual([null, null, null]);
-    const dashboard = own.with({ Origin: platform.origin, 'Sec-Fetch-Site': 'same-origin' });
-    expect((await dashboard.post('/api/v1/auth/refresh')).status).toBe(200);
-    expect((await dashboard.post('/api/v1/auth/logout')).status).toBe(204);
-  });
+  test.each(pages)(
+    'cannot sign a user in or out, or renew a session: %s',
+    async (_name, headersOf) => {
+      const signedIn = await platform.anonymous.post(login, administrator);
+      const { access_token: token } = signedIn.json as { access_token: string };
+      const own = new TestClient(platform.origin, token, sessionHeaders(signedIn));
+      const page = own.with(headersOf(platform.origin));
+      const answers = [
+        await page.post(login, administrator),
+        await page.post('/api/v1/auth/refresh'),
+        await page.post('/api/v1/auth/logout'),
+      ];
+      expect(answers.map(({ status }) => status)).toEqual([403, 403, 403]);
+      expect(answers.map(({ headers }) => headers.get('set-cookie'))).toEqual([null, null, null]);
+      const dashboard = own.with({ Origin: platform.origin, 'Sec-Fetch-Site': 'same-origin' });
+      expect((await dashboard.post('/api/v1/auth/refresh')).status).toBe(200);
+      expect((await dashboard.post('/api/v1/auth/logout')).status).toBe(204);
+    },
+  );
 });
 
-describe('given a token that this platform did not sign so', () => {
+describe('a token that this platform did not sign', () => {
   const claims = { sid: '019aa3f0-7788-7abc-8def-0123456789ab' };
   const signed = (change: (jwt: SignJWT) => SignJWT = (jwt) => jwt, header: object = {}) =>
     change(
@@ -161,14 +164,14 @@ describe('given a token that this platform did not sign so', () => {
     ['of no algorithm', () => Promise.resolve(new UnsecuredJWT(claims).encode())],
     ['nonsense', () => Promise.resolve('abc.def.ghi')],
     ['a refresh token', () => Promise.resolve(`${claims.sid}.${'a'.repeat(43)}`)],
-  ])('when it is %s, then the answer is 401', async (_name, make) => {
+  ])('is refused with 401: %s', async (_name, make) => {
     const answer = await new TestClient(platform.origin, await make()).get('/api/v1/scripts');
     expect([answer.status, answer.json.code]).toEqual([401, 'unauthenticated']);
     expect(answer.headers.get('www-authenticate')).toBe('Bearer');
   });
 });
 
-describe('given a token that is signed with the right key', () => {
+describe('a token signed with the right key', () => {
   const tokenKey = new Uint8Array(32).fill(9);
   let own: TestBackend;
   let sid: string;
@@ -188,7 +191,7 @@ describe('given a token that is signed with the right key', () => {
       .setExpirationTime(expiry)
       .sign(tokenKey);
 
-  test('when all is right, then it is taken', async () => {
+  test('is accepted when all claims are valid', async () => {
     const client = new TestClient(own.origin, await make({}, {}, '5m'));
     expect((await client.get('/api/v1/auth/me')).status).toBe(200);
   });
@@ -205,7 +208,7 @@ describe('given a token that is signed with the right key', () => {
     ['it names another person', {}, { sub: '019aa3f0-7788-7abc-8def-0123456789ab' }, '5m'],
     ['its session is no id', {}, { sid: "'; DROP TABLE users" }, '5m'],
     ['its algorithm is another', { alg: 'HS512' }, {}, '5m'],
-  ])('when %s, then the answer is 401', async (_name, header, payload, expiry) => {
+  ])('is refused with 401 when %s', async (_name, header, payload, expiry) => {
     const token = await make(header, payload, expiry);
     const answer = await new TestClient(own.origin, token).get('/api/v1/auth/me');
     expect(answer.status).toBe(401);

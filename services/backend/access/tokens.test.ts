@@ -23,8 +23,8 @@ async function emailOf(client: TestClient): Promise<string> {
   return ((await client.get('/api/v1/auth/me')).json as { email: string }).email;
 }
 
-describe('given a token', () => {
-  test('when it is made, then it is shown once and only its hash is stored', async () => {
+describe('a token', () => {
+  test('is shown once, and only its hash is stored', async () => {
     const body = { name: 'ci', scopes: ['runs:read'], expires_in_days: 1 };
     const made = await developer.post(path, body);
     const { token, expires_at: end, created_at: start } = made.json;
@@ -41,7 +41,7 @@ describe('given a token', () => {
     expect(Number(rows[0]?.found)).toBe(0);
   });
 
-  test('when the same key asks again, then the answer leaves the token out', async () => {
+  test('is not shown again for the same idempotency key', async () => {
     const options = { headers: { 'Idempotency-Key': 'one-token' } };
     const body = { name: 'once', scopes: ['*'] };
     const first = await developer.post(path, body, options);
@@ -56,13 +56,13 @@ describe('given a token', () => {
     expect(await deeds(platform)).toBe(before);
   });
 
-  test('when a scope is unknown, then the refusal names all that there are', async () => {
+  test('with an unknown scope is refused with the list of all scopes', async () => {
     const { status, json } = await developer.post(path, { name: 'x', scopes: ['runs'] });
     const detail = `must be one of ${scopes.map((scope) => `"${scope}"`).join(', ')}`;
     expect([status, json.errors]).toEqual([422, [{ pointer: '/scopes/0', detail }]]);
   });
 
-  test('when nothing is said of its end, then it has 90 days; null has none', async () => {
+  test('expires after 90 days by default, and never with null', async () => {
     const made = await developer.post(path, { name: 'x', scopes: ['*'] });
     const { expires_at: end } = made.json as { expires_at: string };
     expect(new Date(end).getTime() - Date.now()).toBeGreaterThan(89 * dayMs);
@@ -70,7 +70,7 @@ describe('given a token', () => {
     expect((await developer.post(path, endless)).json.expires_at).toBeNull();
   });
 
-  test('when it is revoked, then it stops working at once, its WebSockets included', async () => {
+  test('stops working immediately when revoked, also on its WebSockets', async () => {
     const { client, id } = await apiToken(developer, ['*']);
     const address = `${platform.origin.replace('http', 'ws')}/ws`;
     const socket = new WebSocket(address, ['orch.v1', `orch.bearer.${client.token}`]);
@@ -84,7 +84,7 @@ describe('given a token', () => {
     expect((await developer.get(path)).text).not.toContain(id);
   });
 
-  test('when it has expired, or was never one, then it is refused', async () => {
+  test('is refused when it has expired or never existed', async () => {
     const { client, id } = await apiToken(developer, ['*']);
     const sql = `UPDATE api_tokens SET expires_at = now() - interval '1 second' WHERE token_id = $1`;
     await platform.pool.query(sql, [id]);
@@ -94,7 +94,7 @@ describe('given a token', () => {
     }
   });
 
-  test('when it was used, then that is noted behind, together', async () => {
+  test('records its use in the background, in batches', async () => {
     const { client, id } = await apiToken(developer, ['scripts:read']);
     const lastUse = async (): Promise<string | null> => {
       const { items } = (await developer.get(path)).json as {
@@ -108,7 +108,7 @@ describe('given a token', () => {
     expect(Date.parse((await lastUse()) ?? '')).toBeGreaterThan(Date.now() - 60_000);
   });
 
-  test('when a run is asked for with it, then the run names person and token', async () => {
+  test('appears with its owner in the runs that it starts', async () => {
     const { client, id } = await apiToken(developer, ['scripts:write', 'runs:write']);
     const runId = await run(client, (await script(client)).id);
     const shown = (await developer.get(`/api/v1/runs/${runId}`)).json;
@@ -120,8 +120,8 @@ describe('given a token', () => {
   });
 });
 
-describe('given the owner of a token', () => {
-  test('when their role or groups change, or they are disabled, then it counts at once', async () => {
+describe('the owner of a token', () => {
+  test('changes what the token may do immediately: role, groups and status', async () => {
     const owner = await someone(platform, { role: 'developer', groupIds: [groups.custom] });
     const { id: scriptId } = await script(owner);
     const { client } = await apiToken(owner, ['*']);
@@ -150,7 +150,7 @@ describe('given the owner of a token', () => {
   };
 
   test.each(Object.entries(grantable))(
-    'when they are a %s, then they give what they have',
+    'can grant exactly the rights of a %s to a token',
     async (role, has) => {
       const owner = await someone(platform, { role: role as Role, groupIds: [groups.custom] });
       for (const scope of scopes) {
@@ -160,7 +160,7 @@ describe('given the owner of a token', () => {
     },
   );
 
-  test('when it is somebody else, then they neither see nor end it; an administrator may', async () => {
+  test('is the only user to see and revoke it, apart from administrators', async () => {
     const { id } = await apiToken(developer, ['*']);
     const other = await someone(platform, { role: 'developer', groupIds: [groups.custom] });
     expect((await other.get(path)).json.items).toEqual([]);
@@ -179,7 +179,7 @@ describe('an API token of an administrator', () => {
     ...body,
   });
 
-  test('makes no other token, which would outlive it', async () => {
+  test('creates no other token, which would outlive it', async () => {
     const answer = await (await token()).post(path, { name: 'next', scopes: ['runs:read'] });
     expect([answer.status, answer.json.code]).toEqual([403, 'forbidden']);
   });
@@ -209,7 +209,7 @@ describe('an API token of an administrator', () => {
     await platform.anonymous.signIn({ email: created.json.email, password });
   });
 
-  test('makes no account an administrator or an auditor, and changes none that is', async () => {
+  test('cannot promote an account to administrator or auditor, or change such an account', async () => {
     const client = await token();
     const { id } = (await client.post('/api/v1/users', person())).json;
     const { id: own } = (await platform.admin.get('/api/v1/auth/me')).json;
@@ -224,7 +224,7 @@ describe('an API token of an administrator', () => {
 });
 
 describe('an API token', () => {
-  test('when what only a person may do is asked for, then the answer says so', async () => {
+  test('is told which operations require a user who signed in', async () => {
     const { client } = await apiToken(developer, ['*']);
     const answer = await client.post('/api/v1/auth/logout');
     expect([answer.status, answer.json.detail]).toEqual([

@@ -54,8 +54,8 @@ async function verdict(query = '') {
   return answer.json;
 }
 
-describe('given a trail', () => {
-  test('then its entries are a chain that anybody can compute', async () => {
+describe('the audit trail', () => {
+  test('is a hash chain that any reader can verify', async () => {
     const chain = (await entries('&order=asc')) as Entry[];
     expect(chain.map((entry) => entry.audit_seq)).toEqual(chain.map((_, index) => index + 1));
     for (const [index, entry] of chain.entries()) {
@@ -65,7 +65,7 @@ describe('given a trail', () => {
     }
   });
 
-  test('when it is narrowed, then only what was asked for is there, newest first', async () => {
+  test('can be filtered, newest first', async () => {
     const all = await entries('');
     const one = all.find((entry) => entry.action === 'file_saved')!;
     const cases: readonly (readonly [string, (entry: Entry) => boolean])[] = [
@@ -92,7 +92,7 @@ describe('given a trail', () => {
     expect(await entries('&actor=nobody')).toEqual([]);
   });
 
-  test('when it is read page by page, then none is left out and none is there twice', async () => {
+  test('can be read page by page, without gaps or repeats', async () => {
     const all = await entries('&order=asc');
     const read: Entry[] = [];
     for (let cursor = ''; ;) {
@@ -104,13 +104,13 @@ describe('given a trail', () => {
     expect(read).toEqual(all);
   });
 
-  test('when a cursor is of another order, then it is refused', async () => {
+  test('refuses a cursor of another order', async () => {
     const { next_cursor: cursor } = (await admin.get('/api/v1/audit?limit=1')).json;
     const answer = await admin.get(`/api/v1/audit?limit=1&order=asc&cursor=${cursor}`);
     expect([answer.status, answer.json.code]).toEqual([400, 'invalid_cursor']);
   });
 
-  test('when somebody may audit their groups, then they see what belongs to those', async () => {
+  test('shows auditors of a group the entries of that group', async () => {
     const seen = await entries('', auditor);
     expect(new Set(seen.map((entry) => entry.action))).toEqual(
       new Set([
@@ -129,7 +129,7 @@ describe('given a trail', () => {
     expect(all.some((entry) => entry.resource === `script-${foreignId}`)).toBe(true);
   });
 
-  test('when it is counted by time, then each part has what the list has of it', async () => {
+  test('counts entries per time bucket, consistent with the list', async () => {
     const all = await entries('&order=asc');
     const [first, last] = [all[0]?.time ?? '', all.at(-1)?.time ?? ''];
     const to = new Date(Date.parse(last) + 1).toISOString();
@@ -154,15 +154,15 @@ describe('given a trail', () => {
     expect([empty.status, empty.json.code]).toEqual([400, 'invalid_parameter']);
   });
 
-  test('when somebody may audit and is in no group, then they see nothing', async () => {
+  test('shows nothing to an auditor without a group', async () => {
     const nobody = await someone(platform, { role: 'viewer', groupIds: [], canAudit: true });
     expect(await entries('', nobody)).toEqual([]);
     await writeTrail(platform);
   });
 });
 
-describe('given a trail that nobody has touched', () => {
-  test('when it is verified, then it is valid, and its head is signed and kept', async () => {
+describe('an unchanged trail', () => {
+  test('is valid, and verification signs and stores its head', async () => {
     const { head, ...result } = await verdict();
     const [newest] = await entries('');
     const none = { first_broken: null, reason: null };
@@ -186,7 +186,7 @@ describe('given a trail that nobody has touched', () => {
       'text/event-stream',
       (text: string) => [...text.matchAll(/^data: (.*)$/gm)].map(([, data = '']) => data),
     ],
-  ])('when %s is asked for, then it tells how far it is', async (accept, split) => {
+  ])('streams the progress of the verification as %s', async (accept, split) => {
     const answer = await admin.get('/api/v1/audit/verify', { headers: { Accept: accept } });
     expect(answer.headers.get('content-type')).toBe(accept);
     const told = split(answer.text).map((line) => JSON.parse(line) as object);
@@ -198,13 +198,13 @@ describe('given a trail that nobody has touched', () => {
     });
   });
 
-  test('when a head is malformed, then the question is', async () => {
+  test('refuses a malformed head', async () => {
     const answer = await admin.get('/api/v1/audit/verify?head=12');
     expect([answer.status, answer.json.code]).toEqual([400, 'invalid_parameter']);
   });
 });
 
-describe('given a trail that the owner of the database has touched', () => {
+describe('a trail that the database owner has changed', () => {
   const at = async (statements: readonly string[], query = '') =>
     await whileTampered(platform, statements, () => verdict(query));
 
@@ -212,7 +212,7 @@ describe('given a trail that the owner of the database has touched', () => {
     ['an event', `UPDATE events SET data = data || '{"name": "Renamed"}'`, 'event_changed'],
     ['who did it', `UPDATE events SET metadata = metadata || '{"ip": "::1"}'`, 'event_changed'],
     ['when it was', `UPDATE events SET recorded_at = recorded_at + '1h'`, 'event_changed'],
-  ])('when %s was changed, then the entry is named', async (_what, update, reason) => {
+  ])('names the entry when %s was changed', async (_what, update, reason) => {
     const [entry] = await entries(`&action=script_created&resource=script-${scriptId}`);
     const where = `WHERE stream_id = 'script-${scriptId}' AND version = 1`;
     expect(await at([`${update} ${where}`])).toMatchObject({
@@ -227,11 +227,11 @@ describe('given a trail that the owner of the database has touched', () => {
     ['changed', `UPDATE audit SET actor = 'somebody else' WHERE audit_seq = 7`, 'entry_changed'],
     ['rehashed', `UPDATE audit SET hash = prev_hash WHERE audit_seq = 7`, 'hash_changed'],
     ['taken out', 'DELETE FROM audit WHERE audit_seq = 7', 'entry_missing'],
-  ])('when an entry was %s, then it is named', async (_how, statement, reason) => {
+  ])('names the entry that was %s', async (_how, statement, reason) => {
     expect(await at([statement])).toMatchObject({ valid: false, first_broken: 7, reason });
   });
 
-  test('when an event was taken out, then its entry is named', async () => {
+  test('names the entry of a deleted event', async () => {
     const [entry] = await entries(`&resource=script-${scriptId}&action=file_saved`);
     const take = `DELETE FROM events WHERE global_position = ${entry?.event_position}`;
     expect(await at([take])).toMatchObject({
@@ -240,7 +240,7 @@ describe('given a trail that the owner of the database has touched', () => {
     });
   });
 
-  test('when an event was put between others, then the entry in whose place it stands is named', async () => {
+  test('names the entry whose event was replaced by an inserted one', async () => {
     const put = `INSERT INTO events OVERRIDING SYSTEM VALUE
       SELECT (jsonb_populate_record(e, jsonb_build_object('global_position', 0,
         'event_id', gen_random_uuid(), 'stream_id', 'group-' || gen_random_uuid()))).*
@@ -253,7 +253,7 @@ describe('given a trail that the owner of the database has touched', () => {
     expect(await at([put])).toMatchObject({ first_broken: first.seq, reason: 'event_added' });
   });
 
-  test('when the end was cut off everywhere, then saved heads tell', async () => {
+  test('is detected by saved heads when its end was cut off everywhere', async () => {
     await writeTrail(platform);
     const { head } = await verdict();
     const keep = head.audit_seq - 2;
@@ -270,7 +270,7 @@ describe('given a trail that the owner of the database has touched', () => {
     expect(await at(unseen, `?head=${head.audit_seq}:${head.hash}`)).toMatchObject(lost);
   });
 
-  test('when all was made anew from a changed event, then the heads before it tell', async () => {
+  test('is detected by earlier heads when it was recomputed from a changed event', async () => {
     const { head } = await verdict();
     const other = `?head=${head.audit_seq}:${'0'.repeat(64)}`;
     const differs = { valid: false, first_broken: head.audit_seq, reason: 'head_differs' };
@@ -282,7 +282,7 @@ describe('given a trail that the owner of the database has touched', () => {
     expect(await at([unsigned])).toMatchObject({ reason: 'head_not_signed' });
   });
 
-  test('when all of that was taken back, then it is valid again', async () => {
+  test('is valid again when the changes were reverted', async () => {
     expect(await verdict()).toMatchObject({ valid: true });
   });
 });

@@ -12,7 +12,7 @@ afterAll(() => platform.close());
 
 const path = '/api/v1/backups';
 
-test('a backup that is asked for is on its way', async () => {
+test('a requested backup is reported as running', async () => {
   const asked = await platform.admin.post(path, undefined);
   expect([asked.status, asked.json]).toMatchObject([
     202,
@@ -29,13 +29,13 @@ test('a backup that is asked for is on its way', async () => {
   expect([download.status, download.json.code]).toEqual([409, 'backup_not_complete']);
 });
 
-describe('given a backup', () => {
+describe('a backup', () => {
   let id: string;
   beforeAll(async () => {
     id = await backup(platform);
   });
 
-  test('when it is downloaded, then it is one file with all of its parts, and that is in the trail', async () => {
+  test('downloads as one file with all parts, with an audit entry', async () => {
     const response = await fetch(`${platform.origin}${path}/${id}/download`, {
       headers: { Authorization: `Bearer ${platform.admin.token}` },
     });
@@ -54,12 +54,12 @@ describe('given a backup', () => {
     expect(rows).toEqual([{ action: 'backup_downloaded', resource: `backup-${id}` }]);
   });
 
-  test('when it is to be verified, then it says so until that is done', async () => {
+  test('is reported as being verified until verification ends', async () => {
     const asked = await platform.admin.post(`${path}/${id}/verify`, undefined);
     expect([asked.status, asked.json.verifying]).toEqual([202, true]);
   });
 
-  test('when it is to be restored, then it cannot be deleted meanwhile', async () => {
+  test('cannot be deleted while a restore is requested', async () => {
     const other = await backup(platform);
     const asked = await platform.admin.post(`${path}/${other}/restore`, undefined);
     expect([asked.status, asked.json.restoring]).toEqual([202, true]);
@@ -67,7 +67,7 @@ describe('given a backup', () => {
     expect([refused.status, refused.json.code]).toEqual([409, 'backup_in_use']);
   });
 
-  test('when it is deleted, then there is none', async () => {
+  test('does not exist after deletion', async () => {
     expect((await platform.admin.delete(`${path}/${id}`)).status).toBe(204);
     for (const one of [id, nowhere, backupId()]) {
       expect((await platform.admin.get(`${path}/${one}`)).status).toBe(404);
@@ -77,8 +77,8 @@ describe('given a backup', () => {
   });
 });
 
-describe('backups that are made by themselves', () => {
-  test('are none until somebody says when', async () => {
+describe('scheduled backups', () => {
+  test('are off by default', async () => {
     const changed = { changed_at: null, changed_by: null };
     expect((await platform.admin.get(`${path}/schedule`)).json).toEqual({
       cron: null,
@@ -99,7 +99,7 @@ describe('backups that are made by themselves', () => {
     [{ keep: 0 }],
     [{ keep: 1.5 }],
     [{ unknown: 1 }],
-  ])('are not to be had like this: %j', async (body) => {
+  ])('refuse the schedule %j', async (body) => {
     const put = await platform.admin.sendJson('PUT', `${path}/schedule`, body);
     expect([put.status, put.json.code]).toEqual([422, 'validation_failed']);
   });

@@ -45,7 +45,7 @@ function flipped(bytes: Buffer, at: number): Buffer {
   return copy;
 }
 
-describe('given a file that is no whole backup of this program', () => {
+describe('an incomplete or foreign backup file', () => {
   const middle = (bytes: Buffer) => Math.floor(bytes.length / 2);
 
   test.each([
@@ -78,7 +78,7 @@ describe('given a file that is no whole backup of this program', () => {
       /backup.json is damaged: its header was changed/,
     ],
     ['is empty', () => Buffer.alloc(0), /end is missing/],
-  ])('when it %s, then it is refused, and nothing of it is kept', async (_, file, reason) => {
+  ])('is refused and not stored when it %s', async (_, file, reason) => {
     const refused = await upload(file());
     expect([refused.status, refused.json.code]).toEqual([422, 'backup_damaged']);
     expect(refused.json.detail).toMatch(reason);
@@ -98,14 +98,14 @@ describe('given a file that is no whole backup of this program', () => {
   test.each([
     ['version', () => replaced(plain, '"version": "0.1.13"', '"version": "0.9.13"')],
     ['form', () => replaced(plain, '"format": 2', '"format": 3')],
-  ])('when it is of a newer %s, then that is said', async (_, file) => {
+  ])('of a newer %s is refused with the reason', async (_, file) => {
     const refused = await upload(file());
     expect([refused.status, refused.json.code]).toEqual([409, 'backup_newer']);
     expect(refused.json.detail).toMatch(/update this installation first/);
     expect(await storedBackups(platform.services.objects)).toEqual([]);
   });
 
-  test('when it says to be longer than any may be, then not a byte of it is read', async () => {
+  test('with a declared length over the limit is refused before reading', async () => {
     const asked = request(`${platform.origin}${path}/upload`, {
       method: 'POST',
       headers: {
@@ -122,7 +122,7 @@ describe('given a file that is no whole backup of this program', () => {
     asked.destroy();
   });
 
-  test('when its sender goes away, then nothing of it is kept, and the next can send', async () => {
+  test('is discarded when the client disconnects, and the next upload succeeds', async () => {
     const asked = request(`${platform.origin}${path}/upload`, {
       method: 'POST',
       headers: {
@@ -141,37 +141,34 @@ describe('given a file that is no whole backup of this program', () => {
   });
 });
 
-describe('given a backup of another installation', () => {
+describe('a backup of another installation', () => {
   test.each([
     ['a plain one', () => plain, false],
     ['an encrypted one', () => encrypted, true],
     ['one with another master key', () => foreign, false],
-  ] as const)(
-    'when %s is uploaded, then it is listed, once, and downloads as it was',
-    async (...given) => {
-      const [, file, isEncrypted] = given;
-      const taken = await upload(file());
-      expect(taken.status, taken.text).toBe(201);
-      const { id } = taken.json;
-      expect(taken.json).toMatchObject({
-        status: 'complete',
-        encrypted: isEncrypted,
-        created_at: '2026-01-02T03:04:05.678Z',
-        verifying: true,
-      });
-      expect((await listed()).map((one) => one.id)).toContain(id);
-      const again = await upload(file());
-      expect([again.status, again.json.code]).toEqual([409, 'already_exists']);
-      const source = await storedBackup(platform.services.objects, id);
-      if (source === undefined) throw new Error('it is not stored');
-      const { chunks } = await downloadOf(source);
-      expect((await buffer(Readable.from(chunks))).equals(file())).toBe(true);
-      const asked = await platform.admin.post(`${path}/${id}/restore`, undefined);
-      expect(asked.status).toBe(202);
-    },
-  );
+  ] as const)('is listed once after an upload, and downloads unchanged: %s', async (...given) => {
+    const [, file, isEncrypted] = given;
+    const taken = await upload(file());
+    expect(taken.status, taken.text).toBe(201);
+    const { id } = taken.json;
+    expect(taken.json).toMatchObject({
+      status: 'complete',
+      encrypted: isEncrypted,
+      created_at: '2026-01-02T03:04:05.678Z',
+      verifying: true,
+    });
+    expect((await listed()).map((one) => one.id)).toContain(id);
+    const again = await upload(file());
+    expect([again.status, again.json.code]).toEqual([409, 'already_exists']);
+    const source = await storedBackup(platform.services.objects, id);
+    if (source === undefined) throw new Error('it is not stored');
+    const { chunks } = await downloadOf(source);
+    expect((await buffer(Readable.from(chunks))).equals(file())).toBe(true);
+    const asked = await platform.admin.post(`${path}/${id}/restore`, undefined);
+    expect(asked.status).toBe(202);
+  });
 
-  test('when it was deleted here, then it can be brought back', async () => {
+  test('can be uploaded again after deletion', async () => {
     const file = await downloadedBackup(platform);
     const { id } = (await upload(file)).json;
     expect((await platform.admin.delete(`${path}/${id}`)).status).toBe(204);

@@ -52,8 +52,8 @@ async function end(scriptId: string): Promise<string> {
 
 const why = async (runId: string) => (await developer.get(`/api/v1/runs/${runId}/why`)).json;
 
-describe('given two scripts', () => {
-  test('when a chain is made, then it is shown, listed, changed and deleted', async () => {
+describe('two scripts', () => {
+  test('can be chained; the chain is shown, listed, changed and deleted', async () => {
     const [source, target] = await scripts(2);
     const made = await developer.post(path, { source_script_id: source, target_script_id: target });
     expect(made.status, made.text).toBe(201);
@@ -82,7 +82,7 @@ describe('given two scripts', () => {
     expect((await developer.get(`${path}?source_script_id=${source}`)).json.items).toEqual([]);
   });
 
-  test('when a chain would lead back, then it is refused, also by a change', async () => {
+  test('cannot form a cycle, also by a change', async () => {
     const [one, two, three] = await scripts(3);
     const ask = (source?: string, target?: string, more = {}) =>
       developer.post(path, { source_script_id: source, target_script_id: target, ...more });
@@ -101,7 +101,7 @@ describe('given two scripts', () => {
     expect((await developer.patch(`${path}/${onward.id}`, { enabled: true })).status).toBe(422);
   });
 
-  test('when a script is not to be seen, then no chain begins or ends there', async () => {
+  test('cannot be chained unless both are visible', async () => {
     const [own] = await scripts(1);
     const { id: foreign } = await script(platform.admin, { group_id: groups.bots });
     for (const other of [foreign, nowhere]) {
@@ -123,7 +123,7 @@ describe('given two scripts', () => {
     expect(led.status).toBe(422);
   });
 
-  test('when its parameters do not match what the target takes, then it is refused', async () => {
+  test('need chain parameters that match the schema of the target', async () => {
     const schema = {
       type: 'object',
       required: ['limit'],
@@ -140,8 +140,8 @@ describe('given two scripts', () => {
   });
 });
 
-describe('given a chain whose source has ended', () => {
-  test('then both runs say what led from one to the other', async () => {
+describe('a chain whose source has ended', () => {
+  test('is shown in both runs', async () => {
     const [source, target] = await scripts(2);
     const id = await chain(developer, source!, target!);
     const sourceRun = await end(source!);
@@ -159,7 +159,7 @@ describe('given a chain whose source has ended', () => {
     expect(listed.json.items).toMatchObject([{ source_run_id: sourceRun, run_id: runId }]);
   });
 
-  test('when its target is disabled, then the reason is told', async () => {
+  test('gives the reason when its target is disabled', async () => {
     const [source, target] = await scripts(2);
     const id = await chain(developer, source!, target!);
     await developer.post(`/api/v1/scripts/${target}/disable`);
@@ -170,7 +170,7 @@ describe('given a chain whose source has ended', () => {
     expect(listed.json.items).toMatchObject([{ ...told, run_id: null }]);
   });
 
-  test('when its target is deleted, then it is not there until that comes back', async () => {
+  test('is hidden while its target is deleted', async () => {
     const [source, target] = await scripts(2);
     const id = await chain(developer, source!, target!);
     await developer.delete(`/api/v1/scripts/${target}`);

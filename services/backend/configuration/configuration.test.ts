@@ -40,8 +40,8 @@ async function done(document: object | string, query = '', client = admin) {
 const pointersOf = (json: { errors: readonly { pointer: string }[] }) =>
   json.errors.map(({ pointer }) => pointer);
 
-describe('given an installation with one of everything', () => {
-  test('when it is exported, then nobody learns a secret and it says who looked', async () => {
+describe('an installation with one resource of each kind', () => {
+  test('is exported without secrets, with an audit entry', async () => {
     const { id } = await script(admin, { name: 'Report', environment: { LEVEL: 'debug' } });
     await admin.put(`/api/v1/scripts/${id}/secrets/TOKEN`, { value: 'canary-of-a-script' });
     await admin.putBytes(`/api/v1/scripts/${id}/files/data.bin`, new Uint8Array([0, 255, 1]));
@@ -82,7 +82,7 @@ describe('given an installation with one of everything', () => {
     expect((await admin.get(`${path}?files=false`)).json.scripts[0]).not.toHaveProperty('files');
   });
 
-  test('when its own export comes back, then there is nothing to do', async () => {
+  test('imports its own export without changes', async () => {
     const { rows: before } = await platform.pool.query('SELECT count(*) FROM events');
     const { counts, missing_secrets } = await done(await exported(), '?prune=true');
     expect(counts).toMatchObject({ create: 0, change: 0, delete: 0, absent: 0 });
@@ -92,7 +92,7 @@ describe('given an installation with one of everything', () => {
     expect(Number(after[0].count) - Number(before[0].count)).toBe(1);
   });
 
-  test('when it goes to an empty installation, then it says which secrets are to be entered', async () => {
+  test('lists the secrets to enter when imported into an empty installation', async () => {
     const text = await exported();
     const made = await done(text, '', other.admin);
     expect(made.missing_secrets.map(({ kind, secrets }: never) => [kind, secrets])).toEqual([
@@ -116,7 +116,7 @@ describe('given an installation with one of everything', () => {
     expect(there).toEqual(same);
   });
 
-  test('when it is asked for as it was, then it is what was exported then, and taken in it is so again', async () => {
+  test('exports its state at an earlier point in time, which an import restores', async () => {
     const before = await exported();
     const { rows } = await platform.pool.query(
       'SELECT max(global_position) AS position FROM events',
@@ -146,7 +146,7 @@ describe('given an installation with one of everything', () => {
   });
 
   test.each(['tomorrow', '99999999', '2999-01-01T00:00:00Z'])(
-    'when it is asked for as of %s, then that is refused',
+    'refuses an export as of %s',
     async (at) => {
       expect((await admin.get(`${path}?at=${at}`)).json).toMatchObject({
         code: 'invalid_parameter',
@@ -155,8 +155,8 @@ describe('given an installation with one of everything', () => {
   );
 });
 
-describe('given a document', () => {
-  test('when it is tried, then the differences are told and nothing happens', async () => {
+describe('a document', () => {
+  test('reports its differences in a dry run, and changes nothing', async () => {
     const { id } = await script(admin, { name: 'Before' });
     const before = await exported();
     const wanted = {
@@ -198,7 +198,7 @@ describe('given a document', () => {
     expect(rows).toEqual([{ email: 'admin@example.com' }]);
   });
 
-  test('when something is absent from it, then it stays, and goes where that is wanted', async () => {
+  test('keeps absent resources, and deletes them on request', async () => {
     const { id } = await script(admin, { name: 'Goes', group_id: groups.bots });
     const document = JSON.parse(await exported());
     document.scripts = document.scripts.filter((one: { id: string }) => one.id !== id);
@@ -213,7 +213,7 @@ describe('given a document', () => {
     expect((await admin.get(`/api/v1/scripts/${id}`)).status).toBe(404);
   });
 
-  test('when it brings back what was deleted, then that is there again, once', async () => {
+  test('restores deleted resources once', async () => {
     const { id } = await script(admin, { name: 'Deleted' });
     const { id: webhookId } = await webhook(admin, id);
     const document = await exported();
@@ -229,7 +229,7 @@ describe('given a document', () => {
     expect((await done(document)).counts).toMatchObject({ create: 0, change: 0 });
   });
 
-  test('when a channel keeps its place, then its secret stays; a value that is added is taken', async () => {
+  test('keeps the secret of a channel with the same target, and accepts an added one', async () => {
     const id = await channel(admin, {
       kind: 'messaging',
       config: { service: 'telegram', chat_id: '1', token: 'first:one' },
@@ -246,7 +246,7 @@ describe('given a document', () => {
   });
 });
 
-describe('given a document that cannot be taken over', () => {
+describe('an invalid document', () => {
   const group = { id: idOf(50), name: 'Never' };
   const missing = idOf(99);
 
@@ -299,7 +299,7 @@ describe('given a document that cannot be taken over', () => {
       ['/channels/0/config/url'],
     ],
   ])(
-    'when it has %s, then it is refused and named, and nothing is done',
+    'with %s is refused with the place of the error, and changes nothing',
     async (_, document, status, pointers) => {
       const before = await exported();
       const body = typeof document === 'string' ? document : { groups: [group], ...document };
@@ -312,7 +312,7 @@ describe('given a document that cannot be taken over', () => {
     },
   );
 
-  test('when its chains make a ring, then the last of them is named and none is made', async () => {
+  test('with a cycle of chains names the last one, and creates none', async () => {
     const [one, two] = [idOf(60), idOf(61)];
     const link = (id: number, source: string, target: string) => ({
       id: idOf(id),
@@ -330,7 +330,7 @@ describe('given a document that cannot be taken over', () => {
     expect((await admin.get(`/api/v1/scripts/${one}`)).status).toBe(404);
   });
 
-  test('when something breaks before its end, then the old state is there whole', async () => {
+  test('that fails midway leaves the previous state unchanged', async () => {
     const before = await exported();
     const { commands } = platform.services;
     const executeAll = commands.executeAll.bind(commands);
@@ -438,8 +438,8 @@ const documents = fc
     };
   });
 
-describe('given any configuration', () => {
-  test('when its export is imported elsewhere, then the export there is the same, also the next time', async () => {
+describe('any configuration', () => {
+  test('is exported identically after an import elsewhere, repeatedly', async () => {
     const change = fc.asyncProperty(documents, async (document) => {
       await done(document, '?prune=true');
       const text = await exported();

@@ -30,6 +30,7 @@ beforeAll(async () => {
     running: 1,
     layers: [],
     python: null,
+    labels: [],
   });
   await eventsVisible(pool);
   await new Projector(pool, [runFiguresProjection]).runOnce(new AbortController().signal);
@@ -38,8 +39,8 @@ afterAll(() => platform.close());
 
 const series = '/api/v1/dashboard/timeseries';
 
-describe('given runs of several groups', () => {
-  test('when the figures are read, then they are those of the groups of whoever asks', async () => {
+describe('runs of several groups', () => {
+  test('are counted for the groups of the caller', async () => {
     const own = {
       scripts_total: 1,
       scripts_enabled: 1,
@@ -71,7 +72,7 @@ describe('given runs of several groups', () => {
     ['duration', ['p50', 'p95'], [12, 12]],
     ['cpu', ['cpu_seconds'], [0.01]],
     ['memory', ['max_bytes'], [1]],
-  ])('when the series of %s is read, then it has every bucket', async (metric, names, last) => {
+  ])('have a series of %s with every bucket', async (metric, names, last) => {
     const { json } = await viewer.get(`${series}?metric=${metric}&bucket=3600`);
     const all: { name: string; points: [string, number | null][] }[] = json.series;
     expect(json.bucket_seconds).toBe(3600);
@@ -89,7 +90,7 @@ describe('given runs of several groups', () => {
     );
   });
 
-  test('when no length is asked for, then it follows from the time', async () => {
+  test('choose the bucket length by the time range', async () => {
     const lengthOf = async (query: string) => (await viewer.get(`${series}${query}`)).json;
     expect(await lengthOf('?metric=queue')).toMatchObject({ bucket_seconds: 900 });
     const to = '&to=2026-11-21T00:00:00Z';
@@ -106,7 +107,7 @@ describe('given runs of several groups', () => {
     'bucket=61',
     'metric=weather',
     'from=yesterday',
-  ])('when it is asked for with %s, then that is refused', async (query) => {
+  ])('refuse the range %s', async (query) => {
     const answer = await viewer.get(`${series}?${query}`);
     expect([answer.status, answer.json.code]).toEqual([400, 'invalid_parameter']);
   });

@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => platform.close());
 
-describe('given scripts of two groups that fail, run and are due', () => {
+describe('scripts of two groups that fail, run and are due', () => {
   let failing: string;
   let failed: string;
   let busy: string;
@@ -54,7 +54,7 @@ describe('given scripts of two groups that fail, run and are due', () => {
     await schedule(admin, failing, { cron: '0 12 1 1 *' });
   });
 
-  test('when the present is read, then it is that of all of them', async () => {
+  test('are counted across groups for an administrator', async () => {
     const { json } = await platform.admin.get(present);
     expect(json).toMatchObject({
       failing_total: 1,
@@ -85,7 +85,7 @@ describe('given scripts of two groups that fail, run and are due', () => {
     expect(first.due).toEqual([json.due[0]]);
   });
 
-  test('when somebody of a group reads it, then it is that of their group', async () => {
+  test('are counted for the group of the caller', async () => {
     const { json } = await viewer.get(present);
     expect(json).toMatchObject({ failing_total: 1, running: [] });
     expect(json.due.map((one: { schedule_id: string }) => one.schedule_id)).toContain(due);
@@ -94,7 +94,7 @@ describe('given scripts of two groups that fail, run and are due', () => {
     expect((await stranger.get(present)).json).toEqual(nothing);
   });
 
-  test('when the next day is asked for, then its due times are counted by the hour', async () => {
+  test('have their due times of the next day counted by the hour', async () => {
     const day = (await platform.admin.get(fires)).json;
     expect(day).toMatchObject({
       from: '2026-03-28T22:20:00.000Z',
@@ -114,7 +114,7 @@ describe('given scripts of two groups that fail, run and are due', () => {
     ]);
   });
 
-  test('when there are too many due times to look for, then it says up to where', async () => {
+  test('report the end of the range when there are too many due times', async () => {
     const { id } = await script(platform.admin, { group_id: groups.monitoring });
     await schedule(platform.admin, id, { cron: '*/2 * * * * *' });
     const day = (await stranger.get(fires)).json;

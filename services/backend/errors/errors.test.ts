@@ -35,14 +35,14 @@ describe('failed runs with two causes', () => {
     last = await failWith(platform, scriptId, { message: 'bad: 2', fingerprint: 'a' });
   });
 
-  test('are two groups, the last seen first', async () => {
+  test('form two groups, the most recent first', async () => {
     expect(await groupsNow()).toMatchObject([
       { type: 'ValueError', message: 'bad: 2', count: 2, status: 'open', last_run_id: last },
       { type: 'KeyError', count: 1 },
     ]);
   });
 
-  test('name their group', async () => {
+  test('link to their group', async () => {
     const [group] = await groupsNow();
     const { json } = await platform.admin.get(`/api/v1/runs/${first}`);
     expect(json).toMatchObject({ error_group_id: group?.id });

@@ -30,8 +30,8 @@ const list = async (runId: string, query = ''): Promise<Listed> =>
 const download = (runId: string, path: string, headers = {}) =>
   viewer.get(`/api/v1/runs/${runId}/artifacts/${path}`, { headers });
 
-describe('given a run that gave things to keep', () => {
-  test('when they are listed, then they come by path, page after page', async () => {
+describe('the artifacts of a run', () => {
+  test('are listed by path, page by page', async () => {
     const long = `${'d'.repeat(250)}/${'e'.repeat(250)}/${'f'.repeat(250)}`;
     const runId = await runWith({ 'b.csv': 'a,b', 'a/1.txt': '1', [long]: '', 'é x.txt': 'é' });
     const { items, next_cursor: end } = await list(runId);
@@ -48,7 +48,7 @@ describe('given a run that gave things to keep', () => {
     expect((await list(await runWith({}))).items).toEqual([]);
   });
 
-  test('when one is downloaded, then it is an attachment and nothing that a browser shows', async () => {
+  test('are downloaded as attachments that browsers do not display', async () => {
     const runId = await runWith({ 'a/page é.html': '<script>' });
     const answer = await download(runId, 'a/page%20%C3%A9.html');
     expect([answer.status, answer.text]).toEqual([200, '<script>']);
@@ -61,7 +61,7 @@ describe('given a run that gave things to keep', () => {
     expect(answer.headers.get('etag')).toBe(`"${items[0]?.etag}"`);
   });
 
-  test('when it is unchanged, then the answer is 304 until it is written again', async () => {
+  test('are answered with 304 until they change', async () => {
     const runId = await runWith({ 'a.txt': 'one' });
     const tag = (await download(runId, 'a.txt')).headers.get('etag') ?? '';
     expect((await download(runId, 'a.txt', { 'If-None-Match': tag })).status).toBe(304);
@@ -71,7 +71,7 @@ describe('given a run that gave things to keep', () => {
     expect([changed.status, changed.text]).toEqual([200, 'two']);
   });
 
-  test('when a path is none of its artifacts, then there is nothing', async () => {
+  test('do not exist under other paths', async () => {
     const runId = await runWith({ 'a.txt': 'one' });
     const other = await runWith({ 'secret.txt': 'two' });
     const blob = objectKey.runBlob(runId, 'a'.repeat(64)).split('/').at(-1);
@@ -94,7 +94,7 @@ describe('given a run that gave things to keep', () => {
     expect((await viewer.get(`/api/v1/runs/${hidden}/artifacts`)).status).toBe(404);
   });
 
-  test('when the cursor is of another run, then it is refused', async () => {
+  test('refuse a cursor of another run', async () => {
     const cursor = (await list(await runWith({ a: '', b: '' }), '?limit=1')).next_cursor;
     const other = await runWith({ a: '' });
     const answer = await viewer.get(`/api/v1/runs/${other}/artifacts?cursor=${cursor}`);

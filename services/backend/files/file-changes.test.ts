@@ -22,14 +22,14 @@ async function usedBytes(id: string): Promise<number> {
   return (await developer.get(`/api/v1/scripts/${id}`)).json.storage_used_bytes as number;
 }
 
-describe('given a script with two files', () => {
+describe('a script with two files', () => {
   let id: string;
   let tag: string;
   beforeAll(async () => {
     ({ id } = await script(developer));
   });
 
-  test('when one is deleted, then it is gone and its bytes count no more', async () => {
+  test('no longer has a deleted file, or its size', async () => {
     const before = await usedBytes(id);
     await developer.putBytes(path(id, 'lib/a.txt'), 'x'.repeat(1000));
     expect(await usedBytes(id)).toBe(before + 1000);
@@ -44,7 +44,7 @@ describe('given a script with two files', () => {
     expect(await usedBytes(id)).toBe(before + 4);
   });
 
-  test('when the author saw another version, then nothing happens', async () => {
+  test('refuses changes based on another version', async () => {
     tag = (await developer.get(path(id, 'lib/a.txt'))).headers.get('etag') ?? '';
     for (const stale of ['"1"', `"${'f'.repeat(64)}"`, 'x']) {
       const headers = { 'If-Match': stale };
@@ -55,7 +55,7 @@ describe('given a script with two files', () => {
     }
   });
 
-  test('when one is moved, then it is there with its content', async () => {
+  test('keeps the content of a moved file', async () => {
     const before = await usedBytes(id);
     const moved = await developer.post(
       path(id, 'lib/a.txt/move'),
@@ -69,7 +69,7 @@ describe('given a script with two files', () => {
     expect(await usedBytes(id)).toBe(before);
   });
 
-  test('when it is moved to where a file is, then it is refused', async () => {
+  test('refuses to move a file onto another', async () => {
     const there = await developer.post(path(id, 'b/c.txt/move'), { to: 'main.py' });
     expect([there.status, there.json.code]).toEqual([409, 'already_exists']);
     const out = await developer.post(path(id, 'b/c.txt/move'), { to: '../x' });
@@ -77,7 +77,7 @@ describe('given a script with two files', () => {
     expect((await developer.post(path(id, 'nothing/move'), { to: 'x' })).status).toBe(404);
   });
 
-  test('when the entrypoint is moved, then the script follows it', async () => {
+  test('updates its entrypoint when that file is moved', async () => {
     const moved = await developer.post(path(id, 'main.py/move'), { to: 'move/move.py' });
     expect(moved.json.script_version).toBe(7);
     const { entrypoint, version } = (await developer.get(`/api/v1/scripts/${id}`)).json;
@@ -87,7 +87,7 @@ describe('given a script with two files', () => {
     );
   });
 
-  test('when the last one is deleted, then it stays', async () => {
+  test('refuses to delete its last file', async () => {
     await developer.delete(path(id, 'b/c.txt'));
     const last = await developer.delete(path(id, 'main.py'));
     expect([last.status, last.json.code]).toEqual([409, 'last_file']);

@@ -22,8 +22,8 @@ async function blobsOf(id: string): Promise<number> {
   return count;
 }
 
-describe('given a script', () => {
-  test('when bytes are saved, then they come back as they were', async () => {
+describe('the files of a script', () => {
+  test('are returned byte for byte', async () => {
     const { id } = await script(developer);
     const bytes = randomBytes(300_000);
     const sha256 = createHash('sha256').update(bytes).digest('hex');
@@ -43,7 +43,7 @@ describe('given a script', () => {
     expect(leftOvers).toEqual([]);
   });
 
-  test('when text is saved as JSON, then NUL and base64 are no problem', async () => {
+  test('may contain NUL in JSON, and base64', async () => {
     const { id } = await script(developer);
     await developer.put(path(id, 'a.txt'), { content: 'a\0ä' });
     expect((await developer.get(path(id, 'a.txt'))).text).toBe('a\0ä');
@@ -53,7 +53,7 @@ describe('given a script', () => {
     expect([wrong.status, wrong.json.errors[0].pointer]).toEqual([422, '/content']);
   });
 
-  test('when its files are listed, then they come by path, page by page', async () => {
+  test('are listed by path, page by page', async () => {
     const { id } = await script(developer);
     for (const name of ['z.py', 'a.py', 'lib/b.py']) await developer.putBytes(path(id, name), 'x');
     const first = await developer.get(`${path(id)}?limit=3`);
@@ -66,14 +66,14 @@ describe('given a script', () => {
     expect(rest.json.next_cursor).toBeNull();
   });
 
-  test('when the same content is saved again, then there is no new version', async () => {
+  test('get no new version for the same content', async () => {
     const { id } = await script(developer);
     await developer.putBytes(path(id, 'a'), 'same');
     const again = await developer.putBytes(path(id, 'a'), 'same');
     expect([again.status, again.json.script_version]).toEqual([200, 2]);
   });
 
-  test('when two save what both have read, then the second is told', async () => {
+  test('refuse the second of two conflicting saves', async () => {
     const { id } = await script(developer);
     const read = await developer.get(path(id, 'main.py'));
     const headers = { 'If-Match': read.headers.get('etag') ?? '' };
@@ -86,7 +86,7 @@ describe('given a script', () => {
     expect((await developer.putBytes(path(id, 'main.py'), 'four', byVersion)).status).toBe(412);
   });
 
-  test('when a file has not changed, then the answer is short', async () => {
+  test('are answered with 304 if unchanged', async () => {
     const { id } = await script(developer);
     const { headers } = await developer.get(path(id, 'main.py'));
     const etag = headers.get('etag') ?? '';
@@ -94,13 +94,13 @@ describe('given a script', () => {
     expect(again.status).toBe(304);
   });
 
-  test('when an empty file is saved, then it is there', async () => {
+  test('may be empty', async () => {
     const { id } = await script(developer);
     expect((await developer.putBytes(path(id, 'empty'), '')).json.size_bytes).toBe(0);
   });
 });
 
-describe('given a save that is refused', () => {
+describe('a refused save', () => {
   test.each([
     ['..%2f..%2fetc%2fpasswd', 'invalid_path'],
     ['%2e%2e%2fsecret', 'invalid_path'],
@@ -112,20 +112,20 @@ describe('given a save that is refused', () => {
     ['data/x', 'invalid_path'],
     ['main.py/x', 'invalid_path'],
     [`${'ä'.repeat(128)}`, 'invalid_path'],
-  ])('when the path is %s, then nothing is left behind', async (name, code) => {
+  ])('leaves nothing behind for the path %s', async (name, code) => {
     const { id } = await script(developer);
     const answer = await developer.putBytes(path(id, name), 'x');
     expect([answer.status, answer.json.code]).toEqual([422, code]);
     expect(await blobsOf(id)).toBe(1);
   });
 
-  test('when the percent sign encodes nothing, then the request is wrong', async () => {
+  test('reports an invalid percent encoding', async () => {
     const { id } = await script(developer);
     const answer = await developer.putBytes(path(id, 'a%zz'), 'x');
     expect([answer.status, answer.json.code]).toEqual([400, 'invalid_parameter']);
   });
 
-  test('when the file is over its limit, then nothing is left behind', async () => {
+  test('leaves nothing behind for a file over the limit', async () => {
     const { id } = await script(developer);
     const bytes = new Uint8Array(10 * 1024 * 1024 + 1);
     const declared = await developer.putBytes(path(id, 'big'), bytes);
@@ -141,14 +141,14 @@ describe('given a save that is refused', () => {
     expect((await developer.putBytes(path(id, 'big'), bytes.subarray(1))).status).toBe(200);
   });
 
-  test('when the quota is too small, then nothing is left behind', async () => {
+  test('leaves nothing behind over the quota', async () => {
     const { id } = await script(developer, { storage_quota_bytes: 2000 });
     const answer = await developer.putBytes(path(id, 'big'), 'x'.repeat(2000));
     expect([answer.status, answer.json.code]).toEqual([413, 'storage_quota_exceeded']);
     expect(await blobsOf(id)).toBe(1);
   });
 
-  test('when the script is of others, then nothing is left behind', async () => {
+  test('leaves nothing behind in a script of another group', async () => {
     const { id } = await script(platform.admin, { group_id: groups.bots });
     expect((await developer.putBytes(path(id, 'a'), 'x')).status).toBe(404);
     expect(await blobsOf(id)).toBe(1);

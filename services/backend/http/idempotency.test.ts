@@ -44,8 +44,8 @@ function given() {
   return { state, idempotency, make };
 }
 
-describe('given a request with a key', () => {
-  test('when it comes again within a day, then the first answer is given again', async () => {
+describe('a request with an idempotency key', () => {
+  test('gets the first response again within a day', async () => {
     const { state, idempotency, make } = given();
     const first = await idempotency.answer(request('a'), make());
     state.nowMs += 23 * hourMs;
@@ -56,14 +56,14 @@ describe('given a request with a key', () => {
     expect(await idempotency.answer(request('a'), make())).toMatchObject({ body: '2' });
   });
 
-  test('when another asks under the same key, then it is another request', async () => {
+  test('is independent of the same key of another user', async () => {
     const { idempotency, make } = given();
     await idempotency.answer(request('b'), make());
     const other = await idempotency.answer({ ...request('b'), userId: userId(2) }, make());
     expect(other).toMatchObject({ body: '2' });
   });
 
-  test('when it failed in here, then it is tried again', async () => {
+  test('is executed again after an internal error', async () => {
     const { idempotency, make } = given();
     await idempotency.answer(request('c'), make(503));
     const broken = () => Promise.reject(new Error('broken'));
@@ -71,13 +71,13 @@ describe('given a request with a key', () => {
     expect(await idempotency.answer(request('c'), make())).toMatchObject({ body: '2' });
   });
 
-  test('when it is refused, then it stays refused', async () => {
+  test('is refused again after a refusal', async () => {
     const { idempotency, make } = given();
     await idempotency.answer(request('d'), make(409));
     expect(await idempotency.answer(request('d'), make())).toMatchObject({ status: 409 });
   });
 
-  test('when many come at once, then one is carried out', async () => {
+  test('is executed once for concurrent repeats', async () => {
     const { state, idempotency, make } = given();
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => idempotency.answer(request('e'), make())),

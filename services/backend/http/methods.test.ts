@@ -56,7 +56,7 @@ describe.each(templates)('%s', (template) => {
 });
 
 describe('HEAD', () => {
-  test('is answered as GET, without the body', async () => {
+  test('is answered like GET, without the body', async () => {
     const headers = { Authorization: `Bearer ${platform.admin.token}` };
     for (const path of ['/api/v1/groups', '/health', '/openapi.json']) {
       const [get, head] = [await send('GET', path, headers), await send('HEAD', path, headers)];
@@ -78,8 +78,8 @@ describe('the path of a WebSocket', () => {
   );
 });
 
-describe('a file that is called like an operation', () => {
-  test('is saved, read and moved', async () => {
+describe('a file named like an operation', () => {
+  test('can be saved, read and moved', async () => {
     const { id } = await script(platform.admin);
     const path = `/api/v1/scripts/${id}/files/tools/move`;
     expect((await platform.admin.putBytes(path, 'pass')).status).toBe(200);

@@ -33,15 +33,15 @@ function read(of: TestBackend, path: string, position: number | string) {
   return of.admin.get(path, { headers: { 'Orch-Min-Position': String(position) } });
 }
 
-describe('given a read that names the position of a write', () => {
-  test('when it reads rows that are written with the events, then they are there at once', async () => {
+describe('a read with the position of a write', () => {
+  test('shows synchronous tables immediately', async () => {
     const position = await write(hasty, 'There');
     const answer = await read(hasty, '/api/v1/scripts', position);
     expect(answer.status).toBe(200);
     expect(answer.json.items.map((one: { name: string }) => one.name)).toContain('There');
   });
 
-  test('when it reads the audit trail, then it waits for exactly that event', async () => {
+  test('of the audit trail waits for exactly that event', async () => {
     const position = await write(platform);
     let answered = false;
     const answer = read(platform, '/api/v1/audit?limit=1', position);
@@ -54,7 +54,7 @@ describe('given a read that names the position of a write', () => {
     expect((await read(platform, '/api/v1/audit', position)).status).toBe(200);
   });
 
-  test('when the audit trail does not come so far in time, then it is unavailable for now', async () => {
+  test('is answered with 503 if the audit trail does not reach the position in time', async () => {
     const answer = await read(hasty, '/api/v1/audit', await write(hasty));
     expect(answer.status).toBe(503);
     expect(answer.json.code).toBe('unavailable');
@@ -62,16 +62,16 @@ describe('given a read that names the position of a write', () => {
   });
 });
 
-describe('given a read that names a position from the future', () => {
+describe('a read with a future position', () => {
   test.each(['/api/v1/scripts', '/api/v1/audit', '/api/v1/groups'])(
-    'when it does not come, then %s is unavailable for now',
+    'of %s is answered with 503 if the position is not reached',
     async (path) => {
       const answer = await read(hasty, path, 999_999_999_999_999);
       expect([answer.status, answer.json.code]).toEqual([503, 'unavailable']);
     },
   );
 
-  test('when it comes meanwhile, then the read shows it', async () => {
+  test('shows the write if the position is reached in time', async () => {
     const next = (await write(platform)) + 1;
     const answer = read(platform, '/api/v1/scripts', next);
     expect(await write(platform, 'Awaited')).toBeGreaterThanOrEqual(next);
@@ -80,7 +80,7 @@ describe('given a read that names a position from the future', () => {
   });
 });
 
-describe('given a position that is none', () => {
+describe('an invalid position', () => {
   test.each(['', '-1', '1.5', 'x', '1 or 1=1', '9'.repeat(16)])(
     'when it is "%s", then the read is refused',
     async (position) => {
@@ -89,12 +89,12 @@ describe('given a position that is none', () => {
     },
   );
 
-  test('when nobody is signed in, then that comes first', async () => {
+  test('is reported only to authenticated callers', async () => {
     const headers = { 'Orch-Min-Position': 'x' };
     expect((await platform.anonymous.get('/api/v1/scripts', { headers })).status).toBe(401);
   });
 
-  test('when a number was handed out and its transaction undone, then nothing is waited for', async () => {
+  test('does not wait for the number of a transaction that was rolled back', async () => {
     const client = await platform.pool.connect();
     await client.query('BEGIN');
     await client.query(`INSERT INTO events (stream_id, version, event_id, type, schema_version, data,

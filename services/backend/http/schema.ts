@@ -137,6 +137,12 @@ export const pathParameters = {
     parse: parseRunId,
   },
   chainId: id<ChainId>('chain', examples.chainId, parseChainId),
+  runtimeId: {
+    description: 'Id of the runtime (`ORCH_RUNTIME_ID`).',
+    schema: Type.String({ pattern: '^[A-Za-z0-9._-]{1,100}$' }),
+    example: 'runtime-1',
+    parse: (text: string) => (/^[\w.-]{1,100}$/.test(text) ? text : undefined),
+  },
   secretName: {
     description: 'Name of the secret: letters, digits and `_`; the first character is not a digit.',
     schema: Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]{0,127}$' }),

@@ -3,7 +3,8 @@
 import Type, { type TSchema } from 'typebox';
 import type { SocketDescription } from '../http/description/openapi.ts';
 import { examples, Nullable, Time, Uuid } from '../http/schema.ts';
-import { LogLine, Run, RunStatusSchema } from '../runs/schema.ts';
+import { LogLine, Run, RunProgress, RunStatusSchema } from '../runs/schema.ts';
+import { RunSpan } from '../runs/span-schema.ts';
 import { Script } from '../scripts/schema.ts';
 
 const frame = <Properties extends Record<string, TSchema>>(
@@ -28,6 +29,10 @@ const FeedFrame = Type.Union(
       },
     ),
     frame('status', 'The current state of a run.', { run: Run }),
+    frame('progress', 'Progress of a run: at most one frame per run and second.', {
+      run_id: Uuid(),
+      progress: RunProgress,
+    }),
     frame('script', 'The current state of a script.', { script: Script }),
     frame('script_deleted', 'The script was deleted.', { script_id: Uuid() }),
     frame('changed', 'Another resource has changed. Fetch it if you show it.', {
@@ -52,6 +57,8 @@ const RunFrame = Type.Union(
   [
     frame('log', 'Lines of the log, without gaps or duplicates.', { items: Type.Array(LogLine) }),
     frame('status', 'The current state of the run.', { run: Run }),
+    frame('progress', 'Progress of the run.', { progress: RunProgress }),
+    frame('span', 'A span of the script that has started or ended.', { span: RunSpan }),
     frame('sample', 'Resource usage of the run.', {
       time: Time(),
       cpu_seconds: Type.Number(),

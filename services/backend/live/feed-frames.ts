@@ -171,7 +171,8 @@ function changed(
   ];
 }
 
-function inGroup(groupId: string, body: object): FeedFrame {
+/** A frame for the users who see a group. */
+export function inGroup(groupId: string, body: object): FeedFrame {
   return { isFor: (reader) => isIn(reader, groupId), frame: frameOf(body) };
 }
 

@@ -13,6 +13,7 @@ import type { Services } from '../services.ts';
 import { framesOf, isTold } from './feed-frames.ts';
 import type { FeedSubscriber } from './feed-subscriber.ts';
 import { ownersOf } from './find-owners.ts';
+import { ProgressFeed } from './progress-feed.ts';
 
 const lookEveryMs = 1000;
 /** Pause between two frames of one thing. */
@@ -33,6 +34,7 @@ export class FeedHub {
   readonly #unsubscribe: () => void;
   readonly #changes: Loop;
   readonly #heartbeats: Loop;
+  readonly #progress: ProgressFeed;
   /** Everything up to here has been noted; nobody looks while nobody listens. */
   #place: Position | undefined;
 
@@ -46,6 +48,7 @@ export class FeedHub {
       runOnce: (signal) => this.#runOnce(signal),
       logger,
     });
+    this.#progress = new ProgressFeed(services, this.#subscribers);
     this.#heartbeats = startLoop({
       name: 'send heartbeats',
       everyMs: heartbeatMs,
@@ -72,7 +75,7 @@ export class FeedHub {
   /** Safe twice. */
   async close(): Promise<void> {
     this.#unsubscribe();
-    await Promise.all([this.#changes.stop(), this.#heartbeats.stop()]);
+    await Promise.all([this.#changes.stop(), this.#heartbeats.stop(), this.#progress.close()]);
   }
 
   async #runOnce(signal: AbortSignal): Promise<boolean> {

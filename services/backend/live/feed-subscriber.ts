@@ -57,7 +57,7 @@ export class FeedSubscriber {
     this.#mustResync = true;
   }
 
-  /** Takes its owner as of now: who sees other groups than before has to look anew. */
+  /** Sets the owner. A subscriber whose role or groups changed receives `resync`. */
   ownedBy({ role, groupIds }: Principal): void {
     const rights = JSON.stringify([role, groupIds.toSorted()]);
     if (this.#rights !== undefined && this.#rights !== rights) this.resync();
@@ -76,6 +76,14 @@ export class FeedSubscriber {
       const isWaiting = this.#waiting.delete(streamId);
       const told = frames.get(streamId);
       if (isWaiting && told?.isFor(owner) === true) this.#send(told.frame);
+    }
+  }
+
+  /** Sends frames that are soon out of date, as far as there is room. @param owner with its current rights */
+  tellInPassing(owner: Principal, frames: readonly FeedFrame[]): void {
+    for (const { isFor, frame } of frames) {
+      if (this.#mustResync || !this.#hasRoom()) return;
+      if (isFor(owner)) this.#send(frame);
     }
   }
 

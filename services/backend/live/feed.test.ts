@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { mustParse, parseGroupId, parseScriptId } from '#domain/kernel/ids.ts';
+import { saveProgress } from '#infra/postgres/logs/run-reports.ts';
 import { defaultSettings } from '#domain/script/settings.ts';
 import { RefusalRecorder } from '#services/shared/refusals.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -70,8 +71,8 @@ async function inGroup(groupId: string, role: 'viewer' | 'operator' = 'operator'
   return { client, change };
 }
 
-describe('given somebody who follows everything', () => {
-  test('when a run goes its way, then each status comes, as the API shows it', async () => {
+describe('a subscriber of all events', () => {
+  test('receives each status of a run as the API shows it', async () => {
     const { id } = await script(developer);
     const frames = await follow();
     const runId = await run(developer, id, { params: { limit: 3 } });
@@ -85,7 +86,23 @@ describe('given somebody who follows everything', () => {
     expect(new Set(statuses(frames, runId)).size).toBe(3);
   });
 
-  test('when a script is made, changed and deleted, then each comes', async () => {
+  test('sends the progress of a run to the users who see its group', async () => {
+    const other = await someone(platform, { role: 'viewer', groupIds: [groups.bots] });
+    const { id } = await script(developer);
+    const runId = await run(developer, id);
+    await startRun(platform, runId);
+    const [frames, foreign] = await Promise.all([follow(), follow(other)]);
+    await saveProgress(platform.services.database, runId, { fraction: 0.5, text: 'half' });
+    platform.bus.publish({ topic: 'progress', runId });
+    await frames.until((all) => all.frames.some((one) => one.run_id === runId));
+    const sent = frames.frames.find((one) => one.run_id === runId);
+    const { progress } = (await developer.get(`/api/v1/runs/${runId}`)).json;
+    expect(sent).toEqual({ type: 'progress', run_id: runId, progress });
+    await untilLater(foreign, groups.bots);
+    expect(foreign.frames.filter((one) => one.type === 'progress')).toEqual([]);
+  });
+
+  test('receives the creation, changes and deletion of a script', async () => {
     const frames = await follow();
     const { id } = await script(developer, { name: 'First' });
     await frames.until((all) => all.frames.some(aboutScript(id)));
@@ -98,7 +115,7 @@ describe('given somebody who follows everything', () => {
     expect(frames.frames.at(-1)).toEqual({ type: 'script_deleted', script_id: id });
   });
 
-  test('when what belongs to a script changes, then its name comes, to whoever may read it', async () => {
+  test('receives the names of changed parts of a script, if permitted to read them', async () => {
     const viewer = await someone(platform, { role: 'viewer', groupIds: [groups.custom] });
     const { id } = await script(developer);
     const { id: foreign } = await script(platform.admin, { group_id: groups.bots });
@@ -122,7 +139,7 @@ describe('given somebody who follows everything', () => {
     );
   });
 
-  test('when a script changes many times at once, then it is told of less often', async () => {
+  test('receives fewer frames for rapid changes of a script', async () => {
     const { id } = await script(developer);
     const frames = await follow();
     const changes = Array.from({ length: 60 }, (_, number) =>
@@ -135,7 +152,7 @@ describe('given somebody who follows everything', () => {
     expect(frames.frames.findLast(aboutScript(id))?.script?.description).toBe(description);
   });
 
-  test('when every message of the bus is lost, then everything comes all the same', async () => {
+  test('receives all changes although every bus message is lost', async () => {
     const frames = await follow();
     const publish = platform.bus.publish.bind(platform.bus);
     platform.bus.publish = () => undefined;
@@ -143,7 +160,7 @@ describe('given somebody who follows everything', () => {
     platform.bus.publish = publish;
   });
 
-  test('when an older transaction is open, then nothing is missed once it is over', async () => {
+  test('misses nothing when an older transaction commits late', async () => {
     const frames = await follow();
     const { id } = await script(developer);
     const other = await platform.pool.connect();
@@ -155,7 +172,7 @@ describe('given somebody who follows everything', () => {
     await frames.until((all) => statuses(all, runId).includes('queued'));
   });
 
-  test('when two follow, then a reconnected one begins with the place to look from', async () => {
+  test('receives the position to resume from after reconnecting', async () => {
     const first = await follow();
     await untilLater(first);
     first.socket.close();
@@ -169,8 +186,8 @@ describe('given somebody who follows everything', () => {
   });
 });
 
-describe('given things of other groups', () => {
-  test('when they change, then nothing is told of them', async () => {
+describe('resources of other groups', () => {
+  test('cause no frames', async () => {
     const frames = await follow();
     const foreign = await script(platform.admin, { group_id: groups.bots });
     const runId = await run(platform.admin, foreign.id);
@@ -180,13 +197,13 @@ describe('given things of other groups', () => {
     expect(statuses(frames, runId)).toEqual([]);
   });
 
-  test('when an administrator follows, then everything is told', async () => {
+  test('are visible to an administrator', async () => {
     const frames = await follow(platform.admin);
     const foreign = await script(platform.admin, { group_id: groups.bots });
     await frames.until((all) => all.frames.some(aboutScript(foreign.id)));
   });
 
-  test('when a script goes to another group, then those who saw it look anew', async () => {
+  test('cause a reload for users who saw a script before it moved', async () => {
     const { id } = await script(developer);
     const frames = await follow();
     await platform.admin.patch(`/api/v1/scripts/${id}`, { group_id: groups.bots, name: 'Hidden' });
@@ -196,8 +213,8 @@ describe('given things of other groups', () => {
   });
 });
 
-describe('given the groups themselves', () => {
-  test('when one is made or changed, then everybody looks anew', async () => {
+describe('groups', () => {
+  test('cause a reload for all subscribers when created or changed', async () => {
     const frames = await follow();
     await asRuntime(platform, {
       type: 'CreateGroup',
@@ -210,8 +227,8 @@ describe('given the groups themselves', () => {
   });
 });
 
-describe('given somebody whose rights change while they follow', () => {
-  test('when they come to another group, then they look anew and see that one alone', async () => {
+describe('a subscriber whose rights change', () => {
+  test('reloads after a change of groups, and sees only the new group', async () => {
     const { client, change } = await inGroup(groups.custom);
     const frames = await follow(client);
     await change(`group_ids = '["${groups.bots}"]'`);
@@ -221,7 +238,7 @@ describe('given somebody whose rights change while they follow', () => {
     expect(frames.frames.some(aboutScript(id))).toBe(false);
   });
 
-  test('when they sign out or are disabled, then the code is 4401', async () => {
+  test('is closed with 4401 after signing out or being disabled', async () => {
     const leaving = await inGroup(groups.custom, 'viewer');
     const left = await follow(leaving.client);
     await leaving.client.post('/api/v1/auth/logout');
@@ -234,7 +251,7 @@ describe('given somebody whose rights change while they follow', () => {
     expect(frames.frames.some(aboutScript(id))).toBe(false);
   });
 
-  test('when their role allows it no more, then the code is 4403', async () => {
+  test('is closed with 4403 when the role no longer permits it', async () => {
     const { client, change } = await inGroup(groups.custom);
     const frames = await follow(client);
     await change(`role = 'guest'`);
@@ -242,7 +259,7 @@ describe('given somebody whose rights change while they follow', () => {
     expect(await new FrameLog(open(client)).closed).toBe(4403);
   });
 
-  test('when they are not signed in, then the code is 4401 and it is noted', async () => {
+  test('is refused with 4401 when not signed in, with an audit entry', async () => {
     const frames = new FrameLog(open(platform.anonymous));
     expect(await frames.closed).toBe(4401);
     expect(await refusals(platform)).toContainEqual(
@@ -268,8 +285,8 @@ async function manyScripts(count: number, longBytes: number): Promise<void> {
   await Promise.all(made);
 }
 
-describe('given a client that does not read', () => {
-  test('when more changes than are kept for it, then it looks anew and goes on', async () => {
+describe('a client that does not read', () => {
+  test('reloads after more changes than its buffer holds, and continues', async () => {
     const frames = await follow();
     frames.socket.pause();
     // What the network itself holds is full then.
@@ -284,8 +301,8 @@ describe('given a client that does not read', () => {
   });
 });
 
-describe('given a quiet time', () => {
-  test('when nothing changes, then there are signs of life', async () => {
+describe('an idle connection', () => {
+  test('receives heartbeats', async () => {
     const { services } = platform;
     const recorder = new RefusalRecorder(services);
     const sockets = new WebSockets(services, recorder, { heartbeatMs: 20 });

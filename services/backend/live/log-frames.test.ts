@@ -29,8 +29,8 @@ function seqsOf(bytes: Buffer | undefined): readonly number[] {
   return items.map((item) => item.seq);
 }
 
-describe('given many who follow a run', () => {
-  test('when they ask at the same moment, then storage is asked once, and a frame made once', async () => {
+describe('subscribers of one run', () => {
+  test('share a storage read and a frame when they read concurrently', async () => {
     const { asked, frames } = given(chunk(1));
     const [one, other] = await Promise.all([frames.next(runId, 1), frames.next(runId, 1)]);
     expect(asked).toEqual([1]);
@@ -38,7 +38,7 @@ describe('given many who follow a run', () => {
     expect(other.frames[0]?.bytes).toBe(one.frames[0]?.bytes);
   });
 
-  test('when one comes later, then it gets what was read, and storage is asked for what follows', async () => {
+  test('get the previous read when they come later, and storage is read from there', async () => {
     const { asked, chunks, frames } = given(chunk(1), chunk(3));
     await frames.next(runId, 1);
     chunks.push(chunk(5));
@@ -50,14 +50,14 @@ describe('given many who follow a run', () => {
     expect(rest.isMore).toBe(false);
   });
 
-  test('when one begins within a chunk, then it gets the lines from there', async () => {
+  test('get the lines from their start within a chunk', async () => {
     const { frames } = given(chunk(1), chunk(3));
     await frames.next(runId, 1);
     const { frames: found } = await frames.next(runId, 2);
     expect(found.map(({ bytes }) => seqsOf(bytes))).toEqual([[2], [3, 4]]);
   });
 
-  test('when much was read since, then what is old is read again', async () => {
+  test('read old lines again after much was read', async () => {
     const mebibyte = 1024 * 1024;
     const { asked, frames } = given(
       ...Array.from({ length: 8 }, (_, index) => chunk(1 + 2 * index, mebibyte)),

@@ -165,7 +165,7 @@ function surprises(
   );
 }
 
-describe('given one of everything, in two groups', () => {
+describe('one resource of each kind, in two groups', () => {
   const told = new Map<string, ReadonlySet<string>>();
   const codes = new Map<string, number | undefined>();
   beforeAll(async () => {
@@ -196,12 +196,12 @@ describe('given one of everything, in two groups', () => {
     }
   });
 
-  test('then every reader is let in, or turned away, as the table says', () => {
+  test('are accessible to each reader as the table states', () => {
     const wanted = readers.map((one) => [one.name, mayFollow(one) ? undefined : 4403] as const);
     expect(codes).toEqual(new Map(wanted));
   });
 
-  test('then every reader is told what they may read at the API, and nothing else', () => {
+  test('send each reader what they may read at the API, and nothing else', () => {
     expect(surprises(told, rightOf)).toEqual([]);
   });
 
@@ -213,7 +213,7 @@ describe('given one of everything, in two groups', () => {
       .map((right) => [topic, right] as const),
   );
 
-  test('then a table with any topic under another right would have been a surprise', () => {
+  test('would reveal any topic with a wrong right', () => {
     expect(planted.length).toBeGreaterThan(50);
     const unnoticed = planted.filter(
       ([topic, right]) =>
@@ -223,8 +223,8 @@ describe('given one of everything, in two groups', () => {
   });
 });
 
-describe('given a run in each group', () => {
-  test('then every reader follows those that they may read', async () => {
+describe('a run in each group', () => {
+  test('is followed by each reader who may read it', async () => {
     const runs = [
       ['own group', await runIn(groups.custom)],
       ['another group', await runIn(groups.bots)],
@@ -255,7 +255,7 @@ describe('given a run in each group', () => {
   }
 });
 
-describe('given sockets that are open', () => {
+describe('open sockets', () => {
   const patch = (change: object) => async (id: string) =>
     await platform.admin.patch(`/api/v1/users/${id}`, change);
   const password = (id: string) =>
@@ -265,7 +265,7 @@ describe('given sockets that are open', () => {
     ['is disabled', patch({ disabled: true }), 4401, 4401],
     ['gets another password', password, 4401, undefined],
     ['leaves the group', patch({ group_ids: [groups.bots] }), 4404, 4404],
-  ] as const)('when their owner %s, then they end', async (_, change, ofSession, ofToken) => {
+  ] as const)('end when their owner %s', async (_, change, ofSession, ofToken) => {
     const person = await someone(platform, { role: 'developer', groupIds: [groups.custom] });
     const { client } = await apiToken(person, ['*']);
     const { id } = await script(platform.admin);
@@ -281,7 +281,7 @@ describe('given sockets that are open', () => {
     else expect(token?.socket.readyState).toBe(WebSocket.OPEN);
   });
 
-  test('when the role changes, then they are told what that may read, from the next on', async () => {
+  test('deliver what the new role may read after a role change', async () => {
     const person = await someone(platform, { role: 'developer', groupIds: [groups.custom] });
     const me = (await person.get('/api/v1/auth/me')).json as { id: string };
     const { id } = await script(platform.admin);
@@ -304,7 +304,7 @@ describe('given sockets that are open', () => {
     expect(await told('secrets')).toBe(true);
   });
 
-  test('when the session or the token is revoked, then they end', async () => {
+  test('end when the session or token is revoked', async () => {
     const person = await someone(platform, { role: 'developer', groupIds: [groups.custom] });
     const { client, id } = await apiToken(person, ['*']);
     const [session, token] = [open(person), open(client)];

@@ -7,6 +7,7 @@ import { startLoop, type Loop } from '#services/shared/loop.ts';
 import { runsJson, sampleJson } from '../runs/view.ts';
 import type { Services } from '../services.ts';
 import { logFrame } from './log-frames.ts';
+import { ReportHub } from './report-hub.ts';
 import type { RunSubscriber } from './run-subscriber.ts';
 
 const lookEveryMs = 1000;
@@ -32,6 +33,7 @@ export class RunHub {
   readonly #unsubscribe: readonly (() => void)[];
   readonly #statuses: Loop;
   readonly #poll: Loop;
+  readonly #reports: ReportHub;
 
   constructor(services: Services) {
     this.#services = services;
@@ -55,6 +57,13 @@ export class RunHub {
         this.#statuses.wake();
       }),
     ];
+    this.#reports = new ReportHub({
+      services,
+      runIds: () => [...this.#watched.keys()],
+      send: (runId, frame) => {
+        for (const one of this.#watched.get(runId)?.subscribers ?? []) one.showInPassing(frame);
+      },
+    });
     this.#statuses = startLoop({
       name: 'show statuses of runs',
       everyMs: lookEveryMs,
@@ -90,7 +99,7 @@ export class RunHub {
   /** Safe twice. */
   async close(): Promise<void> {
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
-    await Promise.all([this.#statuses.stop(), this.#poll.stop()]);
+    await Promise.all([this.#statuses.stop(), this.#poll.stop(), this.#reports.close()]);
   }
 
   async #look(): Promise<void> {

@@ -47,8 +47,8 @@ async function closeCode(socket: WebSocket): Promise<number> {
   return code;
 }
 
-describe('given a ticket', () => {
-  test('when it opens a socket, then it is good once', async () => {
+describe('a ticket', () => {
+  test('opens one socket', async () => {
     const ticket = await ticketOf(developer);
     await frame(`/ws?token=${ticket}`);
     expect(await closeCode(open(`/ws?token=${ticket}`))).toBe(4401);
@@ -58,7 +58,7 @@ describe('given a ticket', () => {
     expect(await closeCode(open(`/ws/runs/${runId}?token=${another}`))).toBe(4401);
   });
 
-  test('when two come with it at once, then one gets in', async () => {
+  test('opens one socket for two concurrent clients', async () => {
     const ticket = await ticketOf(developer);
     const outcomes = [0, 1, 2, 3].map(() => {
       const frames = new FrameLog(open(`/ws?token=${ticket}`));
@@ -69,7 +69,7 @@ describe('given a ticket', () => {
     expect(codes.filter((code) => code === 4401)).toHaveLength(3);
   });
 
-  test('when it is too old, forged or empty, then the code is 4401, whatever else is sent', async () => {
+  test('is refused with 4401 when too old, forged or empty', async () => {
     const ticket = await ticketOf(developer);
     await makeOld();
     const headers = { Authorization: `Bearer ${developer.token}` };
@@ -78,21 +78,21 @@ describe('given a ticket', () => {
     }
   });
 
-  test('when its session has ended meanwhile, then the code is 4401', async () => {
+  test('is refused with 4401 when its session has ended', async () => {
     const leaving = await someone(platform, { role: 'viewer', groupIds: [groups.custom] });
     const ticket = await ticketOf(leaving);
     await leaving.post('/api/v1/auth/logout');
     expect(await closeCode(open(`/ws?token=${ticket}`))).toBe(4401);
   });
 
-  test('when it sees no group of the run, then the code is 4404', async () => {
+  test('is refused with 4404 for a run of another group', async () => {
     const other = await someone(platform, { role: 'viewer', groupIds: [groups.bots] });
     const runId = await run(developer, (await script(developer)).id);
     const ticket = await ticketOf(other);
     expect(await closeCode(open(`/ws/runs/${runId}?token=${ticket}`))).toBe(4404);
   });
 
-  test('then it is nowhere in the database, in events or in logs', async () => {
+  test('is not in the database, events or logs', async () => {
     const ticket = await ticketOf(developer);
     await frame(`/ws?token=${ticket}`);
     expect(await closeCode(open(`/ws?token=${ticket}`))).toBe(4401);
@@ -106,8 +106,8 @@ describe('given a ticket', () => {
   });
 });
 
-describe('given many tickets of one session', () => {
-  test('then the newest twenty are good, and those that are over are removed', async () => {
+describe('the tickets of one session', () => {
+  test('are limited to the newest twenty, and expired ones are removed', async () => {
     const client = await someone(platform, { role: 'viewer', groupIds: [groups.custom] });
     const tickets: string[] = [];
     for (let made = 0; made < 25; made += 1) tickets.push(await ticketOf(client));

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
+import { saveProgress } from '#infra/postgres/logs/run-reports.ts';
+import { saveSpans } from '#infra/postgres/logs/run-spans.ts';
 import { sessionHeaders } from '../testing/browser-session.ts';
 import { FrameLog } from '../testing/frame-log.ts';
 import {
@@ -64,8 +66,8 @@ const texts = (count: number, size = 1) =>
 const upTo = (last: number, first = 1) =>
   Array.from({ length: last - first + 1 }, (_, index) => first + index);
 
-describe('given a run that is followed', () => {
-  test('when lines come before and after, then each comes once, and then the end', async () => {
+describe('a followed run', () => {
+  test('sends earlier and later lines once, then the end', async () => {
     const { runId, finish } = await running();
     await writeLines(platform, runId, 1, texts(3));
     const frames = follow(runId);
@@ -83,7 +85,7 @@ describe('given a run that is followed', () => {
     expect(frames.frames.at(-1)).toEqual({ type: 'end', status: 'success' });
   });
 
-  test('when it has ended before, then everything comes, and then the end', async () => {
+  test('sends all lines, then the end, if it has ended already', async () => {
     const { runId, finish } = await running();
     for (let first = 1; first < 200; first += 10) {
       await writeLines(platform, runId, first, texts(10));
@@ -94,7 +96,7 @@ describe('given a run that is followed', () => {
     expect(frames.seqs).toEqual(upTo(200));
   });
 
-  test('when the start is within a chunk, then the lines before it are left out', async () => {
+  test('omits the lines before the start, also within a chunk', async () => {
     const { runId, finish } = await running();
     await writeLines(platform, runId, 1, texts(10));
     await finish();
@@ -103,7 +105,7 @@ describe('given a run that is followed', () => {
     expect(frames.seqs).toEqual(upTo(10, 4));
   });
 
-  test('when every message of the bus is lost, then everything comes all the same', async () => {
+  test('sends all lines although every bus message is lost', async () => {
     const { runId } = await running();
     const frames = follow(runId);
     await frames.until((all) => all.frames.length === 1);
@@ -116,7 +118,7 @@ describe('given a run that is followed', () => {
     platform.bus.publish = publish;
   });
 
-  test('when messages come twice, late and without their lines, then each line comes once', async () => {
+  test('sends each line once when messages are repeated, late or without lines', async () => {
     const { runId, finish } = await running();
     const frames = follow(runId);
     const say = (firstSeq: number, lastSeq: number) =>
@@ -131,7 +133,7 @@ describe('given a run that is followed', () => {
     expect(frames.seqs).toEqual(upTo(4));
   });
 
-  test('when the middle was cut out, then a line says so', async () => {
+  test('sends a line in place of a truncated middle', async () => {
     const { runId, finish } = await running();
     await writeLines(platform, runId, 1, texts(2));
     await writeLines(platform, runId, 11, texts(2));
@@ -142,7 +144,43 @@ describe('given a run that is followed', () => {
     expect(frames.lines[2]).toMatchObject({ stream: 'system', from_seq: 3, to_seq: 10 });
   });
 
-  test('when it is measured, then each sample is shown', async () => {
+  test('sends each progress report, also if every message of the bus is lost', async () => {
+    const { runId } = await running();
+    const frames = follow(runId);
+    await writeLines(platform, runId, 1, texts(1));
+    await frames.until((all) => all.seqs.length === 1);
+    const { database } = platform.services;
+    const shows = (fraction: number) =>
+      frames.until((all) => all.frames.some((one) => one.progress?.fraction === fraction));
+    await saveProgress(database, runId, { fraction: 0.25, text: 'page 1' });
+    platform.bus.publish({ topic: 'progress', runId });
+    await shows(0.25);
+    await saveProgress(database, runId, { fraction: 0.5, text: 'page 2' });
+    await shows(0.5);
+    const last = frames.frames.findLast((one) => one.type === 'progress');
+    const { progress } = (await developer.get(`/api/v1/runs/${runId}`)).json;
+    expect(last).toEqual({ type: 'progress', progress });
+    expect(progress.eta).toEqual(expect.any(String));
+  });
+
+  test('sends each span when it starts and when it ends', async () => {
+    const { runId } = await running();
+    const frames = follow(runId);
+    await writeLines(platform, runId, 1, texts(1));
+    await frames.until((all) => all.seqs.length === 1);
+    const { database } = platform.services;
+    const span = { spanId: '000000000000000a', parentId: null, name: 'fetch', failed: false };
+    const fetch = { ...span, startedAt: new Date(0), endedAt: null, attributes: {} };
+    const statuses = () => frames.frames.flatMap((one) => one.span?.status ?? []);
+    await saveSpans(database, runId, [fetch]);
+    platform.bus.publish({ topic: 'spans', runId });
+    await frames.until(() => statuses().length === 1);
+    await saveSpans(database, runId, [{ ...fetch, endedAt: new Date(5) }]);
+    await frames.until(() => statuses().length === 2);
+    expect(statuses()).toEqual(['running', 'ok']);
+  });
+
+  test('sends each sample', async () => {
     const { runId } = await running();
     const frames = follow(runId);
     await writeLines(platform, runId, 1, texts(1));
@@ -160,7 +198,7 @@ describe('given a run that is followed', () => {
     });
   });
 
-  test('when many follow it, then all get everything', async () => {
+  test('sends everything to many clients', async () => {
     const { runId, finish } = await running();
     const all = Array.from({ length: 30 }, () => follow(runId));
     for (let first = 1; first < 500; first += 20) {
@@ -172,8 +210,8 @@ describe('given a run that is followed', () => {
   });
 });
 
-describe('given a client that does not read', () => {
-  test('when a run writes much, then it waits in storage and comes later', async () => {
+describe('a client that does not read', () => {
+  test('receives the lines of a busy run later, from storage', async () => {
     const { runId, finish } = await running();
     const frames = follow(runId);
     await frames.until((all) => all.frames.length === 1);
@@ -191,8 +229,8 @@ describe('given a client that does not read', () => {
   });
 });
 
-describe('given ways to sign in', () => {
-  test('when the token is a subprotocol, then the answer is orch.v1', async () => {
+describe('authentication', () => {
+  test('by a token as subprotocol is answered with orch.v1', async () => {
     const { runId } = await running();
     const socket = open(runId, { token: developer.token });
     await once(socket, 'open');
@@ -201,13 +239,13 @@ describe('given ways to sign in', () => {
     await once(alone, 'open');
   });
 
-  test('when the token is a header, then that is enough', async () => {
+  test('by a token in the header is accepted', async () => {
     const { runId } = await running();
     const headers = { Authorization: `Bearer ${developer.token}` };
     await follow(runId, { headers }).until((all) => all.frames.length > 0);
   });
 
-  test('accepts the cookie from a page of this origin that has the key, and nothing less', async () => {
+  test('by cookie requires a page of this origin with the session key', async () => {
     const { runId } = await running();
     const signIn = () => platform.anonymous.post('/api/v1/auth/login', administrator);
     const { Cookie, 'Orch-Session-Key': key } = sessionHeaders(await signIn());
@@ -229,7 +267,7 @@ describe('given ways to sign in', () => {
     for (const opening of refused) expect(await closeCode(open(runId, opening))).toBe(4401);
   });
 
-  test('when there is no token or a wrong one, then the code is 4401', async () => {
+  test('without a valid token is refused with 4401', async () => {
     const { runId } = await running();
     expect(await closeCode(open(runId, {}))).toBe(4401);
     expect(await closeCode(open(runId, { token: 'abc.def.ghi' }))).toBe(4401);
@@ -237,7 +275,7 @@ describe('given ways to sign in', () => {
     expect(await closeCode(open(runId, { query }))).toBe(4401);
   });
 
-  test('when the run is unknown or of others, then the code is 4404', async () => {
+  test('is refused with 4404 for an unknown run and a run of another group', async () => {
     const other = await someone(platform, { role: 'operator', groupIds: [groups.bots] });
     const { runId } = await running();
     for (const [id, { token }] of [
@@ -252,7 +290,7 @@ describe('given ways to sign in', () => {
     );
   });
 
-  test('when the address is another, then there is no handshake', async () => {
+  test('at another URL gets no handshake', async () => {
     for (const [path, status] of [
       [`${nowhere}/x`, 404],
       [`${nowhere}?from_seq=0`, 400],
@@ -264,8 +302,8 @@ describe('given ways to sign in', () => {
   });
 });
 
-describe('given an open socket', () => {
-  test('when its owner signs out, then it is closed', async () => {
+describe('an open socket', () => {
+  test('closes when its owner signs out', async () => {
     const client = await someone(platform, { role: 'viewer', groupIds: [groups.custom] });
     const { runId } = await running();
     const frames = follow(runId, { token: client.token });
@@ -274,7 +312,7 @@ describe('given an open socket', () => {
     expect(await frames.closed).toBe(4401);
   });
 
-  test('when its owner is disabled or leaves the group, then it is closed', async () => {
+  test('closes when its owner is disabled or leaves the group', async () => {
     const { runId } = await running();
     for (const [change, code] of [
       ['disabled = true', 4401],
@@ -289,7 +327,7 @@ describe('given an open socket', () => {
     }
   });
 
-  test('when it sends a large message, then it is closed', async () => {
+  test('closes when it sends a large message', async () => {
     const { runId } = await running();
     const socket = open(runId, { token: developer.token });
     await once(socket, 'open');

@@ -36,13 +36,13 @@ async function isStored(text: string): Promise<boolean> {
   return rows.length > 0;
 }
 
-describe('given a channel with a password', () => {
+describe('a channel with a password', () => {
   let id = '';
   beforeAll(async () => {
     id = await channel(platform.admin, { kind: 'email', config: { ...email, password } });
   });
 
-  test('then it is shown without it, and nowhere is it stored as it is', async () => {
+  test('does not return the password, and stores it encrypted', async () => {
     const shown = await platform.admin.get(`${path}/${id}`);
     expect(shown.json).toEqual({
       id,
@@ -58,7 +58,7 @@ describe('given a channel with a password', () => {
     expect(await isStored('canary')).toBe(false);
   });
 
-  test('when it is changed, then the password stays, unless it would go elsewhere', async () => {
+  test('keeps the password on a change, unless the target changes', async () => {
     const to = ['night@example.com'];
     const changed = await platform.admin.patch(`${path}/${id}`, { config: { ...email, to } });
     expect([changed.status, changed.json.config.to]).toEqual([200, to]);
@@ -72,8 +72,8 @@ describe('given a channel with a password', () => {
   });
 });
 
-describe('given a webhook', () => {
-  test('then its secret is shown once, and rotating gives another', async () => {
+describe('a webhook channel', () => {
+  test('shows its secret once, and a new one on rotation', async () => {
     const config = { url: 'https://example.com/hook' };
     const made = await platform.admin.post(path, { name: 'a', kind: 'webhook', config });
     const { id, secret, ...shown } = made.json;
@@ -85,7 +85,7 @@ describe('given a webhook', () => {
     expect(await isStored(String(secret).slice(6))).toBe(false);
   });
 
-  test('when its key has gone with it, then nothing of it can be read', async () => {
+  test('is unreadable after its key was destroyed', async () => {
     const id = await channel(platform.admin);
     const keys = async () =>
       (await platform.pool.query('SELECT FROM data_keys WHERE script_id = $1', [id])).rows.length;
@@ -100,10 +100,10 @@ describe('given a webhook', () => {
   });
 });
 
-describe('given a delivery', () => {
+describe('a delivery', () => {
   const deliveries = '/api/v1/notifications/deliveries';
 
-  test('when it has ended, then it can be sent again, and not before', async () => {
+  test('can be sent again only after it has ended', async () => {
     const id = await delivery(platform.admin, await channel(platform.admin));
     const early = await platform.admin.post(`${deliveries}/${id}/redeliver`, undefined);
     expect([early.status, early.json.code]).toEqual([409, 'already_exists']);
@@ -119,7 +119,7 @@ describe('given a delivery', () => {
   });
 });
 
-describe('given what cannot be a channel', () => {
+describe('an invalid channel', () => {
   test.each([
     ['email', {}, '/config/host'],
     ['email', { ...email, port: 0, password }, '/config/port'],
@@ -133,13 +133,13 @@ describe('given what cannot be a channel', () => {
     ['webhook', { url: 'https://user:pass@example.com' }, '/config/url'],
     ['webhook', { url: 'http://[' }, '/config/url'],
     ['in_app', { group_id: 'x' }, '/config/group_id'],
-  ])('when the config of an %s channel is %j, then %s is wrong', async (kind, config, pointer) => {
+  ])('of type %s with %j is refused at %s', async (kind, config, pointer) => {
     const answer = await platform.admin.post(path, { name: 'a', kind, config });
     expect(answer.status, answer.text).toBe(422);
     expect(answer.json.errors[0].pointer).toBe(pointer);
   });
 
-  test('when what it or a rule names is not there, then it is refused', async () => {
+  test('with a missing reference, or such a rule, is refused', async () => {
     const foreign = { name: 'a', kind: 'in_app', config: { group_id: nowhere } };
     expect((await platform.admin.post(path, foreign)).status).toBe(422);
     const id = await channel(platform.admin, { kind: 'in_app', config: { group_id: groups.bots } });

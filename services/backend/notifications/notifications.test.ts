@@ -33,7 +33,7 @@ async function inbox(client: TestClient, query = ''): Promise<Listed> {
 
 const ids = ({ items }: Listed) => items.map((one) => one.id);
 
-describe('given notices of two groups', () => {
+describe('notifications of two groups', () => {
   let [first, second, foreign] = ['', '', ''];
   beforeAll(async () => {
     first = await notice(platform, ours, { message: 'Copied 7 files.' });
@@ -41,7 +41,7 @@ describe('given notices of two groups', () => {
     second = await notice(platform, ours, { on: 'failed', level: 'error', message: 'It failed.' });
   });
 
-  test('then each reader sees those of their groups, newest first, page by page', async () => {
+  test('are visible to members of the group, newest first, page by page', async () => {
     const all = await inbox(viewer);
     expect(ids(all)).toEqual([second, first]);
     expect(all.items[1]).toEqual({
@@ -63,7 +63,7 @@ describe('given notices of two groups', () => {
     expect(ids(await inbox(platform.admin, `?script_id=${theirs}`))).toEqual([foreign]);
   });
 
-  test('when one reads them, then that is theirs alone', async () => {
+  test('are marked as read per user', async () => {
     expect((await inbox(viewer)).unread).toBe(2);
     for (const _ of ['once', 'again']) {
       expect((await viewer.post(`/api/v1/notifications/${first}/read`, undefined)).status).toBe(
@@ -76,7 +76,7 @@ describe('given notices of two groups', () => {
     expect((await inbox(platform.admin)).unread).toBe(3);
   });
 
-  test('when somebody reads all, then that is all they may see, and no more', async () => {
+  test('are marked as read only where visible', async () => {
     expect((await viewer.post('/api/v1/notifications/read-all', undefined)).status).toBe(204);
     expect((await inbox(viewer)).unread).toBe(0);
     const { rows } = await platform.pool.query('SELECT FROM notice_reads WHERE notice_id = $1', [
@@ -87,13 +87,13 @@ describe('given notices of two groups', () => {
     expect((await inbox(viewer)).unread).toBe(1);
   });
 
-  test('when it is of another group or of nobody, then there is nothing to read', async () => {
+  test('cannot be read in another group or without a group', async () => {
     for (const id of [foreign, nowhere]) {
       expect((await viewer.post(`/api/v1/notifications/${id}/read`, undefined)).status).toBe(404);
     }
   });
 
-  test('when its script has moved to another group, then what it is called there is not told', async () => {
+  test('do not reveal the name that a script has in another group', async () => {
     const { id } = await script(platform.admin, { name: 'Before' });
     const moved = await notice(platform, id);
     const changes = { group_id: groups.bots, name: 'After' };
@@ -104,7 +104,7 @@ describe('given notices of two groups', () => {
     expect(await nameFor(platform.admin)).toBe('After');
   });
 
-  test('when its script is purged, then it is told no more', async () => {
+  test('are removed when their script is purged', async () => {
     const { id } = await script(platform.admin);
     const gone = await notice(platform, id);
     await platform.admin.sendJson('DELETE', `/api/v1/scripts/${id}`, undefined);
@@ -114,7 +114,7 @@ describe('given notices of two groups', () => {
   });
 });
 
-test('what is about the platform itself is for administrators alone', async () => {
+test('notifications about the platform are visible to administrators only', async () => {
   await platform.admin.post('/api/v1/notifications/read-all');
   const id = await notice(platform, null, { on: 'alarm', level: 'warning', message: 'No room.' });
   const { items, unread } = await inbox(platform.admin, '?unread=true');

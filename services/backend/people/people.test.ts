@@ -25,8 +25,8 @@ beforeAll(async () => {
 });
 afterAll(() => platform.close());
 
-describe('given the seeded groups', () => {
-  test('when somebody lists them, then they see their own; administrators see all', async () => {
+describe('the seeded groups', () => {
+  test('are listed for their members, and for administrators', async () => {
     const viewer = await someone(platform, { role: 'viewer', groupIds: [groups.bots] });
     const own = (await viewer.get('/api/v1/groups')).json.items;
     expect(own).toMatchObject([{ name: 'bots', color: '#8b5cf6' }]);
@@ -40,8 +40,8 @@ describe('given the seeded groups', () => {
   });
 });
 
-describe('given groups', () => {
-  test('when one is made and changed, then it looks so; when it is deleted, then it is gone', async () => {
+describe('groups', () => {
+  test('can be created, changed and deleted', async () => {
     const { admin } = platform;
     const made = await admin.post('/api/v1/groups', { name: 'reports' });
     expect(made.status).toBe(201);
@@ -55,7 +55,7 @@ describe('given groups', () => {
     expect((await admin.patch(address, change)).status).toBe(404);
   });
 
-  test('when two want the same name at once, in whatever case, then one gets it', async () => {
+  test('have unique names, regardless of case, also when created concurrently', async () => {
     const { admin } = platform;
     const names = ['Sums', 'sums', 'SUMS'];
     const answers = await Promise.all(names.map((name) => admin.post('/api/v1/groups', { name })));
@@ -67,7 +67,7 @@ describe('given groups', () => {
     await admin.patch(`/api/v1/groups/${groups.bots}`, { name: 'bots' });
   });
 
-  test('when scripts belong to one, deleted ones too, then it stays', async () => {
+  test('cannot be deleted while they have scripts, deleted scripts included', async () => {
     const { admin } = platform;
     const { id } = (await admin.post('/api/v1/groups', { name: 'used' })).json;
     const made = await script(admin, { group_id: id });
@@ -77,10 +77,10 @@ describe('given groups', () => {
   });
 });
 
-describe('given somebody with an account', () => {
+describe('a user', () => {
   const person = () => accountHolder(platform);
 
-  test('when an administrator changes it, then it counts at once', async () => {
+  test('has a new role immediately', async () => {
     const { id, client } = await person();
     const change = { role: 'viewer', group_ids: [groups.bots], name: 'Bob' };
     const changed = await platform.admin.patch(`/api/v1/users/${id}`, change);
@@ -91,7 +91,7 @@ describe('given somebody with an account', () => {
     expect(lost.json.errors[0].pointer).toBe('/group_ids');
   });
 
-  test('when it is disabled, then nobody gets in by it until it is enabled', async () => {
+  test('cannot sign in while disabled', async () => {
     const { id, email, client } = await person();
     const address = `/api/v1/users/${id}`;
     await platform.admin.patch(address, { disabled: true });
@@ -102,7 +102,7 @@ describe('given somebody with an account', () => {
     expect((await platform.anonymous.post('/api/v1/auth/login', login)).status).toBe(200);
   });
 
-  test('when their sessions were ended for all, then none comes back', async () => {
+  test('gets no session back after all were ended', async () => {
     const { id, email } = await person();
     const address = `/api/v1/users/${id}`;
     const ends = [
@@ -131,7 +131,7 @@ describe('given somebody with an account', () => {
     }
   });
 
-  test('when the password changes while somebody signs in, then they are not in', async () => {
+  test('cannot complete a sign-in during a password change', async () => {
     const { id, email } = await person();
     const { matches } = platform.services.passwords;
     const looked = Promise.withResolvers<void>();
@@ -168,7 +168,7 @@ describe('given somebody with an account', () => {
     expect((await client.get('/api/v1/auth/me')).status).toBe(401);
   });
 
-  test('when administrators look, then they see where somebody is signed in, and end it', async () => {
+  test('has sessions that administrators can list and end', async () => {
     const { id, client } = await person();
     const address = `/api/v1/users/${id}`;
     expect((await platform.admin.get(address)).json.last_login_at).toMatch(/^20/);
@@ -185,13 +185,13 @@ describe('given somebody with an account', () => {
     expect((await platform.admin.get(`${address}/tokens`)).json.items).toEqual([]);
   });
 
-  test('when the last administrator is to go, then they stay', async () => {
+  test('remains administrator if there is no other', async () => {
     const { id } = (await platform.admin.get('/api/v1/auth/me')).json as { id: string };
     const answer = await platform.admin.patch(`/api/v1/users/${id}`, { role: 'viewer' });
     expect([answer.status, answer.json.code]).toEqual([409, 'last_administrator']);
   });
 
-  test('when the password is reset, then sessions end and the new one lets in', async () => {
+  test('loses all sessions when the password is reset, and signs in with the new one', async () => {
     const { id, email, client } = await person();
     const address = `/api/v1/users/${id}/password`;
     expect((await platform.admin.post(address, { password: 'short' })).status).toBe(422);
@@ -200,7 +200,7 @@ describe('given somebody with an account', () => {
     await platform.anonymous.signIn({ email, password: 'another password' });
   });
 
-  test('when they change their password, then only the session that did so goes on', async () => {
+  test('keeps only the current session after changing the password', async () => {
     const { email, client } = await person();
     const other = await platform.anonymous.signIn({ email, password });
     const change = { current_password: 'a wrong one', new_password: 'another password' };
@@ -214,10 +214,10 @@ describe('given somebody with an account', () => {
   });
 });
 
-describe('given accounts', () => {
+describe('accounts', () => {
   const wanted = { email: 'Ada@Example.com', password: 'a good password', role: 'operator' };
 
-  test('when one is made, then nobody is shown its password or hash', async () => {
+  test('are shown without a password or hash', async () => {
     const made = await platform.admin.post('/api/v1/users', wanted);
     expect(made.status).toBe(201);
     expect(made.json).toMatchObject({ email: 'ada@example.com', name: 'ada', role: 'operator' });
@@ -234,7 +234,7 @@ describe('given accounts', () => {
     ['aaaabbbb', /4 different characters/],
     ['grace.hopper rules', /contains "grace\.hopper"/],
     ['Rear Admiral 42', /contains "Rear Admiral"/],
-  ])('refuses %j as a password, and says why', async (bad, why) => {
+  ])('refuse %j as a password, with the reason', async (bad, why) => {
     const email = 'grace.hopper@example.com';
     const body = { ...wanted, email, name: 'Rear Admiral', password: bad };
     const answer = await platform.admin.post('/api/v1/users', body);
@@ -242,7 +242,7 @@ describe('given accounts', () => {
     expect(answer.json.detail).toMatch(why);
   });
 
-  test('refuses a common password where one is changed or reset', async () => {
+  test('refuse a common password on change and reset', async () => {
     const { id, client } = await accountHolder(platform);
     const own = { current_password: password, new_password: 'password1' };
     const changed = await client.post('/api/v1/auth/password', own);
@@ -253,7 +253,7 @@ describe('given accounts', () => {
     expect([reset.status, reset.json.errors[0].pointer]).toEqual([422, '/password']);
   });
 
-  test('when two want the same address at once, then one gets it', async () => {
+  test('have unique addresses, also when created concurrently', async () => {
     const body = { ...wanted, email: 'same@example.com' };
     const answers = await Promise.all(
       [1, 2, 3].map(() => platform.admin.post('/api/v1/users', body)),
@@ -261,7 +261,7 @@ describe('given accounts', () => {
     expect(statusesOf(answers)).toEqual([201, 409, 409]);
   });
 
-  test('when the password is over 72 bytes or the group unknown, then it is refused', async () => {
+  test('are refused with a password over 72 bytes or an unknown group', async () => {
     const long = { ...wanted, email: 'b@x', password: '🔑'.repeat(19) };
     const tooLong = await platform.admin.post('/api/v1/users', long);
     expect(tooLong.json.errors[0].pointer).toBe('/password');
@@ -273,8 +273,8 @@ describe('given accounts', () => {
   });
 });
 
-describe('given deeds and refused attempts', () => {
-  test('when a reader names a position, then the answer waits until it is there', async () => {
+describe('actions and refused attempts', () => {
+  test('are visible at the requested position', async () => {
     const trail = '/api/v1/audit?limit=1';
     const made = await platform.admin.post('/api/v1/scripts', { name: 'Awaited' });
     const position = made.headers.get('orch-position') ?? '';
@@ -284,7 +284,7 @@ describe('given deeds and refused attempts', () => {
     expect((await answer).json.items[0].event_position).toBeGreaterThanOrEqual(Number(position));
   });
 
-  test('when an auditor reads the trail, then both are in it, newest first', async () => {
+  test('are both in the audit trail, newest first', async () => {
     const auditor = await someone(platform, {
       role: 'viewer',
       groupIds: [groups.custom],

@@ -72,8 +72,8 @@ async function back(path: string, client = admin) {
 const namesOf = ({ items }: { items: readonly { name: string }[] }) =>
   items.map((item) => item.name);
 
-describe('given what has happened', () => {
-  test('when somebody looks back into the middle, then they see what was there and who could do what', async () => {
+describe('the replay of the platform', () => {
+  test('shows what existed at a point in time, and who could do what', async () => {
     const then = await back(`?at=${at.busy}`);
     expect(then).toMatchObject({ at: String(at.busy), paused: true });
     expect(namesOf(then.scripts)).toEqual(['Bot', 'Other']);
@@ -95,7 +95,7 @@ describe('given what has happened', () => {
     ]);
   });
 
-  test('when they look at the end, or before the beginning, then they see that', async () => {
+  test('shows the end, and the state before the first event', async () => {
     const over = await back(`?at=${at.over}`);
     expect([namesOf(over.scripts), over.runs.items, over.paused]).toEqual([['Robot'], [], false]);
     const empty = await back(`?at=${at.empty}`);
@@ -105,7 +105,7 @@ describe('given what has happened', () => {
     expect((await back('')).scripts).toEqual(over.scripts);
   });
 
-  test('when a time is asked for, then it is the same as the position of then', async () => {
+  test('accepts a time in place of a position', async () => {
     const { rows } = await platform.pool.query<{ time: Date }>(
       'SELECT recorded_at AS time FROM events WHERE global_position = $1',
       [at.over],
@@ -116,12 +116,12 @@ describe('given what has happened', () => {
     expect(byTime).toEqual(byPosition);
   });
 
-  test.each(badMoments)('when %s is asked for, then it is said what is wrong', async (moment) => {
+  test.each(badMoments)('refuses the point in time %s with the reason', async (moment) => {
     const answer = await admin.get(`/api/v1/replay?at=${moment}`);
     expect([answer.status, answer.json.code]).toEqual([400, 'invalid_parameter']);
   });
 
-  test('when a list is long, then it is read page by page', async () => {
+  test('is read page by page', async () => {
     const first = await back(`?at=${at.busy}&limit=1`);
     expect(namesOf(first.scripts)).toEqual(['Bot']);
     const cursor = `cursor=${first.scripts.next_cursor}`;
@@ -134,7 +134,7 @@ describe('given what has happened', () => {
     expect([foreign.status, foreign.json.code]).toEqual([400, 'invalid_cursor']);
   });
 
-  test('when somebody may audit their groups, then they see what belonged to those', async () => {
+  test('shows auditors of a group what belonged to the group', async () => {
     const then = await back(`?at=${at.busy}`, auditor);
     expect([namesOf(then.scripts), namesOf(then.groups)]).toEqual([['Bot'], ['bots']]);
     expect(then.runs.items).toMatchObject([{ run_id: ids.first }]);
@@ -143,7 +143,7 @@ describe('given what has happened', () => {
     expect(items.some((item: { id: string }) => item.id === ids.custom)).toBe(false);
   });
 
-  test('when two moments are compared, then it is told what differs', async () => {
+  test('lists the differences between two points in time', async () => {
     const { items } = await back(`/diff?from=${at.busy}&to=${at.over}`);
     expect(items).toMatchObject([
       {
@@ -174,7 +174,7 @@ describe('given what has happened', () => {
   });
 });
 
-describe('given things that have changed', () => {
+describe('resources that have changed', () => {
   let script_id: string;
   let made: Record<'schedules' | 'webhooks' | 'chains' | 'groups' | 'users', string>;
   let [before, after] = [0, 0];
@@ -222,13 +222,13 @@ describe('given things that have changed', () => {
   /** What is no part of what a thing was. */
   const unknown = ['next_fire_at', 'last_fire_at', 'last_called_at', 'last_login_at'];
 
-  describe.each(reads)('when somebody looks back on %s', (kind, then, now) => {
+  describe.each(reads)('the history of %s', (kind, then, now) => {
     const one = async (query: string, client = admin) =>
       await client.get(`/api/v1/${kind}/${made[kind]}${query}`);
     const list = async (query: string, client = admin) =>
       await client.get(`/api/v1/${kind}${query}`);
 
-    test('then list and item are as they were, in the form of now', async () => {
+    test('shows list and item as of that time, in the current format', async () => {
       const past = (await one(`?at=${before}`)).json;
       expect(past).toMatchObject(then);
       expect((await list(`?at=${before}`)).json.items).toContainEqual(past);
@@ -239,7 +239,7 @@ describe('given things that have changed', () => {
       expect(last).toMatchObject(now);
     });
 
-    test('then there is nothing before it was made, or outside its groups', async () => {
+    test('is empty before the creation, and outside the groups', async () => {
       const early = await one('?at=2001-01-01T00:00:00Z');
       expect([early.status, early.json.code]).toEqual([404, 'not_found']);
       expect((await list('?at=2001-01-01T00:00:00Z')).json.items).toEqual([]);
@@ -251,14 +251,14 @@ describe('given things that have changed', () => {
       expect((await one(`?at=${before}`, member)).status).toBe(isForAll ? 200 : 403);
     });
 
-    test.each(badMoments)('then %s is refused with what is wrong', async (moment) => {
+    test.each(badMoments)('refuses the point in time %s with the reason', async (moment) => {
       for (const answer of [await one(`?at=${moment}`), await list(`?at=${moment}`)]) {
         expect([answer.status, answer.json.code]).toEqual([400, 'invalid_parameter']);
       }
     });
   });
 
-  test('when a chain leads to another group, then it is for those alone who see both', async () => {
+  test('shows a chain only to users who see both groups', async () => {
     const { id: hidden } = await script(admin, { name: 'Hidden' });
     const chained = { source_script_id: script_id, target_script_id: hidden };
     const { id } = (await admin.post('/api/v1/chains', chained)).json;
@@ -282,7 +282,7 @@ describe('given things that have changed', () => {
     expect((await admin.get(`/api/v1/chains/${id}?at=${at}`)).status).toBe(200);
   });
 
-  test('when a list of then is narrowed or long, then it is read so', async () => {
+  test('can be filtered and read page by page', async () => {
     const chains = (query: string) => admin.get(`/api/v1/chains?at=${before}&${query}`);
     expect((await chains(`source_script_id=${script_id}`)).json.items).toHaveLength(1);
     expect((await chains(`target_script_id=${script_id}`)).json.items).toEqual([]);
@@ -297,7 +297,7 @@ describe('given things that have changed', () => {
   });
 });
 
-describe('given nothing but the history', () => {
+describe('the event history alone', () => {
   const principal: Principal = {
     userId: mustParse(parseUserId, '00000000-0000-7000-8000-000000000001'),
     email: 'admin@example.com',
@@ -320,7 +320,7 @@ describe('given nothing but the history', () => {
     return [...seen, await replayDifferences(pool, principal, [first, last], page)];
   };
 
-  test('when marks are made along the way, then they change nothing', async () => {
+  test('gives the same results with marks along the way', async () => {
     const before = await everything();
     const marks = async () => {
       const { rows } = await platform.pool.query<{ active: readonly string[] }>(
@@ -341,7 +341,7 @@ describe('given nothing but the history', () => {
     expect(await everything()).toEqual(before);
   });
 
-  test('when every read table is empty, then the answers are the same', async () => {
+  test('gives the same responses with empty read tables', async () => {
     const before = await everything();
     expect(JSON.stringify(before)).toContain('Robot');
     const tables = [...inlineProjections, ...asyncProjections].flatMap(({ tables: own }) => own);

@@ -42,7 +42,7 @@ async function fail(id: string): Promise<void> {
   await asRuntime(platform, { type: 'FinishRun', runId, fence, ...end });
 }
 
-test('given a webhook whose run fails and starts another one, then each is traced to the other', async () => {
+test('traces a webhook call to the run that failed, and to the run it triggered', async () => {
   const { admin } = platform;
   const { id: source } = await script(admin, { name: 'Source' });
   const { id: target } = await script(admin, { name: 'Target' });
@@ -88,7 +88,7 @@ test('given a webhook whose run fails and starts another one, then each is trace
   expect((await stranger.get(`/api/v1/runs/${second}/causes`)).status).toBe(404);
 });
 
-test('given a chain that started nothing in another group, then only who sees that group is told the name', async () => {
+test('hides the name of a chain that started nothing in another group', async () => {
   const { admin } = platform;
   const { id: source } = await script(admin);
   const { id: target } = await script(admin, { name: 'Elsewhere', group_id: groups.bots });

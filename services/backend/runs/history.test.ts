@@ -10,8 +10,8 @@ afterAll(() => platform.close());
 
 const get = async (path: string) => (await platform.admin.get(`/api/v1/runs/${path}`)).json;
 
-describe('given a run that has ended', () => {
-  test('when its events are read, then they are there in order', async () => {
+describe('a finished run', () => {
+  test('lists its events in order', async () => {
     const { id } = await script(platform.admin);
     const runId = await run(platform.admin, id);
     await finishRun(platform, runId, await startRun(platform, runId));
@@ -29,7 +29,7 @@ describe('given a run that has ended', () => {
     });
   });
 
-  test('when one asks why, then each decision has its reason', async () => {
+  test('lists its decisions with their reasons', async () => {
     const { id } = await script(platform.admin);
     const first = await run(platform.admin, id);
     const waiting = await run(platform.admin, id, { when_busy: 'queue' });

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => platform.close());
 
-describe('given runs of several groups', () => {
+describe('the runs of several groups', () => {
   let viewer: TestClient;
   let own: string;
   beforeAll(async () => {
@@ -24,7 +24,7 @@ describe('given runs of several groups', () => {
   const count = async (query: string) =>
     (await viewer.get(`/api/v1/runs?${query}`)).json.items.length as number;
 
-  test('when they are listed, then only those of the own groups are there', async () => {
+  test('are listed only for members of their group', async () => {
     const { items } = (await viewer.get('/api/v1/runs')).json;
     expect(new Set(items.map((one: { script_id: string }) => one.script_id))).toEqual(
       new Set([own]),
@@ -34,7 +34,7 @@ describe('given runs of several groups', () => {
     expect(all.length).toBeGreaterThan(items.length);
   });
 
-  test('when they are filtered, then what matches is there', async () => {
+  test('can be filtered', async () => {
     expect(await count('status=queued')).toBe(3);
     expect(await count('status=failed')).toBe(0);
     expect(await count('trigger_type=manual&q=OWN')).toBe(3);
@@ -45,7 +45,7 @@ describe('given runs of several groups', () => {
     expect(await count('to=2020-01-01T00:00:00Z')).toBe(0);
   });
 
-  test('when they are filtered by what they are not, then all others are there', async () => {
+  test('can be filtered by exclusion', async () => {
     expect(await count('status=!success,failed')).toBe(3);
     expect(await count('status=!queued,running')).toBe(0);
     expect(await count('status=queued,running')).toBe(3);
@@ -68,12 +68,12 @@ describe('given runs of several groups', () => {
     'trigger_type=!cron',
     'trigger=cron',
     'script_id=!own',
-  ])('when they are asked for by %s, then that is refused', async (query) => {
+  ])('refuse the filter %s', async (query) => {
     const answer = await viewer.get(`/api/v1/runs?${query}`);
     expect([answer.status, answer.json.code]).toEqual([400, 'invalid_parameter']);
   });
 
-  test('when they are read page by page, then each comes once', async () => {
+  test('are read page by page, without repeats', async () => {
     const first = (await viewer.get('/api/v1/runs?limit=2')).json;
     const rest = (await viewer.get(`/api/v1/runs?limit=2&cursor=${first.next_cursor}`)).json;
     const ids = [...first.items, ...rest.items].map((one: { id: string }) => one.id);

@@ -1,5 +1,10 @@
 /** Logs of runs (contract §3, "Run log"). */
-import type { LogPage as StoredPage, LogQuery, RunLogs } from '#domain/ports/run-logs.ts';
+import {
+  logLevels,
+  type LogPage as StoredPage,
+  type LogQuery,
+  type RunLogs,
+} from '#domain/ports/run-logs.ts';
 import Type, { type Static } from 'typebox';
 import { visibleRun } from '../access/visibility.ts';
 import { operation, type Operation } from '../http/operation.ts';
@@ -23,6 +28,12 @@ const query = Type.Object(
       }),
     ),
     stream: Type.Optional(LogStream),
+    level: Type.Optional(
+      Type.Enum(logLevels, {
+        description:
+          'Lines of this level or a more severe one. Lines without a level are left out.',
+      }),
+    ),
     q: Type.Optional(
       Type.String({
         minLength: 1,
@@ -64,8 +75,8 @@ const readLogs = operation({
     const run = await visibleRun(principal, parameters.run_id, readModels);
     if (run === undefined) return notFound;
     if (asked.tail !== undefined && asked.cursor !== undefined) return eitherOr;
-    const { limit, cursor, from_seq, tail, stream: name, q, format } = asked;
-    const filter = [run.run_id, from_seq, name, q];
+    const { limit, cursor, from_seq, tail, stream: name, level, q, format } = asked;
+    const filter = [run.run_id, from_seq, name, level, q];
     const request = { list: 'logs', filter, url, limit, cursor };
     const after = keyOf(request, parseSeq);
     if (isProblem(after)) return after;
@@ -95,6 +106,7 @@ function wantedOf(asked: Static<typeof query>, fromSeq: number): LogQuery {
     limit: asked.tail ?? asked.limit ?? defaultLimit,
     ...(asked.tail !== undefined && { fromEnd: true }),
     ...(asked.stream !== undefined && { stream: asked.stream }),
+    ...(asked.level !== undefined && { minLevel: asked.level }),
     ...(asked.q !== undefined && { contains: asked.q }),
   };
 }

@@ -20,8 +20,8 @@ afterAll(() => platform.close());
 const seqs = (answer: { json: { items: { seq: number }[] } }) =>
   answer.json.items.map((one) => one.seq);
 
-describe('given a run with a log', () => {
-  test('when it is read page by page, then every line comes once and in order', async () => {
+describe('the log of a run', () => {
+  test('is read page by page, in order, without repeats', async () => {
     const all: number[] = [];
     let next = `${logs}?limit=50`;
     while (next !== '') {
@@ -32,7 +32,7 @@ describe('given a run with a log', () => {
     expect(all).toEqual(Array.from({ length: 120 }, (_, index) => index + 1));
   });
 
-  test('when a part is asked for, then only that comes', async () => {
+  test('can be read in part', async () => {
     expect(seqs(await developer.get(`${logs}?from_seq=119`))).toEqual([119, 120]);
     expect(seqs(await developer.get(`${logs}?tail=2`))).toEqual([119, 120]);
     expect(seqs(await developer.get(`${logs}?q=LINE%2011&from_seq=20`))).toHaveLength(10);
@@ -41,7 +41,23 @@ describe('given a run with a log', () => {
     expect([both.status, both.json.code]).toEqual([400, 'invalid_parameter']);
   });
 
-  test('when it is downloaded, then it is plain text', async () => {
+  test('filters by level: that level and more severe ones, also in the text', async () => {
+    const runId = await run(developer, (await script(developer)).id);
+    const levels = ['debug', 'info', 'warning', null, 'error', 'critical'] as const;
+    await writeLines(platform, runId, 1, ['a', 'b', 'c', 'd', 'e', 'f'], levels);
+    const levelLogs = `/api/v1/runs/${runId}/logs`;
+    const page = await developer.get(`${levelLogs}?level=warning`);
+    expect(page.json.items).toMatchObject([
+      { seq: 3, level: 'warning' },
+      { seq: 5, level: 'error' },
+      { seq: 6, level: 'critical' },
+    ]);
+    expect(seqs(await developer.get(`${levelLogs}?level=debug`))).toEqual([1, 2, 3, 5, 6]);
+    expect((await developer.get(`${levelLogs}?level=error&format=text`)).text).toBe('e\nf\n');
+    expect((await developer.get(`${levelLogs}?level=loud`)).status).toBe(400);
+  });
+
+  test('is downloaded as plain text', async () => {
     const answer = await developer.get(`${logs}?format=text`);
     expect(answer.text.split('\n')).toHaveLength(121);
     expect(answer.text.startsWith('line 1\nline 2\n')).toBe(true);
@@ -49,7 +65,7 @@ describe('given a run with a log', () => {
     expect((await developer.get(`${logs}?format=text&tail=1`)).text).toBe('line 120\n');
   });
 
-  test('when a person of another group asks, then there is no such run', async () => {
+  test('does not exist for a user of another group', async () => {
     const other = await someone(platform, { role: 'viewer', groupIds: [groups.bots] });
     expect((await other.get(logs)).status).toBe(404);
   });

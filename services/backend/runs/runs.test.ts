@@ -18,8 +18,8 @@ async function payloads(): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-describe('given a script', () => {
-  test('when a run is asked for, then it is queued with its parameters', async () => {
+describe('a script', () => {
+  test('queues a run with its parameters', async () => {
     const { id } = await script(developer);
     const queued = await developer.post(start(id), { params: { name: 'Ada' }, timeout_seconds: 9 });
     expect(queued.status).toBe(202);
@@ -38,7 +38,7 @@ describe('given a script', () => {
     expect(read.json).toEqual(queued.json);
   });
 
-  test('when a run has ended, then it and the script show it', async () => {
+  test('shows its finished run', async () => {
     const { id } = await script(developer);
     const runId = await run(developer, id);
     await finishRun(platform, runId, await startRun(platform, runId));
@@ -53,14 +53,14 @@ describe('given a script', () => {
     expect(shown.json.last_run).toMatchObject({ run_id: runId, status: 'success' });
   });
 
-  test('when the other forms of the paths are used, then they mean the same', async () => {
+  test('accepts the alternative paths', async () => {
     const { id } = await script(developer);
     expect((await developer.post(`/api/v1/scripts/${id}/run`)).status).toBe(202);
     expect((await developer.get(`/api/v1/scripts/${id}/runs`)).json.items).toHaveLength(1);
     expect((await developer.post(`/api/v1/scripts/${id}/stop`, {})).status).toBe(202);
   });
 
-  test('when the parameters are too large, then nothing is kept of them', async () => {
+  test('stores nothing of parameters that are too large', async () => {
     const { id } = await script(developer);
     const before = await payloads();
     const answer = await developer.post(start(id), { params: { text: 'x'.repeat(65_536) } });
@@ -68,7 +68,7 @@ describe('given a script', () => {
     expect(await payloads()).toBe(before);
   });
 
-  test('when it is disabled, then no run is made and nothing is kept', async () => {
+  test('creates and stores no run while disabled', async () => {
     const { id } = await script(developer);
     await developer.post(`/api/v1/scripts/${id}/disable`);
     const before = await payloads();
@@ -77,7 +77,7 @@ describe('given a script', () => {
     expect(await payloads()).toBe(before);
   });
 
-  test('when 50 runs are asked for at once at limit 3, then exactly 3 are accepted', async () => {
+  test('accepts exactly 3 of 50 concurrent runs at limit 3', async () => {
     const { id } = await script(developer, { max_concurrent_runs: 3 });
     const answers = await Promise.all(
       Array.from({ length: 50 }, () => developer.post(start(id), {})),
@@ -88,7 +88,7 @@ describe('given a script', () => {
     expect((await developer.get(`/api/v1/scripts/${id}/runs`)).json.items).toHaveLength(3);
   });
 
-  test('when a request is repeated under its key, then one run is made', async () => {
+  test('creates one run for repeats of an idempotency key', async () => {
     const { id } = await script(developer, { max_concurrent_runs: 9 });
     const key = { headers: { 'Idempotency-Key': 'run-1' } };
     const first = await developer.post(start(id), {}, key);
@@ -98,7 +98,7 @@ describe('given a script', () => {
     expect(other.json.code).toBe('idempotency_key_reused');
   });
 
-  test('when the answer was lost before it was kept, then the key still names the run', async () => {
+  test('finds the run by its key when the response was lost', async () => {
     const { id } = await script(developer, { max_concurrent_runs: 9 });
     const key = { headers: { 'Idempotency-Key': 'run-2' } };
     const first = await developer.post(start(id), {}, key);
@@ -111,8 +111,8 @@ describe('given a script', () => {
   });
 });
 
-describe('given a script at its limit', () => {
-  test('when a run may wait, then it does, and may be stopped', async () => {
+describe('a script at its concurrency limit', () => {
+  test('queues a run that may wait, which can be cancelled', async () => {
     const { id } = await script(developer);
     await run(developer, id);
     const refused = await developer.post(start(id), {});
@@ -124,7 +124,7 @@ describe('given a script at its limit', () => {
   });
 });
 
-describe('given a run that has ended', () => {
+describe('a finished run', () => {
   async function ended() {
     const { id } = await script(developer, { limits: { cpu_seconds: 7 } });
     const runId = await run(developer, id, { params: { n: 1 }, timeout_seconds: 9 });
@@ -133,7 +133,7 @@ describe('given a run that has ended', () => {
     return { id, runId, path: `/api/v1/runs/${runId}/rerun` };
   }
 
-  test('when it is run again as it was, then it has that version and those settings', async () => {
+  test('is repeated with its version and settings', async () => {
     const { runId, path } = await ended();
     const again = await developer.post(path, { version: 'same' });
     expect(again.status).toBe(202);
@@ -153,14 +153,14 @@ describe('given a run that has ended', () => {
     expect(items.map((one: { id: string }) => one.id)).toContain(again.json.id);
   });
 
-  test('when it is run again as the script is now, then it has the present version', async () => {
+  test('is repeated with the current version', async () => {
     const { path } = await ended();
     const again = await developer.post(path, { version: 'latest' });
     expect(again.json).toMatchObject({ script_version: 2, params: { n: 1 } });
     expect(await limitsOf(again.json.run_id)).toMatchObject({ cpu_seconds: 8 });
   });
 
-  test('when it is run again under one key, then one run is made', async () => {
+  test('is repeated once for repeats of an idempotency key', async () => {
     const { id, path } = await ended();
     const key = { headers: { 'Idempotency-Key': `rerun ${id}`.replace(' ', '-') } };
     const first = await developer.post(path, { version: 'same' }, key);
@@ -171,7 +171,7 @@ describe('given a run that has ended', () => {
     expect(waiting.json.waiting).toBe(true);
   });
 
-  test('when its script is disabled, then it is not run again', async () => {
+  test('is not repeated while its script is disabled', async () => {
     const { id, path } = await ended();
     await developer.post(`/api/v1/scripts/${id}/disable`);
     expect((await developer.post(path, { version: 'same' })).json.code).toBe('script_disabled');
@@ -186,8 +186,8 @@ describe('given a run that has ended', () => {
   }
 });
 
-describe('given a client that prefers to wait', () => {
-  test('when the run ends in time, then it gets the finished run', async () => {
+describe('a client that prefers to wait', () => {
+  test('receives the finished run if it ends in time', async () => {
     const { id } = await script(developer);
     const headers = { Prefer: 'wait=30' };
     const answer = developer.post(start(id), {}, { headers });
@@ -198,13 +198,13 @@ describe('given a client that prefers to wait', () => {
     expect((await answer).headers.get('preference-applied')).toBe('wait=30');
   });
 
-  test('when the run does not end in time, then it gets the run as it is', async () => {
+  test('receives the unfinished run otherwise', async () => {
     const { id } = await script(developer);
     const answer = await developer.post(start(id), {}, { headers: { Prefer: 'wait=1' } });
     expect([answer.status, answer.json.status]).toEqual([202, 'queued']);
   });
 
-  test('when it runs one again, then it gets that one finished', async () => {
+  test('receives the finished run when repeating one', async () => {
     const { id } = await script(developer, { max_concurrent_runs: 2 });
     const first = await run(developer, id);
     const answer = developer.post(
@@ -228,8 +228,8 @@ describe('given a client that prefers to wait', () => {
   }
 });
 
-describe('given runs to stop', () => {
-  test('when a queued run is stopped, then it has ended', async () => {
+describe('runs to stop', () => {
+  test('end immediately while queued', async () => {
     const runId = await run(developer, (await script(developer)).id);
     const stopped = await developer.post(`/api/v1/runs/${runId}/stop`);
     expect(stopped.status).toBe(202);
@@ -238,7 +238,7 @@ describe('given runs to stop', () => {
     expect([again.status, again.json.code]).toEqual([409, 'run_not_active']);
   });
 
-  test('when a running run is stopped, then the runtime is told', async () => {
+  test('are stopped by the runtime while running', async () => {
     const runId = await run(developer, (await script(developer)).id);
     await startRun(platform, runId);
     const told = new Promise((resolve) => {
@@ -251,7 +251,7 @@ describe('given runs to stop', () => {
     await told;
   });
 
-  test('when a script is stopped, then all its runs are, and then there are none', async () => {
+  test('are all stopped with the script', async () => {
     const { id } = await script(developer, { max_concurrent_runs: 3 });
     for (let index = 0; index < 3; index += 1) await run(developer, id);
     const stop = `/api/v1/runs/scripts/${id}/stop`;
@@ -260,7 +260,7 @@ describe('given runs to stop', () => {
     expect([none.status, none.json.code]).toEqual([409, 'run_not_active']);
   });
 
-  test('when a script with very many runs is stopped, then what waits is stopped first', async () => {
+  test('are stopped in the order waiting, then running', async () => {
     const many = 140;
     const { id } = await script(developer, { max_concurrent_runs: many });
     const ids: string[] = [];
@@ -276,7 +276,7 @@ describe('given runs to stop', () => {
     expect(stopped.headers.get('Orch-Position')).toBe(String(rows[0]?.global_position));
   });
 
-  test('when one run of a script is named, then only that is stopped', async () => {
+  test('can be stopped individually', async () => {
     const { id } = await script(developer, { max_concurrent_runs: 3 });
     const [one, other] = [await run(developer, id), await run(developer, id)];
     const stop = `/api/v1/runs/scripts/${id}/stop`;

@@ -13,13 +13,13 @@ beforeAll(async () => {
 });
 afterAll(() => platform.close());
 
-describe('given a run', () => {
-  test('when nothing was measured, then there are no samples', async () => {
+describe('the samples of a run', () => {
+  test('are empty without measurements', async () => {
     const answer = await developer.get(`/api/v1/runs/${runId}/samples`);
     expect([answer.status, answer.json]).toEqual([200, { items: [] }]);
   });
 
-  test('when it was measured, then its samples are there', async () => {
+  test('are listed', async () => {
     const timeMs = Date.parse('2026-11-21T02:31:00.000Z');
     const usage = { cpuSeconds: 0.5, memoryBytes: 1024, threads: 2, processes: 1 };
     await platform.services.runSamples.save([
@@ -35,7 +35,7 @@ describe('given a run', () => {
     });
   });
 
-  test('when a person of another group asks, then there is no such run', async () => {
+  test('do not exist for a user of another group', async () => {
     const other = await someone(platform, { role: 'viewer', groupIds: [groups.bots] });
     expect((await other.get(`/api/v1/runs/${runId}/samples`)).status).toBe(404);
   });

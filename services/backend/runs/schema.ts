@@ -1,5 +1,7 @@
 /** Runs and their logs on the wire (contract §3, "Run" and "Run log"). */
+import { logLevels } from '#domain/ports/run-logs.ts';
 import { busyChoices, failures, runStatuses, triggerTypes } from '#domain/run/run.ts';
+import { waitingKinds } from '#infra/postgres/queue/waiting-for.ts';
 import { removableKinds } from '#domain/system/retention.ts';
 import Type from 'typebox';
 import { examples, Nullable, Page, Time, Uuid } from '../http/schema.ts';
@@ -16,6 +18,7 @@ export const runExample = {
   script_version: 3,
   status: 'success',
   waiting: false,
+  waiting_for: null,
   stop_requested: false,
   trigger_type: 'manual',
   trigger: { type: 'manual' },
@@ -38,12 +41,30 @@ export const runExample = {
   log_truncated: false,
   removed: [],
   output: { found: 3 },
-  progress: { fraction: 1, text: 'all pages read' },
+  progress: { fraction: 1, text: 'all pages read', eta: null },
   error: null,
   error_group_id: null,
 };
 
 const natural = Type.Integer({ minimum: 0 });
+
+export const RunProgress = Type.Object(
+  {
+    fraction: Type.Number({ minimum: 0, maximum: 1 }),
+    text: Type.String(),
+    eta: Nullable({
+      ...Time(),
+      description:
+        'Estimated end: the time of the report, plus the remaining time at the average speed up to the report. ' +
+        'Null below 1 %, at 100 %, and after the end of the run.',
+    }),
+  },
+  {
+    title: 'RunProgress',
+    additionalProperties: false,
+    description: 'Progress reported by the script.',
+  },
+);
 
 export const Run = Type.Object(
   {
@@ -57,6 +78,23 @@ export const Run = Type.Object(
       description:
         'Whether the run is waiting for its due time or a free slot. Waiting runs start in order.',
     }),
+    waiting_for: Nullable(
+      Type.Object(
+        {
+          kind: Type.Enum([...waitingKinds]),
+          name: Type.String({
+            description:
+              '`slot`: the script whose concurrency limit is reached, or `runtime` if every suitable runtime is ' +
+              'full. `label`: the label that no live runtime has.',
+          }),
+        },
+        {
+          title: 'WaitingFor',
+          additionalProperties: false,
+          description: 'What a queued run is waiting for. `null`: nothing, or its start time.',
+        },
+      ),
+    ),
     stop_requested: Type.Boolean(),
     trigger_type: TriggerType,
     trigger: Type.Object(
@@ -121,16 +159,7 @@ export const Run = Type.Object(
     output: Type.Unknown({
       description: 'The value passed to `platform.output`; `null` if there is none.',
     }),
-    progress: Nullable(
-      Type.Object(
-        { fraction: Type.Number({ minimum: 0, maximum: 1 }), text: Type.String() },
-        {
-          title: 'RunProgress',
-          additionalProperties: false,
-          description: 'Progress reported by the script.',
-        },
-      ),
-    ),
+    progress: Nullable(RunProgress),
     error: Nullable(RunError),
     error_group_id: Nullable(Uuid('The error group that the run belongs to.')),
     removed: Type.Array(Type.Enum(removableKinds, { title: 'RemovableKind' }), {
@@ -223,10 +252,13 @@ export const StopRequest = Type.Object(
 
 export const LogStream = Type.Enum(['stdout', 'stderr', 'system'], { title: 'LogStream' });
 
+export const LogLevel = Type.Enum(logLevels, { title: 'LogLevel' });
+
 export const logLineExample = {
   seq: 1,
   time: examples.time,
   stream: 'stdout',
+  level: null,
   text: 'hello',
 };
 
@@ -235,6 +267,7 @@ export const LogLine = Type.Object(
     seq: Type.Integer({ minimum: 1, description: 'Starts at 1, without gaps.' }),
     time: Time(),
     stream: LogStream,
+    level: Nullable(LogLevel),
     text: Type.String(),
     from_seq: Type.Optional(
       Type.Integer({

@@ -5,10 +5,12 @@ import { platformError } from '#domain/run/error/error.ts';
 import type { Trigger } from '#domain/run/run.ts';
 import type { RemovableKind } from '#domain/system/retention.ts';
 import { readReports, type RunReport } from '#infra/postgres/logs/run-reports.ts';
+import { readWaitingFor, type WaitingFor } from '#infra/postgres/queue/waiting-for.ts';
 import { readRemoved } from '#infra/postgres/operations/removed-parts.ts';
 import type { ListedRun } from '#projections/runs/lists.ts';
 import { readParams } from '#services/shared/params.ts';
 import type { Services } from '../services.ts';
+import { progressJson } from './progress.ts';
 
 /** @param report what the run said of itself
  *  @param params what the run was given, where it was given anything and that is kept still
@@ -18,6 +20,7 @@ export function runJson(
   params: unknown,
   removed: readonly RemovableKind[],
   report: RunReport | undefined,
+  waitingFor: WaitingFor | undefined,
 ) {
   return {
     run_id: run.run_id,
@@ -27,6 +30,7 @@ export function runJson(
     script_version: run.script_version,
     status: run.status,
     waiting: run.waiting,
+    waiting_for: waitingFor ?? null,
     stop_requested: run.stop_requested,
     trigger_type: run.trigger_type,
     trigger: triggerJson(run.trigger),
@@ -49,7 +53,7 @@ export function runJson(
     log_truncated: run.log_truncated,
     removed,
     output: JSON.parse(report?.output ?? 'null') as unknown,
-    progress: report?.progress ?? null,
+    progress: progressJson(run, report?.progress),
     error: errorOf(run, report),
     error_group_id: errorGroupOf(run),
   };
@@ -126,7 +130,7 @@ function usageOf(run: ListedRun) {
 
 /** Runs as they are shown. */
 export async function runsJson(rows: readonly ListedRun[], { database }: Services) {
-  const [params, removed, reports] = await Promise.all([
+  const [params, removed, reports, waitingFor] = await Promise.all([
     readParams(
       database,
       rows.map((row) => row.params_sha256),
@@ -137,12 +141,22 @@ export async function runsJson(rows: readonly ListedRun[], { database }: Service
       // A run that waits has reported nothing.
       rows.flatMap((row) => ((row.started_at ?? row.finished_at) ? [row.run_id] : [])),
     ),
+    readWaitingFor(
+      database,
+      rows.flatMap((row) => (row.status === 'queued' ? [row.run_id] : [])),
+    ),
   ]);
   return rows.map((row) => {
     const { params_sha256: sha256 } = row;
     const isGone = sha256 !== null && !params.has(sha256);
     const gone = [...removed(row), ...(isGone ? (['payloads'] as const) : [])];
-    return runJson(row, params.get(sha256), gone, reports.get(row.run_id));
+    return runJson(
+      row,
+      params.get(sha256),
+      gone,
+      reports.get(row.run_id),
+      waitingFor.get(row.run_id),
+    );
   });
 }
 

@@ -24,8 +24,8 @@ const all = '/api/v1/schedules';
 const at = (id: string) => `${all}/${id}`;
 const create = (body: object) => platform.admin.post(all, { script_id: scriptId, ...body });
 
-describe('given a script', () => {
-  test('when a schedule is made for it, then it is there as it was asked for', async () => {
+describe('a script', () => {
+  test('gets a schedule as requested', async () => {
     const params = { limit: 3 };
     const made = await create({ cron: '30 2 * * *', timezone: 'Europe/Berlin', params });
     expect([made.status, made.headers.get('etag')]).toEqual([201, '"1"']);
@@ -56,7 +56,7 @@ describe('given a script', () => {
     expect((await platform.admin.get(at(made.json.id))).json).toEqual(made.json);
   });
 
-  test('when the same request is repeated under its key, then there is one schedule', async () => {
+  test('gets one schedule for repeats of an idempotency key', async () => {
     const keyed = platform.admin.with({ 'Idempotency-Key': 'schedule-1' });
     const body = { script_id: scriptId, interval_seconds: 60 };
     const [one, other] = [await keyed.post(all, body), await keyed.post(all, body)];
@@ -80,13 +80,13 @@ describe('given a script', () => {
     ],
     ['/overlap', { cron: '@daily', overlap: 'perhaps' }],
     ['/script_id', { cron: '@daily', script_id: nowhere }],
-  ])('when %s is wrong in %j, then it is named', async (pointer, body) => {
+  ])('refuses an invalid %s in %j', async (pointer, body) => {
     const { status, json } = await create(body);
     expect([status, json.code]).toEqual([422, 'validation_failed']);
     expect(json.errors[0].pointer).toBe(pointer);
   });
 
-  test('when its parameters have a schema, then those of a schedule have to match it', async () => {
+  test('validates the parameters of a schedule against its schema', async () => {
     const parameters_schema = { type: 'object', properties: { limit: { type: 'integer' } } };
     const { id } = await script(platform.admin, { parameters_schema });
     const wrong = { script_id: id, cron: '@daily', params: { limit: 'many' } };
@@ -95,8 +95,8 @@ describe('given a script', () => {
   });
 });
 
-describe('given a schedule', () => {
-  test('when it is changed, then what is not named stays', async () => {
+describe('a schedule', () => {
+  test('keeps the settings that a change omits', async () => {
     const id = await schedule(platform.admin, scriptId, { cron: '@daily', params: { a: 1 } });
     const changed = await platform.admin.patch(at(id), { interval_seconds: 90, overlap: 'queue' });
     expect(changed.status, changed.text).toBe(200);
@@ -112,7 +112,7 @@ describe('given a schedule', () => {
     expect(off.json).toMatchObject({ next_fire_at: null, params: null, version: 3 });
   });
 
-  test('when somebody else has changed it, then a write that names the old version is refused', async () => {
+  test('refuses a write with an outdated version', async () => {
     const id = await schedule(platform.admin, scriptId);
     const stale = platform.admin.with({ 'If-Match': '"1"' });
     expect((await stale.patch(at(id), { cron: '@hourly' })).status).toBe(200);
@@ -120,7 +120,7 @@ describe('given a schedule', () => {
     expect((await stale.delete(at(id))).status).toBe(412);
   });
 
-  test('when it is deleted, then its occurrences alone can be read', async () => {
+  test('keeps its occurrences after deletion', async () => {
     const id = await schedule(platform.admin, scriptId);
     expect((await platform.admin.delete(at(id))).status).toBe(204);
     expect((await platform.admin.get(at(id))).status).toBe(404);
@@ -129,7 +129,7 @@ describe('given a schedule', () => {
     expect([ledger.status, ledger.json]).toEqual([200, { items: [], next_cursor: null }]);
   });
 
-  test('when its script is deleted, then it is gone until the script comes back', async () => {
+  test('is hidden while its script is deleted', async () => {
     const { id: script_id } = await script(platform.admin);
     const id = await schedule(platform.admin, script_id);
     await platform.admin.delete(`/api/v1/scripts/${script_id}`);
@@ -139,7 +139,7 @@ describe('given a schedule', () => {
     expect((await platform.admin.get(at(id))).status).toBe(200);
   });
 
-  test('then it is listed to those who see its script, page by page', async () => {
+  test('is listed for members of its group, page by page', async () => {
     const { id: script_id } = await script(platform.admin, { group_id: groups.bots });
     const ids = [
       await schedule(platform.admin, script_id),
@@ -157,7 +157,7 @@ describe('given a schedule', () => {
 });
 
 describe('a preview', () => {
-  test('says the next due times, and what is special on days when clocks are moved', async () => {
+  test('lists the next due times, and explains clock changes', async () => {
     const body = { cron: '30 2 * * *', timezone: 'Europe/Berlin', count: 2 };
     const { status, json } = await platform.admin.post(`${all}/preview`, body);
     expect(status).toBe(200);
@@ -180,7 +180,7 @@ describe('a preview', () => {
     expect(json.usual).toBeNull();
   });
 
-  test('tells which due times meet a run that is still under way, and other schedules', async () => {
+  test('reports due times that meet an active run or other schedules', async () => {
     const { admin } = platform;
     const { id } = await script(admin);
     for (const durationMs of [50_000, 50_000, 70_000]) {
@@ -208,7 +208,7 @@ describe('a preview', () => {
     expect([refused.status, refused.json.errors[0].pointer]).toEqual([422, '/script_id']);
   });
 
-  test('given a first run that goes on, then the next due time may meet it', async () => {
+  test('reports that the next due time may meet a first run', async () => {
     const { admin } = platform;
     const { id } = await script(admin);
     const asked = { script_id: id, cron: '* * * * *', count: 2 };
@@ -223,7 +223,7 @@ describe('a preview', () => {
     expect(await overlaps('2027-07-01T00:00:00Z')).toEqual([null, null]);
   });
 
-  test('says what would have been due after another moment, past or coming', async () => {
+  test('lists due times after another point in time, past or future', async () => {
     const timing = { cron: '30 2 * * *', timezone: 'Europe/Berlin', count: 1 };
     const after = async (from: string | null) =>
       (await platform.admin.post(`${all}/preview`, { ...timing, from })).json.items[0].utc;
@@ -234,7 +234,7 @@ describe('a preview', () => {
     expect(status).toBe(422);
   });
 
-  test('refuses what a schedule could not be', async () => {
+  test('refuses an invalid schedule', async () => {
     const { status, json } = await platform.admin.post(`${all}/preview`, { cron: 'never' });
     expect([status, json.errors[0].pointer]).toEqual([422, '/cron']);
   });

@@ -46,8 +46,8 @@ async function exported(id: string): Promise<Buffer> {
   return Buffer.from(await response.arrayBuffer());
 }
 
-describe('given a script', () => {
-  test('when it is exported, then the archive has its files, the same at every call', async () => {
+describe('a script', () => {
+  test('is exported with its files, identically each time', async () => {
     const { id } = await script(developer, { name: 'a/b "ä"' });
     await developer.putBytes(`/api/v1/scripts/${id}/files/lib/%C3%A4.txt`, 'umlaut');
     const first = await exported(id);
@@ -65,7 +65,7 @@ describe('given a script', () => {
     expect((await developer.get(`/api/v1/scripts/${id}/export`, { headers })).status).toBe(304);
   });
 
-  test('when what was exported is imported, then it is the same', async () => {
+  test('is the same after an export and import', async () => {
     const { id } = await script(developer, { template: 'etl-job' });
     const made = await send(await exported(id), '?name=Again');
     expect([made.status, made.json.name, made.json.version]).toEqual([201, 'Again', 1]);
@@ -77,8 +77,8 @@ describe('given a script', () => {
   });
 });
 
-describe('given an archive', () => {
-  test('when it comes in a form, then it is named as the file', async () => {
+describe('an archive', () => {
+  test('in a form names the script after the file', async () => {
     const form = new FormData();
     form.set('note', 'skipped');
     form.set('file', new Blob([craftedZip([main])]), 'My bot.zip');
@@ -93,7 +93,7 @@ describe('given an archive', () => {
     expect(none.status).toBe(422);
   });
 
-  test('when all lies in one folder, then the folder is left out and names the script', async () => {
+  test('with a single folder names the script after the folder', async () => {
     const folder = { name: 'proj/', content: Buffer.alloc(0), mode: 0o040755 };
     const inside = ['proj/main.py', 'proj/lib/a.py', '__MACOSX/proj/._main.py', 'proj/.DS_Store'];
     const made = await send(craftedZip([folder, ...inside.map((name) => ({ name }))]));
@@ -101,7 +101,7 @@ describe('given an archive', () => {
     expect(await filesOf(made)).toEqual(['lib/a.py', 'main.py']);
   });
 
-  test('when the entrypoint is named, then the folder that it lies in stays', async () => {
+  test('keeps the folder of a given entrypoint', async () => {
     const archive = craftedZip([{ name: 'app/run.py' }, { name: 'app/Run.py' }]);
     expect((await send(archive)).status).toBe(422);
     const made = await send(archive, '?entrypoint=app/run.py');
@@ -109,7 +109,7 @@ describe('given an archive', () => {
     expect(await filesOf(made)).toEqual(['app/Run.py', 'app/run.py']);
   });
 
-  test('when it is sent again under its key, then there is one script', async () => {
+  test('creates one script for repeats of an idempotency key', async () => {
     const key = { 'Idempotency-Key': 'import-once' };
     const first = await send(craftedZip([main]), '', key);
     expect((await send(craftedZip([main]), '', key)).text).toBe(first.text);
@@ -121,7 +121,7 @@ describe('given an archive', () => {
 const zeros = (mebibytes: number) => Buffer.alloc(mebibytes * 1024 * 1024);
 const noise = Buffer.from(Array.from({ length: 80_000 }, (_, index) => (index * 7919) % 251));
 
-describe('given an archive that is not to be taken', () => {
+describe('an invalid archive', () => {
   test.each<[string, number, string, readonly CraftedEntry[]]>([
     ['leaves its folder', 422, 'invalid_path', [main, { name: '../x' }]],
     ['leaves its folder by a folder', 422, 'invalid_path', [main, { name: 'a/../../x/' }]],
@@ -156,11 +156,11 @@ describe('given an archive that is not to be taken', () => {
         content: Buffer.concat([noise, zeros(10).subarray(noise.length)]),
       })),
     ],
-  ])('when it %s, then there is nothing', async (_name, status, code, entries) => {
+  ])('creates nothing when it %s', async (_name, status, code, entries) => {
     await leavesNothing(craftedZip(entries), status, code);
   });
 
-  test('when it is cut, or no archive, then there is nothing', async () => {
+  test('creates nothing when truncated or not an archive', async () => {
     const archive = craftedZip([main, { name: 'noise', content: noise }]);
     for (const length of [0, 4, 40, archive.length / 2, archive.length - 30, archive.length - 1]) {
       await leavesNothing(archive.subarray(0, length), 422, 'validation_failed');
@@ -170,7 +170,7 @@ describe('given an archive that is not to be taken', () => {
     await leavesNothing(bytes, 422, 'validation_failed');
   });
 
-  test('when it is of another type, then it is not served', async () => {
+  test('of another content type is refused', async () => {
     const answer = await send(craftedZip([main]), '', { 'Content-Type': 'application/gzip' });
     expect([answer.status, answer.json.code]).toEqual([415, 'unsupported_media_type']);
   });

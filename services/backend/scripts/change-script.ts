@@ -4,6 +4,7 @@ import { mustParse, parseCommandId, type ScriptId } from '#domain/kernel/ids.ts'
 import type { CommandContext } from '#domain/ports/commands.ts';
 import type { ChangeScript } from '#domain/script/commands.ts';
 import { environmentProblem, type EnvironmentVariables } from '#domain/script/environment.ts';
+import { labelsProblem } from '#domain/script/labels.ts';
 import { entrypointProblem } from '#domain/script/path.ts';
 import { defaultLimits, listenPortsProblem, type ScriptSettings } from '#domain/script/settings.ts';
 import type { ScriptView } from '#projections/scripts/queries.ts';
@@ -83,6 +84,8 @@ function changeOf(call: ChangeCall, script: ScriptView): ChangeScript | Problem 
   if (refused !== undefined) return badField('environment', refused);
   const noPorts = listenPortsProblem(settings.listenPorts ?? []);
   if (noPorts !== undefined) return badField('listen_ports', noPorts);
+  const noLabels = labelsProblem(settings.runsOn ?? []);
+  if (noLabels !== undefined) return badField('runs_on', noLabels);
   return {
     type: 'ChangeScript',
     scriptId: parameters.id,
@@ -97,6 +100,7 @@ function settingsOf(body: Changes, script: ScriptView): Partial<ScriptSettings> 
   const { max_concurrent_runs, storage_quota_bytes, entrypoint, limits, tags } = body;
   const { retry, keep_alive, environment, python, start_mode, listen_ports, parameters_schema } =
     body;
+  const { runs_on } = body;
   return {
     ...(max_concurrent_runs !== undefined && { maxConcurrentRuns: max_concurrent_runs }),
     ...(storage_quota_bytes !== undefined && { storageQuotaBytes: storage_quota_bytes }),
@@ -109,6 +113,7 @@ function settingsOf(body: Changes, script: ScriptView): Partial<ScriptSettings> 
     ...(python !== undefined && { python }),
     ...(start_mode !== undefined && { startMode: start_mode }),
     ...(listen_ports !== undefined && { listenPorts: listen_ports }),
+    ...(runs_on !== undefined && { runsOn: runs_on }),
     ...(parameters_schema !== undefined && {
       parametersSchema: parameters_schema as ScriptSettings['parametersSchema'],
     }),

@@ -14,7 +14,7 @@ afterAll(() => platform.close());
 
 const path = (id: string, more = '') => `/api/v1/scripts/${id}${more}`;
 
-describe('given a script with files, settings and a past', () => {
+describe('a script with files, settings and history', () => {
   let id: string;
   beforeAll(async () => {
     const settings = { limits: { open_files: 99 }, tags: ['a'], max_concurrent_runs: 3 };
@@ -25,7 +25,7 @@ describe('given a script with files, settings and a past', () => {
     await developer.post(path(id, '/disable'));
   });
 
-  test('when it is copied, then the copy has its files and settings and is its own', async () => {
+  test('is copied with its files and settings', async () => {
     const copied = await developer.post(path(id, '/copy'));
     expect(copied.status).toBe(201);
     expect(copied.json).toMatchObject({
@@ -46,7 +46,7 @@ describe('given a script with files, settings and a past', () => {
     expect(items.map((one: { path: string }) => one.path)).toEqual(['lib/a.txt', 'main.py']);
   });
 
-  test('when name and group are given, then the copy has those', async () => {
+  test('is copied under a given name, to a given group', async () => {
     const body = { name: 'Other', group_id: groups.bots };
     const copied = await developer.post(path(id, '/copy'), body);
     expect(copied.json).toMatchObject({ name: 'Other', group: 'bots' });
@@ -54,7 +54,7 @@ describe('given a script with files, settings and a past', () => {
     expect([foreign.status, foreign.json.errors[0].pointer]).toEqual([422, '/group_id']);
   });
 
-  test('when the request is repeated under its key, then there is one copy', async () => {
+  test('is copied once for repeats of an idempotency key', async () => {
     const key = { headers: { 'Idempotency-Key': 'copy-once' } };
     const first = await developer.post(path(id, '/copy'), {}, key);
     const second = await developer.post(path(id, '/copy'), {}, key);
@@ -62,7 +62,7 @@ describe('given a script with files, settings and a past', () => {
   });
 });
 
-describe('given a script that was deleted', () => {
+describe('a deleted script', () => {
   let id: string;
   let runId: string;
   beforeAll(async () => {
@@ -71,12 +71,12 @@ describe('given a script that was deleted', () => {
     await developer.delete(path(id));
   });
 
-  test('when its runs are asked for, then they are there still', async () => {
+  test('keeps its runs', async () => {
     expect((await developer.get(path(id))).status).toBe(404);
     expect((await developer.get(`/api/v1/runs/${runId}`)).status).toBe(200);
   });
 
-  test('when it is brought back, then it is as it was', async () => {
+  test('is restored unchanged', async () => {
     const back = await developer.post(path(id, '/undelete'));
     expect(back.json).toMatchObject({ id, version: 1, enabled: true });
     expect((await developer.get(path(id, '/files/main.py'))).status).toBe(200);
@@ -85,7 +85,7 @@ describe('given a script that was deleted', () => {
     expect(items.map((one: { id: string }) => one.id)).toContain(id);
   });
 
-  test('when it was of others, then it never was', async () => {
+  test('of another group does not exist', async () => {
     const { id: foreign } = await script(platform.admin, { group_id: groups.monitoring });
     await platform.admin.delete(path(foreign));
     expect((await developer.post(path(foreign, '/undelete'))).status).toBe(404);

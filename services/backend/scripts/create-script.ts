@@ -13,6 +13,7 @@ import { sees } from '#domain/kernel/rights.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import type { CreateScript } from '#domain/script/commands.ts';
 import { environmentProblem } from '#domain/script/environment.ts';
+import { labelsProblem } from '#domain/script/labels.ts';
 import { entrypointProblem } from '#domain/script/path.ts';
 import {
   defaultLimits,
@@ -49,6 +50,8 @@ export async function createScript(
   if (refused !== undefined) return badField('environment', refused);
   const noPorts = listenPortsProblem(call.body.listen_ports ?? []);
   if (noPorts !== undefined) return badField('listen_ports', noPorts);
+  const noLabels = labelsProblem(call.body.runs_on ?? []);
+  if (noLabels !== undefined) return badField('runs_on', noLabels);
   const noSchema = await parametersSchemaProblem(call.body, services);
   if (noSchema !== undefined) return noSchema;
   const { files, contents } = await startingFiles(call.body.template, entrypoint);
@@ -106,6 +109,7 @@ function newScript(
       python: body.python ?? null,
       startMode: body.start_mode ?? defaultSettings.startMode,
       listenPorts: body.listen_ports ?? defaultSettings.listenPorts,
+      runsOn: body.runs_on ?? defaultSettings.runsOn,
       parametersSchema: (body.parameters_schema ?? null) as ScriptSettings['parametersSchema'],
       resolution: null,
     },

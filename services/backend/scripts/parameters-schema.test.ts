@@ -22,8 +22,8 @@ const schema = {
 };
 const fault = ({ status, json }: Answer) => [status, json.errors?.[0]];
 
-describe('given a script with a schema of its parameters', () => {
-  test('when it is made or changed, then the schema is shown and is a version of its own', async () => {
+describe('a script with a parameter schema', () => {
+  test('shows the schema, and gets a new version for each change', async () => {
     const { id } = await script(developer, { parameters_schema: schema });
     expect((await developer.get(path(id))).json.parameters_schema).toEqual(schema);
     const other = { type: 'object', $defs: { a: { type: 'string' } } };
@@ -43,7 +43,7 @@ describe('given a script with a schema of its parameters', () => {
     );
   });
 
-  test('when the schema is none, then the place is named and nothing is made', async () => {
+  test('is not created with an invalid schema, whose error is located', async () => {
     const bad = { type: 'object', properties: { a: { type: 'objekt' } } };
     const pointer = '/parameters_schema/properties/a/type';
     const made = await developer.post('/api/v1/scripts', { name: 'Bad', parameters_schema: bad });
@@ -58,7 +58,7 @@ describe('given a script with a schema of its parameters', () => {
     expect(fault(word)[0]).toBe(422);
   });
 
-  test('when a run is asked for, then its parameters have to match', async () => {
+  test('refuses a run whose parameters do not match', async () => {
     const { id } = await script(developer, { parameters_schema: schema, max_concurrent_runs: 9 });
     expect((await start(id, { params: { limit: 3, label: null } })).status).toBe(202);
     const refused = [422, { pointer: '/params/limit', detail: 'must be >= 1' }];
@@ -68,7 +68,7 @@ describe('given a script with a schema of its parameters', () => {
     expect((await developer.get(`${path(id)}/runs`)).json.items).toHaveLength(1);
   });
 
-  test('when a run is repeated, then only one of the latest version has to match', async () => {
+  test('validates the parameters of a rerun only for the latest version', async () => {
     const { id } = await script(developer);
     const runId = await run(developer, id, { params: { limit: 0 } });
     await finishRun(platform, runId, await startRun(platform, runId));

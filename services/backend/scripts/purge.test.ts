@@ -11,14 +11,14 @@ afterAll(() => platform.close());
 
 const purge = (id: string) => platform.admin.post(`/api/v1/scripts/${id}/purge`);
 
-test('given a script that is there, then it is not purged', async () => {
+test('an existing script cannot be purged', async () => {
   const { id } = await script(platform.admin);
   const refused = await purge(id);
   expect([refused.status, refused.json.code]).toEqual([409, 'script_not_deleted']);
   expect((await platform.admin.get(`/api/v1/scripts/${id}`)).status).toBe(200);
 });
 
-describe('given a deleted script with a run', () => {
+describe('a deleted script with a run', () => {
   let id: string;
   let runId: string;
   beforeAll(async () => {
@@ -28,7 +28,7 @@ describe('given a deleted script with a run', () => {
     await platform.admin.delete(`/api/v1/scripts/${id}`);
   });
 
-  test('when it is purged, then it cannot come back, and its history stays', async () => {
+  test('cannot be restored after a purge, and keeps its history', async () => {
     const started = await purge(id);
     expect([started.status, started.json]).toEqual([202, { script_id: id, state: 'started' }]);
     expect((await purge(id)).json).toEqual(started.json);
@@ -42,14 +42,14 @@ describe('given a deleted script with a run', () => {
     ]);
   });
 
-  test('then its runs stay readable and say that nothing is kept of them', async () => {
+  test('keeps its runs readable, which report the purged data', async () => {
     await platform.pool.query('DELETE FROM payloads');
     const shown = (await platform.admin.get(`/api/v1/runs/${runId}`)).json;
     expect(shown.status).toBe('success');
     expect(shown.removed).toEqual(['logs', 'samples', 'artifacts', 'payloads']);
   });
 
-  test('when it is finished, then that is told', async () => {
+  test('reports the end of its purge', async () => {
     await asRuntime(platform, { type: 'FinishPurge', scriptId: mustParse(parseScriptId, id) });
     expect((await purge(id)).json).toEqual({ script_id: id, state: 'finished' });
   });

@@ -17,6 +17,7 @@ import {
   settings,
   startMode,
   listenPorts,
+  runsOn,
   storageQuota,
   tags,
 } from './settings-schema.ts';
@@ -83,6 +84,7 @@ export const scriptExample = {
   python: null,
   start_mode: 'warm',
   listen_ports: [],
+  runs_on: [],
   parameters_schema: { type: 'object', properties: { limit: { type: 'integer' } } },
   version: 3,
   created_at: examples.time,
@@ -112,6 +114,7 @@ export const Script = Type.Object(
     python,
     start_mode: startMode,
     listen_ports: listenPorts,
+    runs_on: runsOn,
     parameters_schema: parametersSchema,
     version: Type.Integer({
       minimum: 1,

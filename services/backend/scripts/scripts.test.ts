@@ -13,8 +13,8 @@ afterAll(() => platform.close());
 
 const path = (id: string) => `/api/v1/scripts/${id}`;
 
-describe('given a developer', () => {
-  test('when they create a script, then it is whole and has a main.py', async () => {
+describe('a developer', () => {
+  test('creates a complete script with a main.py', async () => {
     const created = await developer.post('/api/v1/scripts', { name: 'Watcher', tags: ['a'] });
     expect(created.json).toMatchObject({
       name: 'Watcher',
@@ -35,7 +35,7 @@ describe('given a developer', () => {
     expect(file.text).toContain('def main()');
   });
 
-  test('when the list is asked for with activity, then each has its latest runs, newest first', async () => {
+  test('lists scripts with their latest runs, newest first', async () => {
     const { id } = await script(developer);
     const ended = await run(developer, id);
     await finishRun(platform, ended, await startRun(platform, ended));
@@ -56,12 +56,12 @@ describe('given a developer', () => {
     });
   });
 
-  test('when custom is not theirs, then their script is in their first group', async () => {
+  test('creates scripts in the first own group by default', async () => {
     const other = await someone(platform, { role: 'developer', groupIds: [groups.bots] });
     expect((await other.post('/api/v1/scripts', { name: 'Bot' })).json.group).toBe('bots');
   });
 
-  test('when they name a group of others, then it does not exist', async () => {
+  test('cannot create a script in another group', async () => {
     const answer = await developer.post('/api/v1/scripts', { name: 'X', group_id: groups.bots });
     expect([answer.status, answer.json.errors[0].pointer]).toEqual([422, '/group_id']);
     const { id } = await script(developer);
@@ -69,7 +69,7 @@ describe('given a developer', () => {
     expect(moved.status).toBe(422);
   });
 
-  test('when they repeat a request under its key, then they get the first answer', async () => {
+  test('gets the first response for a repeated idempotency key', async () => {
     const headers = { 'Idempotency-Key': 'make it once' };
     const key = { headers: { 'Idempotency-Key': 'make-it-once' } };
     expect((await developer.post('/api/v1/scripts', { name: 'X' }, { headers })).status).toBe(400);
@@ -83,7 +83,7 @@ describe('given a developer', () => {
     expect([other.status, other.json.code]).toEqual([422, 'idempotency_key_reused']);
   });
 
-  test('when they send a request many times at once under a key, then one is made', async () => {
+  test('creates one script for concurrent repeats of an idempotency key', async () => {
     const key = { headers: { 'Idempotency-Key': 'all-at-once' } };
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => developer.post('/api/v1/scripts', { name: 'One' }, key)),
@@ -92,8 +92,8 @@ describe('given a developer', () => {
   });
 });
 
-describe('given a script', () => {
-  test('when it is changed, then what is not named stays and null lifts a limit', async () => {
+describe('a script', () => {
+  test('keeps the settings that a change omits, and null removes a limit', async () => {
     const { id } = await script(developer, { limits: { open_files: 99 } });
     const changed = await developer.patch(
       path(id),
@@ -109,7 +109,7 @@ describe('given a script', () => {
     expect(put.json).toMatchObject({ name: 'By PUT', description: 'new', version: 3 });
   });
 
-  test('when two change different limits at once, then both changes stay', async () => {
+  test('keeps both of two concurrent changes to different limits', async () => {
     const { id } = await script(developer);
     const limits = [{ open_files: 7 }, { processes: 8 }, { cpu_seconds: 9 }];
     await Promise.all(limits.map((one) => developer.patch(path(id), { limits: one })));
@@ -117,7 +117,7 @@ describe('given a script', () => {
     expect(now).toMatchObject({ open_files: 7, processes: 8, cpu_seconds: 9 });
   });
 
-  test('when two save with the same ETag, then one is told that it has changed', async () => {
+  test('refuses the second save with the same ETag', async () => {
     const { id } = await script(developer);
     const headers = { 'If-Match': '"1"' };
     const answers = await Promise.all(
@@ -130,13 +130,13 @@ describe('given a script', () => {
     expect(any.status).toBe(200);
   });
 
-  test('when it has not changed since it was read, then the answer is short', async () => {
+  test('is answered with 304 if unchanged', async () => {
     const { id } = await script(developer);
     const answer = await developer.get(path(id), { headers: { 'If-None-Match': 'W/"1"' } });
     expect([answer.status, answer.text]).toEqual([304, '']);
   });
 
-  test('when it is switched off and on, then its version stays', async () => {
+  test('keeps its version when disabled and enabled', async () => {
     const { id } = await script(developer);
     const off = await developer.post(`${path(id)}/disable`);
     expect(off.json).toMatchObject({ enabled: false, version: 1 });
@@ -144,7 +144,7 @@ describe('given a script', () => {
     expect((await developer.post(`${path(id)}/enable`)).json.enabled).toBe(true);
   });
 
-  test('when it is deleted, then it is gone for everybody', async () => {
+  test('is hidden from all users after deletion', async () => {
     const { id } = await script(developer);
     const stale = await developer.delete(path(id), { headers: { 'If-Match': '"7"' } });
     expect(stale.status).toBe(412);
@@ -153,7 +153,7 @@ describe('given a script', () => {
     expect((await developer.delete(path(id))).status).toBe(404);
   });
 
-  test('when it belongs to others, then the answer is that of a script that never was', async () => {
+  test('of another group looks like an unknown script', async () => {
     const { id } = await script(platform.admin, { group_id: groups.bots });
     const foreign = await developer.get(path(id));
     const never = await developer.get(path(nowhere));
@@ -162,7 +162,7 @@ describe('given a script', () => {
   });
 });
 
-describe('given many scripts', () => {
+describe('many scripts', () => {
   let reader: TestClient;
   beforeAll(async () => {
     const maker = await someone(platform, { role: 'developer', groupIds: [groups.monitoring] });
@@ -171,7 +171,7 @@ describe('given many scripts', () => {
       await script(maker, { name });
   });
 
-  test('when they are read page by page, then each comes once, newest first', async () => {
+  test('are read page by page, newest first, without repeats', async () => {
     const names: string[] = [];
     let next = '/api/v1/scripts?limit=2';
     while (next !== '') {
@@ -183,7 +183,7 @@ describe('given many scripts', () => {
     expect(names).toEqual(['alphabet', 'Delta', 'Gamma', 'Beta', 'Alpha']);
   });
 
-  test('when they are searched, then part of the name is enough', async () => {
+  test('are found by a part of the name', async () => {
     const found = await reader.get('/api/v1/scripts?q=ALPHA');
     expect(found.json.items).toHaveLength(2);
     expect((await reader.get('/api/v1/scripts?enabled=false')).json.items).toEqual([]);
@@ -191,7 +191,7 @@ describe('given many scripts', () => {
     expect(foreign.json.items).toEqual([]);
   });
 
-  test('when they are read by name, then page by page in that order, whatever the case', async () => {
+  test('are sorted by name regardless of case, page by page', async () => {
     const names: string[] = [];
     let next = '/api/v1/scripts?limit=2&sort=name';
     while (next !== '') {
@@ -202,7 +202,7 @@ describe('given many scripts', () => {
     expect(names).toEqual(['Alpha', 'alphabet', 'Beta', 'Delta', 'Gamma']);
   });
 
-  test('when they are narrowed by group, tag or their last run, then what matches is there', async () => {
+  test('are filtered by group, tag and last run', async () => {
     const maker = await someone(platform, { role: 'developer', groupIds: [groups.monitoring] });
     const { id } = await script(maker, { name: 'Tagged', tags: ['prices', 'daily'] });
     const runId = await run(maker, id);
@@ -221,7 +221,7 @@ describe('given many scripts', () => {
     expect((await maker.delete(`/api/v1/scripts/${id}`)).status).toBe(204);
   });
 
-  test('when a cursor comes from elsewhere, then it is refused', async () => {
+  test('refuse a cursor of another list', async () => {
     const { next_cursor: cursor } = (await reader.get('/api/v1/scripts?limit=2')).json;
     for (const path of [
       `/api/v1/scripts?limit=2&q=a&cursor=${cursor}`,

@@ -1,4 +1,5 @@
 /** What a script's author may set, on the wire (contract §3, "Script"). */
+import { maxLabels } from '#domain/script/labels.ts';
 import {
   maxListenPort,
   maxListenPorts,
@@ -136,6 +137,15 @@ export const listenPorts = Type.Array(Type.Integer({ minimum: 0, maximum: maxLis
     'kernel. If empty, runs cannot listen.',
 });
 
+// The domain refuses text that is not a label, and says why.
+export const runsOn = Type.Array(Type.String({ minLength: 1, maxLength: 63 }), {
+  maxItems: maxLabels,
+  uniqueItems: true,
+  description:
+    'Labels that a runtime must have to execute the runs (`ORCH_RUNTIME_LABELS`). All must match. If empty, ' +
+    'every runtime executes them.',
+});
+
 export const parametersSchema = Nullable(
   Type.Object(
     {},
@@ -160,5 +170,6 @@ export const settings = {
   python: Type.Optional(python),
   start_mode: Type.Optional(startMode),
   listen_ports: Type.Optional(listenPorts),
+  runs_on: Type.Optional(runsOn),
   parameters_schema: Type.Optional(parametersSchema),
 };

@@ -14,7 +14,7 @@ afterAll(() => platform.close());
 const path = (id: string) => `/api/v1/scripts/${id}`;
 
 describe('the settings of a script', () => {
-  test('are what was asked for, and the defaults for the rest', async () => {
+  test('have the requested values, and defaults for the rest', async () => {
     const made = await developer.post('/api/v1/scripts', {
       name: 'Bot',
       retry: { max_attempts: 3 },
@@ -23,6 +23,7 @@ describe('the settings of a script', () => {
       python: '3.12',
       start_mode: 'cold',
       listen_ports: [8000, 0],
+      runs_on: ['gpu', 'zone-b'],
     });
     expect(made.json).toMatchObject({
       retry: { max_attempts: 3, backoff_seconds: 10, backoff_factor: 2, max_backoff_seconds: 3600 },
@@ -30,6 +31,7 @@ describe('the settings of a script', () => {
       environment: { TZ: 'Europe/Berlin' },
       python: '3.12',
       start_mode: 'cold',
+      runs_on: ['gpu', 'zone-b'],
       listen_ports: [8000, 0],
     });
     const plain = await developer.get(path((await script(developer)).id));
@@ -39,12 +41,13 @@ describe('the settings of a script', () => {
       environment: {},
       python: null,
       start_mode: 'warm',
+      runs_on: [],
       listen_ports: [],
       limits: { queue_seconds: 86_400 },
     });
   });
 
-  test('are merged with what is there, part by part', async () => {
+  test('are merged part by part', async () => {
     const { id } = await script(developer, { environment: { A: '1', B: '2' } });
     const changed = await developer.patch(path(id), {
       environment: { B: null, C: '3' },
@@ -70,6 +73,9 @@ describe('the settings of a script', () => {
     [{ retry: { max_attempts: 0 } }],
     [{ retry: { backoff_factor: 0.5 } }],
     [{ keep_alive: 'yes' }],
+    [{ runs_on: ['g pu'] }],
+    [{ runs_on: ['gpu', 'gpu'] }],
+    [{ runs_on: 'gpu' }],
     [{ listen_ports: [80] }],
     [{ listen_ports: ['8000'] }],
     [{ listen_ports: [65_536] }],
@@ -77,7 +83,7 @@ describe('the settings of a script', () => {
     [{ listen_ports: Array.from({ length: 17 }, (_, index) => 8000 + index) }],
     [{ entrypoint: '-c' }],
     [{ entrypoint: 'nb.ipynb' }],
-  ])('may not be %j', async (body) => {
+  ])('refuse %j', async (body) => {
     const { id } = await script(developer);
     const changed = await developer.patch(path(id), body);
     expect([changed.status, changed.json.code]).toEqual([422, 'validation_failed']);
@@ -120,7 +126,7 @@ describe('a rebuilt environment', () => {
     return rows[0]?.resolution;
   };
 
-  test('is resolved anew, as a new version of the script', async () => {
+  test('is resolved again, as a new version of the script', async () => {
     const { id } = await script(developer);
     expect(await resolution(id)).toBeNull();
     const rebuilt = await developer.post(`${path(id)}/environment/rebuild`);
@@ -130,7 +136,7 @@ describe('a rebuilt environment', () => {
     expect(await resolution(id)).not.toBe(first);
   });
 
-  test('is resolved once for a request that is repeated', async () => {
+  test('is resolved once for repeats of an idempotency key', async () => {
     const { id } = await script(developer);
     const key = { headers: { 'Idempotency-Key': `rebuild-${id}` } };
     await developer.post(`${path(id)}/environment/rebuild`, undefined, key);

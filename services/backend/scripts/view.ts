@@ -23,6 +23,7 @@ export function scriptJson(script: ScriptView) {
     python: script.python,
     start_mode: script.start_mode,
     listen_ports: script.listen_ports,
+    runs_on: script.runs_on,
     parameters_schema: script.parameters_schema,
     version: script.version,
     created_at: script.created_at,

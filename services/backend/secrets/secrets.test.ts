@@ -33,8 +33,8 @@ async function valueOf(scriptId: string, name: string): Promise<string> {
   return await vault.open({ scriptId, name, version: secret.version }, secret.sealed);
 }
 
-describe('given a secret', () => {
-  test('then it is listed with its version and who set it, and can be opened', async () => {
+describe('a secret', () => {
+  test('is listed with its version and author, and can be decrypted', async () => {
     const id = await withSecret(canary, { as_environment: true });
     const { json } = await platform.admin.get(at(id));
     expect(json).toEqual({
@@ -54,14 +54,14 @@ describe('given a secret', () => {
     expect(await valueOf(id, 'TOKEN')).toBe(canary);
   });
 
-  test('when it is set again, then the new value counts, and it stays a variable', async () => {
+  test('keeps being a variable when it gets another value', async () => {
     const id = await withSecret(canary, { as_environment: true });
     const { json } = await platform.admin.put(at(id, 'TOKEN'), { value: 'another' });
     expect([json.version, json.as_environment]).toEqual([2, true]);
     expect(await valueOf(id, 'TOKEN')).toBe('another');
   });
 
-  test('when many set it at once, then one after the other does, and the last value is whole', async () => {
+  test('has one complete value after concurrent writes', async () => {
     const id = await withSecret();
     const values = ['a value', 'b value', 'c value', 'd value'];
     const answers = await Promise.all(
@@ -71,7 +71,7 @@ describe('given a secret', () => {
     expect(values).toContain(await valueOf(id, 'TOKEN'));
   });
 
-  test('when the rows of two secrets are swapped, then neither can be read', async () => {
+  test('cannot be decrypted when its row was swapped with another', async () => {
     const id = await withSecret();
     await platform.admin.put(at(id, 'OTHER'), { value: 'another' });
     await platform.pool.query(
@@ -83,7 +83,7 @@ describe('given a secret', () => {
     await expect(valueOf(id, 'OTHER')).rejects.toThrow(/"OTHER" cannot be read/);
   });
 
-  test('when a run was given it, then it shows when, and which', async () => {
+  test('shows the runs that received it, with the version', async () => {
     const id = await withSecret();
     await asRuntime(platform, {
       type: 'ReadSecrets',
@@ -113,8 +113,8 @@ describe('given a secret', () => {
   });
 });
 
-describe('given the last secret of a script', () => {
-  test('when it is deleted, then its key is destroyed, and what is left cannot be read', async () => {
+describe('the last secret of a script', () => {
+  test('is unreadable after deletion, because its key is destroyed', async () => {
     const id = await withSecret();
     const { readModels, vault } = platform.services;
     const [copy] = await sealedSecrets(readModels, mustParse(parseScriptId, id));
@@ -127,7 +127,7 @@ describe('given the last secret of a script', () => {
     expect((await platform.admin.delete(at(id, 'TOKEN'))).status).toBe(404);
   });
 
-  test('when it is set again, then it can be read, as the version after', async () => {
+  test('is readable with the next version when it is set again', async () => {
     const id = await withSecret();
     await platform.admin.delete(at(id, 'TOKEN'));
     const { json } = await platform.admin.put(at(id, 'TOKEN'), { value: 'another' });
@@ -136,8 +136,8 @@ describe('given the last secret of a script', () => {
   });
 });
 
-describe('given several secrets', () => {
-  test('then they are listed by name, page by page', async () => {
+describe('several secrets', () => {
+  test('are listed by name, page by page', async () => {
     const { id } = await script(platform.admin);
     for (const name of ['b', 'A', 'c']) await platform.admin.put(at(id, name), { value: 'x' });
     const first = await platform.admin.get(`${at(id)}?limit=2`);
@@ -146,7 +146,7 @@ describe('given several secrets', () => {
     expect(names).toEqual(['A', 'b', 'c']);
   });
 
-  test('when one of two is deleted, then the other can still be read', async () => {
+  test('remain readable when one of them is deleted', async () => {
     const id = await withSecret();
     await platform.admin.put(at(id, 'OTHER'), { value: 'another' });
     await platform.admin.delete(at(id, 'TOKEN'));
@@ -154,7 +154,7 @@ describe('given several secrets', () => {
   });
 });
 
-describe('what cannot be a secret', () => {
+describe('an invalid secret', () => {
   test.each([
     ['7UP', { value: 'x' }],
     ['a-b', { value: 'x' }],
@@ -167,13 +167,13 @@ describe('what cannot be a secret', () => {
     ['LD_PRELOAD', { value: 'x', as_environment: true }],
     ['PYTHONPATH', { value: 'x', as_environment: true }],
     ['ORCH_SOCKET', { value: 'x', as_environment: true }],
-  ])('when %s is set to %j, then it is refused', async (name, body) => {
+  ])('is refused: %s with %j', async (name, body) => {
     const { id } = await script(platform.admin);
     const { status, json } = await platform.admin.put(at(id, name), body);
     expect([status, json.code]).toEqual([422, 'validation_failed']);
   });
 
-  test('when the master key is another one than the script has its key of, then it is said', async () => {
+  test('is reported when the master key is another than that of the script', async () => {
     const id = await withSecret();
     await platform.pool.query(`UPDATE data_keys SET master_key_id = 'x' WHERE script_id = $1`, [
       id,
@@ -184,8 +184,8 @@ describe('what cannot be a secret', () => {
   });
 });
 
-describe('given copies of a script with a secret', () => {
-  test('then they have none of it', async () => {
+describe('copies of a script with a secret', () => {
+  test('do not contain the secret', async () => {
     const id = await withSecret();
     const copy = await platform.admin.post(`/api/v1/scripts/${id}/copy`);
     expect((await platform.admin.get(at(copy.json.id))).json.items).toEqual([]);
@@ -195,7 +195,7 @@ describe('given copies of a script with a secret', () => {
 });
 
 describe('the value of a secret', () => {
-  test('is in no table, no answer and no log line', async () => {
+  test('is in no table, response or log line', async () => {
     const id = await withSecret(canary, { as_environment: true });
     const developer = await someone(platform, { role: 'developer', groupIds: [groups.custom] });
     const keyed = { headers: { 'Idempotency-Key': 'canary' } };

@@ -51,13 +51,13 @@ const whole = {
   isWhole: true,
 };
 
-test('who can unpack a file is sent what the build has packed', async () => {
+test('serves precompressed files to clients that accept them', async () => {
   expect(await load('chunks/packed.js', 'gzip, br')).toEqual({ ...whole, encoding: 'br' });
   expect(await load('chunks/packed.js', 'gzip')).toEqual({ ...whole, encoding: null });
   expect(await load('chunks/plain.js', 'br')).toEqual({ ...whole, encoding: null });
 });
 
-test('who takes anything gets the start page, and no page for what is none', async () => {
+test('serves the start page to clients that accept any type, but not for invalid paths', async () => {
   const { port } = server.address() as AddressInfo;
   const status = async (path: string, accept: string) =>
     (await fetch(`http://127.0.0.1:${port}${path}`, { headers: { Accept: accept } })).status;
@@ -66,6 +66,6 @@ test('who takes anything gets the start page, and no page for what is none', asy
   expect(await status('/nothing', '*/*')).toBe(404);
 });
 
-test('what is not there is not there in any form', async () => {
+test('answers 404 for missing files in every form', async () => {
   expect(await load('chunks/none.js', 'br')).toMatchObject({ status: 404 });
 });

@@ -23,8 +23,8 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-describe('given somebody without an account', () => {
-  test('the wheel is the same at every download, and no other file is there', async () => {
+describe('an anonymous client', () => {
+  test('downloads the same wheel each time, and no other file', async () => {
     const [one, other] = await Promise.all(
       [name, name].map(async (file) => await fetch(`${platform.origin}/sdk/${file}`)),
     );
@@ -39,7 +39,7 @@ describe('given somebody without an account', () => {
     }
   });
 
-  test('the index leads to it, with its hash', async () => {
+  test('finds the wheel with its hash in the index', async () => {
     const projects = await (await fetch(`${platform.origin}/sdk/simple/`)).text();
     expect(projects).toContain('href="/sdk/simple/script-orchestration-sdk/"');
     const files = await (
@@ -73,8 +73,8 @@ import orchestrator, os
 print(os.path.exists(os.path.join(os.path.dirname(orchestrator.__file__), "py.typed")))
 `;
 
-describeWith({ service: 'pip', ...(await findPip()) }, 'given pip', () => {
-  test('it installs the package from the index and from its address, which works in the local mode', async () => {
+describeWith({ service: 'pip', ...(await findPip()) }, 'pip', () => {
+  test('installs the package from the index and from its URL, which works in local mode', async () => {
     const home = join(folder, 'environment');
     await run('python3', ['-m', 'venv', '--without-pip', home]);
     const into = ['-m', 'pip', '--python', join(home, 'bin', 'python')];
@@ -102,5 +102,5 @@ describeWith({ service: 'pip', ...(await findPip()) }, 'given pip', () => {
     expect((await python(script)).stderr).toContain('"count": 2');
     const checked = await run('python3', [...into, 'check']);
     expect(checked.stdout).toContain('No broken requirements');
-  }, 60_000);
+  }, 180_000);
 });

@@ -18,7 +18,7 @@ const everything = {
   payloads_days: null,
 };
 
-test('everything is kept until an administrator says for how long', async () => {
+test('everything is kept until an administrator sets a retention period', async () => {
   const nobody = { ...everything, changed_at: null, changed_by: null };
   expect((await platform.admin.get(path)).json).toEqual(nobody);
   const changed = await platform.admin.sendJson('PUT', path, { logs_days: 30, samples_days: 7 });
@@ -46,8 +46,8 @@ async function endedRun(): Promise<string> {
   return id;
 }
 
-describe('given a run of which things are no longer kept', () => {
-  test('when its log has gone, then the run and the log say so', async () => {
+describe('a run with expired data', () => {
+  test('reports its removed log', async () => {
     const id = await endedRun();
     expect((await platform.admin.get(`/api/v1/runs/${id}`)).json.removed).toEqual([]);
     await removeLogs(
@@ -64,13 +64,13 @@ describe('given a run of which things are no longer kept', () => {
     expect(plain.text).toBe('… 3 lines were removed by retention …\n');
   });
 
-  test('when a run had not ended as the removal passed it, then nothing is gone of it', async () => {
+  test('keeps its data if it had not ended at the time of the removal', async () => {
     const id = await endedRun();
     await advance(platform.pool, 'logs', id, [id]);
     expect((await platform.admin.get(`/api/v1/runs/${id}`)).json.removed).toEqual([]);
   });
 
-  test('when its parameters have gone, then it says so and cannot be repeated', async () => {
+  test('reports its removed parameters, and cannot be repeated', async () => {
     const id = await endedRun();
     const { rows } = await platform.pool.query<{ sha256: string }>(
       'SELECT params_sha256 AS sha256 FROM runs WHERE run_id = $1',

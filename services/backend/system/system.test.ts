@@ -19,8 +19,8 @@ afterAll(async () => {
   await rm(dashboardDir, { recursive: true });
 });
 
-describe('given a backend that is well', () => {
-  test('when it is asked how it is, then it says so without a token', async () => {
+describe('a healthy backend', () => {
+  test('reports its health without a token', async () => {
     for (const path of ['/health', '/livez']) {
       const answer = await platform.anonymous.get(path);
       expect([answer.status, answer.json]).toEqual([200, { status: 'ok' }]);
@@ -32,7 +32,7 @@ describe('given a backend that is well', () => {
     });
   });
 
-  test('when its settings are listed, then administrators alone are told of them', async () => {
+  test('lists its settings for administrators only', async () => {
     const path = '/api/v1/system/settings';
     const { json } = await platform.admin.get(path);
     expect(json.documented_in).toBe('docs/settings.md');
@@ -47,7 +47,7 @@ describe('given a backend that is well', () => {
     expect((await developer.get(path)).status).toBe(403);
   });
 
-  test('when its figures are read, then routes are templates', async () => {
+  test('labels its metrics with route templates', async () => {
     const id = '01900000-0000-7000-8000-000000000004';
     await platform.admin.get(`/api/v1/runs/${id}`);
     const figures = async () => (await platform.anonymous.get('/metrics')).text;
@@ -58,14 +58,14 @@ describe('given a backend that is well', () => {
     expect(text).not.toContain(id);
   });
 
-  test('when somebody asks what runs here, then they learn it', async () => {
+  test('reports its version', async () => {
     const answer = await platform.admin.get('/api/v1/system/info');
     expect(answer.json).toMatchObject({ version: '0.1.13', edition: 'minimal' });
     expect(answer.json.event_position).toBeGreaterThan(4);
     expect(answer.json.services[0].name).toBe('backend');
   });
 
-  test('when any answer comes, then it carries the headers that browsers need', async () => {
+  test('sets the security headers on each response', async () => {
     const { headers } = await platform.anonymous.get('/health');
     expect(headers.get('content-security-policy')).toContain("default-src 'self'");
     expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
@@ -81,8 +81,8 @@ describe('given a backend that is well', () => {
   });
 });
 
-describe('given the API description', () => {
-  test('when it is served, then it is the one in docs/openapi.json', async () => {
+describe('the API description', () => {
+  test('is the one in docs/openapi.json', async () => {
     const served = await platform.anonymous.get('/openapi.json');
     expect(served.text).toBe(apiDescription());
     const file = new URL('../../../docs/openapi.json', import.meta.url);
@@ -91,7 +91,7 @@ describe('given the API description', () => {
     );
   });
 
-  test('when the documentation is opened, then all of it comes from here', async () => {
+  test('loads nothing from other hosts', async () => {
     const page = await platform.anonymous.get('/docs');
     expect(page.headers.get('content-type')).toContain('text/html');
     expect(page.text).not.toMatch(/https?:\/\/|<script>/);
@@ -102,14 +102,14 @@ describe('given the API description', () => {
   });
 });
 
-describe('given addresses that lead nowhere', () => {
-  test('when they are below the API, then nobody learns that without a token', async () => {
+describe('unknown URLs', () => {
+  test('below the API require a token', async () => {
     const unknown = await platform.anonymous.get('/api/v1/nothing');
     expect([unknown.status, unknown.json.code]).toEqual([401, 'unauthenticated']);
     expect((await platform.admin.get('/api/v1/nothing')).json.code).toBe('not_found');
   });
 
-  test('when they look like public ones, then they are not public', async () => {
+  test('that resemble public ones are not public', async () => {
     for (const path of [
       '/api/v1/scripts/health',
       '/api/v1/scripts?/health',
@@ -133,20 +133,20 @@ describe('given addresses that lead nowhere', () => {
     '/health/',
     '/openapi.json/',
     '/sdk//simple',
-  ])('when it is %s, then there is nothing', async (path) => {
+  ])('are not found: %s', async (path) => {
     expect((await platform.anonymous.get(path)).status).toBe(404);
   });
 });
 
-describe('given the dashboard', () => {
+describe('the dashboard', () => {
   const html = { headers: { Accept: 'text/html' } };
 
-  test('when it is not built, then a page says how to build it', async () => {
+  test('explains how to build it when it is missing', async () => {
     const answer = await platform.anonymous.get('/', html);
     expect([answer.status, answer.text]).toEqual([503, expect.stringContaining('make install')]);
   });
 
-  test('when it is built, then its page serves every address that is a page', async () => {
+  test('serves its page at each page URL', async () => {
     await mkdir(join(dashboardDir, '_app/immutable'), { recursive: true });
     await writeFile(join(dashboardDir, 'index.html'), '<p>the dashboard</p>');
     await writeFile(join(dashboardDir, '_app/immutable/a.js'), 'export {}');
@@ -161,8 +161,8 @@ describe('given the dashboard', () => {
   });
 });
 
-describe('given a dependency that is down', () => {
-  test('when it is the bus, then the backend is ready, and says so', async () => {
+describe('an unavailable dependency', () => {
+  test('does not affect readiness, and is reported, if it is the bus', async () => {
     const own = await startTestBackend();
     Object.assign(own.services.bus, { problem: 'NATS cannot be reached' });
     const ready = await own.anonymous.get('/readyz');
@@ -173,7 +173,7 @@ describe('given a dependency that is down', () => {
     await own.close();
   });
 
-  test('when a request needs it, then it is told to come back', async () => {
+  test('answers requests that need it with 503', async () => {
     const down = () => Promise.reject(new ObjectStoreUnavailable('away'));
     const own = await startTestBackend();
     Object.assign(own.services.objects, { head: down, putStream: down });

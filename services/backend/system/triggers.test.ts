@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => platform.close());
 
-test('triggers are paused and resumed, and the platform says so', async () => {
+test('pauses and resumes triggers, and reports the state', async () => {
   const triggers = async () => (await platform.admin.get('/api/v1/system/info')).json.triggers;
   expect(await triggers()).toEqual({ paused: false, since: null, by: null });
   const paused = await platform.admin.post('/api/v1/system/pause');

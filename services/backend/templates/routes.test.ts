@@ -9,8 +9,8 @@ beforeAll(async () => {
 });
 afterAll(() => platform.close());
 
-describe('given a new installation', () => {
-  test('when its examples are made again, as after a start that was cut off, then they are there once', async () => {
+describe('a new installation', () => {
+  test('has its examples once, also when creating them was interrupted', async () => {
     const { services, admin } = platform;
     for (const _ of ['once', 'again']) {
       await makeExamples(services, (command, cause) => carryOut(command, cause, services));
@@ -28,8 +28,8 @@ describe('given a new installation', () => {
   });
 });
 
-describe('given the templates', () => {
-  test('when they are listed, then there are three', async () => {
+describe('templates', () => {
+  test('are listed', async () => {
     const { items } = (await platform.admin.get('/api/v1/templates')).json;
     expect(items.map((one: { id: string }) => one.id)).toEqual([
       'http-monitor',
@@ -38,7 +38,7 @@ describe('given the templates', () => {
     ]);
   });
 
-  test('when a script is made of one, then it has its files', async () => {
+  test('provide the files of a new script', async () => {
     const body = { name: 'Orders', template: 'etl-job', entrypoint: 'job.py' };
     const { id, storage_used_bytes } = (await platform.admin.post('/api/v1/scripts', body)).json;
     const { items } = (await platform.admin.get(`/api/v1/scripts/${id}/files`)).json as {
@@ -50,7 +50,7 @@ describe('given the templates', () => {
     expect(csv.text).toMatch(/^order,country/);
   });
 
-  test('when a template is unknown, then there is no script', async () => {
+  test('are refused if unknown', async () => {
     const body = { name: 'X', template: 'virus' };
     const answer = await platform.admin.post('/api/v1/scripts', body);
     expect([answer.status, answer.json.errors[0].pointer]).toEqual([422, '/template']);

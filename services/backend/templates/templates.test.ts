@@ -22,7 +22,7 @@ afterEach(async () => {
 });
 
 describe.each([undefined, ...templateIds])('the template %s', (id) => {
-  test('runs as it is, with no network and no settings', async () => {
+  test('runs unchanged, without network or settings', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'orch-template-'));
     folders.push(folder);
     const files = await templateFiles(id);

@@ -10,6 +10,9 @@ export interface Frame {
     readonly stop_requested: boolean;
   };
   readonly script?: { readonly id: string; readonly name: string; readonly description: string };
+  readonly run_id?: string;
+  readonly progress?: { readonly fraction: number; readonly text: string };
+  readonly span?: { readonly status: string };
   readonly position?: number;
   readonly resource?: string;
   readonly id?: string;

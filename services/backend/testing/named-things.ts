@@ -1,6 +1,7 @@
 /** What the paths of operations name: made for a test, in a group, of somebody. */
 import { objectKey } from '#domain/ports/object-keys.ts';
 import { mustParse, parseCommandId, parseSessionId, parseUserId } from '#domain/kernel/ids.ts';
+import { reportRuntime } from '#infra/postgres/queue/runtimes.ts';
 import type { Operation } from '../http/operation.ts';
 import {
   apiToken,
@@ -121,6 +122,18 @@ const makers: Readonly<Record<string, Make>> = {
     const runId = await failWith(platform, await scriptIn(platform, groupId));
     const { json } = await platform.admin.get(`/api/v1/runs/${runId}`);
     return (json as { error_group_id: string }).error_group_id;
+  },
+  runtime_id: async ({ pool }) => {
+    await reportRuntime(pool, {
+      runtime_id: 'runtime-1',
+      started_at: new Date('2026-01-01T00:00:00Z'),
+      slots: 4,
+      running: 0,
+      layers: [],
+      python: null,
+      labels: ['gpu'],
+    });
+    return 'runtime-1';
   },
   notification_id: async (platform, { groupId }) =>
     await notice(platform, await scriptIn(platform, groupId)),

@@ -28,6 +28,7 @@ import {
 } from '#infra/backup/files.ts';
 import { makeBackup } from '#infra/backup/make.ts';
 import { expect } from 'vitest';
+import type { LogLevel } from '#domain/ports/run-logs.ts';
 import type { TestBackend } from './test-backend.ts';
 import { TestClient } from './test-client.ts';
 
@@ -312,11 +313,13 @@ export async function writeLines(
   runId: string,
   firstSeq: number,
   texts: readonly string[],
+  levels: readonly (LogLevel | null)[] = [],
 ): Promise<void> {
   const items = texts.map((text, index) => ({
     seq: firstSeq + index,
     time: '2026-11-21T02:31:00.000Z',
     stream: 'stdout' as const,
+    level: levels[index] ?? null,
     text,
   }));
   const lastSeq = firstSeq + texts.length - 1;
@@ -343,9 +346,23 @@ export async function refusals({ backend, pool }: TestBackend): Promise<readonly
 }
 
 /** How many events there are of anything but refusals and sign-ins. */
-export async function deeds({ pool }: TestBackend): Promise<number> {
-  const { rows } = await pool.query<{ count: number }>(
-    `SELECT count(*) FROM events WHERE type NOT IN ('RequestRefused', 'SessionOpened')`,
+export async function deeds(platform: TestBackend): Promise<number> {
+  return (await eventCounts(platform)).deeds;
+}
+
+export interface EventCounts {
+  /** Events other than refusals and sign-ins. */
+  readonly deeds: number;
+  readonly refusals: number;
+}
+
+/** Counts the events after all refusals are recorded. Postgres counts them: no row is read. */
+export async function eventCounts({ backend, pool }: TestBackend): Promise<EventCounts> {
+  await backend.settle();
+  const { rows } = await pool.query<EventCounts>(
+    `SELECT count(*) FILTER (WHERE type NOT IN ('RequestRefused', 'SessionOpened'))::int AS deeds,
+       count(*) FILTER (WHERE type = 'RequestRefused')::int AS refusals
+     FROM events`,
   );
-  return rows[0]?.count ?? 0;
+  return rows[0] ?? { deeds: 0, refusals: 0 };
 }

@@ -32,7 +32,7 @@ AD      schedules:write                               createSchedule changeSched
 
 ADO     runs:write       runScript rerunRun stopRun stopScriptRuns
 ADOV    runs:read,runs:write     listRuns listScriptRuns getRun listRunEvents explainRun traceRun readRunLogs
-ADOV    runs:read,runs:write     readRunSamples listArtifacts getArtifact
+ADOV    runs:read,runs:write     readRunSamples listRunSpans listArtifacts getArtifact
 ADOV    runs:read,runs:write     dashboardStats dashboardTimeseries dashboardNow
 ADOV    runs:read,runs:write     listErrorGroups getErrorGroup listErrorGroupRuns
 ADO     runs:write       changeErrorGroup
@@ -44,7 +44,7 @@ AD      webhooks:write   listWebhooks createWebhook getWebhook changeWebhook del
 AD      webhooks:write   listWebhookDeliveries redeliverWebhook
 AD      webhooks:write   listChains createChain getChain changeChain deleteChain listChainOccurrences
 
-ADOV    any              listGroups getGroup systemInfo mcpInfo
+ADOV    any              listGroups getGroup systemInfo mcpInfo listRuntimes
 ADOV    admin            listTokens revokeToken
 ADOV    none             createToken
 A       admin            createGroup changeGroup deleteGroup
@@ -55,6 +55,7 @@ A       admin            listChannels createChannel getChannel changeChannel del
 A       admin            rotateChannelSecret listRules createRule getRule changeRule deleteRule
 A       admin            listNotificationDeliveries getNotificationDelivery redeliverNotification
 A       admin            purgeScript pauseTriggers resumeTriggers getRetention changeRetention listSettings
+A       admin            drainRuntime resumeRuntime
 A       admin            exportConfiguration importConfiguration
 A       admin            getUpdates checkUpdates applyUpdate rollBackUpdate discardRollback listUpdates
 A       admin            getBackupSchedule changeBackupSchedule listBackups makeBackup getBackup downloadBackup

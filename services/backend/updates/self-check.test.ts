@@ -30,7 +30,7 @@ afterAll(() => platform.close());
 const scripts = async () =>
   (await platform.pool.query<{ name: string }>('SELECT name FROM scripts WHERE NOT deleted')).rows;
 
-test('one run of a script of its own is reported until its end, and the script is purged', async () => {
+test('reports one run of its own script until its end, and purges the script', async () => {
   const queued = await checkRuns(wanted, parts);
   expect(queued).toMatchObject({ status: 'queued', answer: null, others: { started: 0 } });
   expect(await checkRuns(wanted, parts)).toEqual(queued);

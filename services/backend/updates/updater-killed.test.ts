@@ -93,13 +93,13 @@ async function makeBackups(): Promise<void> {
 
 const story = async () => (await readUpdates(platform.pool)).stories[0];
 
-describe('given an update that was asked for', () => {
-  test('when nobody is killed, then these are all of the steps', async () => {
+describe('a requested update', () => {
+  test('has exactly these steps when it is not interrupted', async () => {
     expect(await stepsOf(program, args)).toEqual(steps);
   });
 
   test.each(steps)(
-    'when everything is killed before %s, then nothing has changed, and the next goes on',
+    'changes nothing when killed before %s, and is continued by the next process',
     async (step) => {
       await killedBefore(step, program, args);
       const releases = new Releases(folder);

@@ -117,8 +117,8 @@ async function work(one = updater()): Promise<void> {
 
 const story = async () => (await readUpdates(platform.pool)).stories[0];
 
-describe('given an update that was asked for', () => {
-  test('when it is carried out, then each step is recorded, and the restart is asked for', async () => {
+describe('a requested update', () => {
+  test('records each step, and requests the restart', async () => {
     const updateId = await given();
     await work();
     expect((await story())?.steps.map(({ step }) => step)).toEqual(updateSteps.slice(0, 4));
@@ -140,7 +140,7 @@ describe('given an update that was asked for', () => {
   });
 
   test.each(updateSteps)(
-    'when everything dies in the step "%s", then the next process goes on',
+    'is continued by the next process after a crash in the step "%s"',
     async (step) => {
       const updateId = await given();
       await work(dyingIn(step)).catch(() => undefined);
@@ -176,7 +176,7 @@ describe('given an update that was asked for', () => {
       /does not match its signature/,
     ],
   ] as const)(
-    'when what comes in the step "%s" %s, then it fails, and nothing was changed',
+    'fails in the step "%s" without changes when the release %s',
     async (step, _, spoil, reason) => {
       await given();
       await spoil();
@@ -188,7 +188,7 @@ describe('given an update that was asked for', () => {
     },
   );
 
-  test('when it is changed after it was verified, then it is not opened', async () => {
+  test('does not open a release that changed after verification', async () => {
     await given();
     const one = updater();
     const backups = setInterval(() => void makeBackups(), 50);
@@ -199,7 +199,7 @@ describe('given an update that was asked for', () => {
     expect(await story()).toMatchObject({ status: 'failed', step: 'prepare' });
   });
 
-  test('when the backup does not come, then it fails', async () => {
+  test('fails without a backup', async () => {
     await given();
     const one = updater({ backupPatienceMs: -1 });
     while ((await one.runOnce(signal)) === true);
@@ -207,7 +207,7 @@ describe('given an update that was asked for', () => {
   });
 });
 
-describe('the database from before an update', () => {
+describe('the database copy from before an update', () => {
   let updateId: UpdateId;
   const kept = () => join(folder, 'postgres-before');
   beforeEach(async () => {
@@ -237,14 +237,14 @@ describe('the database from before an update', () => {
     expect(left()).toEqual([false, false]);
   });
 
-  test('is removed once its rollback is discarded, also after a death in the midst of it', async () => {
+  test('is removed once its rollback is discarded, also after a crash during removal', async () => {
     await platform.accepted({ type: 'DiscardRollback', updateId, cause: 'requested' });
     await rm(kept(), { recursive: true });
     await work(updater({ clock: at('2026-11-21T01:00:00.000Z') }));
     expect(left()).toEqual([false, false]);
   });
 
-  test('takes the place of the database in a rollback, and does not expire meanwhile', async () => {
+  test('replaces the database in a rollback, and does not expire meanwhile', async () => {
     const rollbackId = mustParse(parseUpdateId, systemIds.next());
     const back = { kind: 'rollback', from: '0.1.13', to: '0.1.12' } as const;
     releases.write('active', {
@@ -263,7 +263,7 @@ describe('the database from before an update', () => {
     await platform.accepted({ type: 'FailUpdate', updateId: rollbackId, reason: 'over' });
   });
 
-  test('is missing: the rollback fails and changes nothing', async () => {
+  test('fails the rollback without changes when it is missing', async () => {
     releases.remove('copy');
     const back = { kind: 'rollback', from: '0.1.13', to: '0.1.12' } as const;
     const rollbackId = mustParse(parseUpdateId, systemIds.next());

@@ -27,7 +27,7 @@ afterAll(() => platform.close());
 const path = '/api/v1/system/updates';
 const post = (what: string, body?: object) => platform.admin.post(`${path}/${what}`, body);
 
-test('without a repository, updates say how to set one', async () => {
+test('explains how to configure a repository if there is none', async () => {
   const { updates } = platform.services;
   Object.assign(platform.services, { updates: { ...updates, provider: undefined } });
   for (const answer of [await post('check'), await post('apply', { version: '9.9.9' })]) {
@@ -42,7 +42,7 @@ test('without a repository, updates say how to set one', async () => {
   Object.assign(platform.services, { updates });
 });
 
-test('what is found is shown; what cannot be trusted, or read, is told apart', async () => {
+test('shows available releases, and reports untrusted and unreadable ones separately', async () => {
   expect((await post('check')).json).toMatchObject({
     latest: { version: nextRelease.version, notes: 'Better.' },
     update_available: true,
@@ -58,7 +58,7 @@ test('what is found is shown; what cannot be trusted, or read, is told apart', a
   expect((await post('check')).json).toMatchObject({ code: 'unavailable' });
 });
 
-test('an edition of images installs nothing itself', async () => {
+test('installs nothing itself in the edition of images', async () => {
   for (const answer of [
     await post('apply', { version: nextRelease.version }),
     await post('rollback'),
@@ -68,7 +68,7 @@ test('an edition of images installs nothing itself', async () => {
   expect((await platform.admin.get(`${path}/history`)).json).toEqual({ items: [] });
 });
 
-test('the release before is not gone back to where it would not know the database', async () => {
+test('refuses a rollback to a release that does not support the database', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'orch-updates-'));
   const releases = new Releases(folder);
   const [now, before] = [join(folder, 'now'), join(folder, 'before')];
@@ -87,7 +87,7 @@ test('the release before is not gone back to where it would not know the databas
   await rm(folder, { recursive: true });
 });
 
-test('a rollback that loses events asks for a confirmation, until the copy is discarded', async () => {
+test('asks for a confirmation of a rollback that loses events, until the copy is discarded', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'orch-updates-'));
   const releases = new Releases(folder);
   const [now, before] = [join(folder, 'now'), join(folder, 'before')];

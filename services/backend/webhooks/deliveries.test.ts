@@ -42,8 +42,8 @@ async function bodyOf(runId: string): Promise<string> {
   return Buffer.from(splitWebhookPayload(stored ?? new Uint8Array()).body).toString();
 }
 
-describe('given calls of a webhook', () => {
-  test('then each that made a run is told of, with who called', async () => {
+describe('the deliveries of a webhook', () => {
+  test('list each call that created a run, with the caller', async () => {
     const { id, token } = await hooked();
     const { run_id: runId } = (await call(token, 'hello')).json;
     expect((await deliveries(id)).items).toEqual([
@@ -63,7 +63,7 @@ describe('given calls of a webhook', () => {
     ]);
   });
 
-  test('then they come in pages, of both kinds, newest first', async () => {
+  test('are listed in pages, including refused calls, newest first', async () => {
     const { id, token, scriptId } = await hooked();
     const { run_id: first } = (await call(token, '1')).json;
     await developer.post(`/api/v1/scripts/${scriptId}/disable`);
@@ -78,7 +78,7 @@ describe('given calls of a webhook', () => {
     expect(rest.next_cursor).toBeNull();
   });
 
-  test('when one is delivered again, then another run gets the same', async () => {
+  test('can be sent again, which creates another run', async () => {
     const { id, token } = await hooked();
     const { run_id: first } = (await call(token, 'hello')).json;
     const again = await redeliver(id, first);
@@ -94,7 +94,7 @@ describe('given calls of a webhook', () => {
     expect(shown.requested_by).toMatch(/^developer/);
   });
 
-  test('when one was refused for want of a slot, then it can be delivered when there is one', async () => {
+  test('can be sent again after a refusal at the concurrency limit', async () => {
     const { id, token, scriptId } = await hooked({}, { max_concurrent_runs: 1 });
     const active = await run(developer, scriptId);
     expect((await call(token, 'late')).status).toBe(409);
@@ -114,7 +114,7 @@ describe('given calls of a webhook', () => {
     expect(await bodyOf(again.json.run_id)).toBe('late');
   });
 
-  test('when they come too fast, then those that were turned away are counted', async () => {
+  test('count the calls that exceeded the rate limit', async () => {
     const { id, token } = await hooked({ rate_limit_per_minute: 1 });
     await Promise.all(Array.from({ length: 30 }, () => call(token, 'x')));
     const refused = (await deliveries(id)).items.filter(
@@ -128,7 +128,7 @@ describe('given calls of a webhook', () => {
     expect((await redeliver(id, refused[0].id)).json.code).toBe('content_removed');
   });
 
-  test('when what one brought is kept no longer, then that is said', async () => {
+  test('report content that is no longer retained', async () => {
     const { id, token } = await hooked();
     const { run_id: runId } = (await call(token, 'gone soon')).json;
     const { trigger } = (await developer.get(`/api/v1/runs/${runId}`)).json;
@@ -138,7 +138,7 @@ describe('given calls of a webhook', () => {
     expect([answer.status, answer.json.code]).toEqual([410, 'content_removed']);
   });
 
-  test('when one of another webhook is named, or none, then there is nothing', async () => {
+  test('are not found under another webhook', async () => {
     const [one, other] = [await hooked(), await hooked()];
     const { run_id: foreign } = (await call(other.token, 'x')).json;
     for (const delivery of [foreign, nowhere]) {
@@ -147,7 +147,7 @@ describe('given calls of a webhook', () => {
   });
 });
 
-test('given more refused calls than are kept of a webhook, then the newest stay', async () => {
+test('keeps only the newest refused calls of a webhook', async () => {
   const { database, clock, ids, logger } = platform.services;
   const misses = new WebhookMisses({ database, clock, ids, logger });
   const { id } = await hooked();

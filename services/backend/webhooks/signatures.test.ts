@@ -31,11 +31,11 @@ function githubFault(header: string | undefined, body = github.body): string | u
   return signatureFault(headers, Buffer.from(body), github.secret, now);
 }
 
-test('a call that is signed as the standard says is let in', () => {
+test('accepts a call signed according to the standard', () => {
   expect(standardFault()).toBeUndefined();
 });
 
-test('while the sender changes its secret, one of several signatures is enough', () => {
+test('accepts one of several signatures during a secret rotation', () => {
   const old = `v1,${Buffer.alloc(32).toString('base64')}`;
   const { 'webhook-signature': good } = standard.headers;
   expect(standardFault({ 'webhook-signature': `v1a,AAAA ${old} ${good}` })).toBeUndefined();
@@ -50,7 +50,7 @@ test.each([
   ['no signature', { 'webhook-signature': '' }, standard.body],
   ['a signature of another version', { 'webhook-signature': 'v2,g0hM9Ss' }, standard.body],
   ['one that is cut', { 'webhook-signature': 'v1,g0hM9SsE' }, standard.body],
-])('a call with %s is not', (_name, changes, body) => {
+])('refuses a call with %s', (_name, changes, body) => {
   expect(standardFault(changes, body)).toMatch(/webhook-/);
 });
 
@@ -59,18 +59,18 @@ test.each([
   [301, false],
   [-300, true],
   [-301, false],
-])('a call whose time is %i seconds off: %s', (seconds, isLetIn) => {
+])('checks a call whose time is %i seconds off: %s', (seconds, isLetIn) => {
   expect(standardFault({}, standard.body, later(seconds)) === undefined).toBe(isLetIn);
 });
 
-test('a call that is signed as GitHub does it is let in, and no other', () => {
+test('accepts only a call signed the way GitHub does', () => {
   expect(githubFault(github.header)).toBeUndefined();
   expect(githubFault(github.header, 'Hello')).toMatch('X-Hub-Signature-256');
   expect(githubFault('sha1=757107ea')).toMatch('X-Hub-Signature-256');
   expect(githubFault(undefined)).toMatch('must be signed');
 });
 
-test('a new secret signs, and is no other', () => {
+test('creates a different secret each time', () => {
   const secret = newSigningSecret();
   expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
   expect(newSigningSecret()).not.toBe(secret);

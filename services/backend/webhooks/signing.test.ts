@@ -43,8 +43,8 @@ function signed(secret: string, body: string, id = 'msg_1', at = Date.now()) {
   };
 }
 
-describe('given a webhook whose calls are signed', () => {
-  test('when it is made, then the secret is shown once, and nowhere is it kept in plain', async () => {
+describe('a webhook with signed calls', () => {
+  test('shows its secret once, and stores it encrypted', async () => {
     const hook = await signedHook();
     expect(hook.signing_secret).toMatch(/^whsec_/);
     const listed = await developer.get(path);
@@ -60,7 +60,7 @@ describe('given a webhook whose calls are signed', () => {
     expect(JSON.stringify(platform.logged)).not.toContain(hook.signing_secret);
   });
 
-  test('when a call is signed, then its run starts, and a repetition is told of that one', async () => {
+  test('starts a run for a signed call, and returns the same run for a repeat', async () => {
     const hook = await signedHook();
     const headers = signed(hook.signing_secret, 'x');
     const first = await call(hook, 'x', headers);
@@ -77,7 +77,7 @@ describe('given a webhook whose calls are signed', () => {
     ]);
   });
 
-  test('when GitHub signs, then its run starts', async () => {
+  test('accepts signatures of GitHub', async () => {
     const hook = await signedHook();
     const mac = createHmac('sha256', hook.signing_secret).update('{}').digest('hex');
     const headers = { 'X-Hub-Signature-256': `sha256=${mac}`, 'X-GitHub-Event': 'push' };
@@ -85,7 +85,7 @@ describe('given a webhook whose calls are signed', () => {
     expect((await call(hook, '{ }', headers)).status).toBe(401);
   });
 
-  test('when the signature does not hold, then nothing runs, and the refusal is counted', async () => {
+  test('refuses an invalid signature, and counts the refusal', async () => {
     const hook = await signedHook();
     const before = await deeds(platform);
     const answers = [
@@ -111,7 +111,7 @@ describe('given a webhook whose calls are signed', () => {
     expect(items.reduce((sum: number, one: { count: number }) => sum + one.count, 0)).toBe(3);
   });
 
-  test('when it gets another secret, then that alone counts, and the token stays', async () => {
+  test('accepts only the new secret after a rotation, and keeps its token', async () => {
     const hook = await signedHook();
     const rotated = await developer.post(`${path}/${hook.id}/rotate`, { what: 'signing_secret' });
     expect(rotated.json).not.toHaveProperty('token');
@@ -123,7 +123,7 @@ describe('given a webhook whose calls are signed', () => {
     expect((await call(token, 'x', signed(secret, 'x', 'msg_2'))).status).toBe(202);
   });
 
-  test('when calls need no signature any more, then its key is destroyed', async () => {
+  test('destroys its key when signatures are no longer required', async () => {
     const hook = await signedHook();
     const keys = async () => {
       const text = 'SELECT count(*) AS count FROM data_keys WHERE script_id = $1';
@@ -142,7 +142,7 @@ describe('given a webhook whose calls are signed', () => {
     expect(await keys()).toBe(0);
   });
 
-  test('when its key is of another master key, then calls are told to come again', async () => {
+  test('asks callers to retry when its key belongs to another master key', async () => {
     const hook = await signedHook();
     await platform.pool.query(`UPDATE data_keys SET master_key_id = 'x' WHERE script_id = $1`, [
       hook.id,
@@ -152,7 +152,7 @@ describe('given a webhook whose calls are signed', () => {
   });
 });
 
-test('given a webhook whose calls are not signed, then there is no secret to change', async () => {
+test('a webhook without signed calls has no secret to rotate', async () => {
   const hook = await signedHook({});
   expect(hook).not.toHaveProperty('signing_secret');
   const answer = await developer.post(`${path}/${hook.id}/rotate`, { what: 'signing_secret' });

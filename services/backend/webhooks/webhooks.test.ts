@@ -36,8 +36,8 @@ async function hooked(settings: object = {}, ofScript: object = {}) {
   return { scriptId, ...(await webhook(developer, scriptId, settings)) };
 }
 
-describe('given a webhook', () => {
-  test('when it is called with anything, then a run gets it byte for byte', async () => {
+describe('a webhook', () => {
+  test('passes the body of a call to a run byte for byte', async () => {
     const { id, token } = await hooked({ name: 'push' });
     const body = Uint8Array.from([0, 10, 255, 123]);
     const headers = { 'Content-Type': 'application/json', 'X-GitHub-Event': 'push' };
@@ -67,7 +67,7 @@ describe('given a webhook', () => {
     expect(listed.text).not.toContain(token);
   });
 
-  test('when the caller waits, then it gets the result', async () => {
+  test('returns the result to a caller that waits', async () => {
     const { token } = await hooked();
     const queued = new Promise<string>((resolve) => {
       const unsubscribe = platform.bus.subscribe('status', (message) => {
@@ -85,7 +85,7 @@ describe('given a webhook', () => {
     ]);
   });
 
-  test('when the same call is sent again under its key, then there is one run', async () => {
+  test('creates one run for repeats of an idempotency key', async () => {
     const { token } = await hooked({}, { max_concurrent_runs: 1 });
     const headers = { 'Idempotency-Key': 'delivery-1' };
     const answers = await Promise.all([1, 2, 3].map(() => call(token, 'x', headers)));
@@ -94,7 +94,7 @@ describe('given a webhook', () => {
     expect([other.status, other.json.code]).toEqual([422, 'idempotency_key_reused']);
   });
 
-  test('when it is rotated or deleted, then its token leads nowhere at once', async () => {
+  test('stops accepting its token when rotated or deleted', async () => {
     const { id, token } = await hooked();
     const rotated = (await developer.post(`${path}/${id}/rotate`)).json;
     expect((await call(token)).status).toBe(404);
@@ -104,7 +104,7 @@ describe('given a webhook', () => {
     expect((await developer.delete(`${path}/${id}`)).status).toBe(404);
   });
 
-  test('when it is disabled, the script is, or its limit is reached, then it is refused', async () => {
+  test('refuses calls when disabled, when its script is, or at the concurrency limit', async () => {
     const { id, token, scriptId } = await hooked({}, { max_concurrent_runs: 1 });
     const code = async () => {
       const answer = await call(token);
@@ -120,7 +120,7 @@ describe('given a webhook', () => {
     expect(await code()).toEqual([409, 'webhook_disabled']);
   });
 
-  test('when its body is over 1 MiB, then it is refused and nothing is kept', async () => {
+  test('refuses a body over 1 MiB, and stores nothing', async () => {
     const { token } = await hooked();
     const before = await deeds(platform);
     expect((await call(token, 'x'.repeat(1024 * 1024 + 1))).status).toBe(413);
@@ -128,7 +128,7 @@ describe('given a webhook', () => {
     expect((await call(token, 'x'.repeat(1024 * 1024))).status).toBe(202);
   });
 
-  test('when triggers are paused, then its run waits until they are resumed', async () => {
+  test('queues its run while triggers are paused', async () => {
     const { token } = await hooked();
     await platform.admin.post('/api/v1/system/pause');
     const called = await call(token);
@@ -138,7 +138,7 @@ describe('given a webhook', () => {
     expect(shown.json).toMatchObject({ status: 'queued', waiting: true });
   });
 
-  test('when it is made under a key that was used, then the token is not shown again', async () => {
+  test('does not show its token again for a repeated key', async () => {
     const { scriptId } = await hooked();
     const options = { headers: { 'Idempotency-Key': 'one-webhook' } };
     const body = { script_id: scriptId };
@@ -150,7 +150,7 @@ describe('given a webhook', () => {
     expect((await developer.post(path, body, options)).json).toEqual(others);
   });
 
-  test('when it was made behind a proxy, then its address is that of the proxy', async () => {
+  test('has the URL of the proxy that it was created behind', async () => {
     const { scriptId } = await hooked();
     const address = async (headers: Record<string, string>) =>
       (await developer.post(path, { script_id: scriptId }, { headers })).json.url as string;
@@ -158,7 +158,7 @@ describe('given a webhook', () => {
     expect(await address(proxied)).toMatch(/^https:\/\/127\.0\.0\.1:\d+\/hooks\/whk_/);
   });
 
-  test('when its script is not to be seen, then it cannot be made', async () => {
+  test('cannot be created for an invisible script', async () => {
     const { id } = await script(platform.admin, { group_id: groups.bots });
     for (const scriptId of [id, nowhere]) {
       expect((await developer.post(path, { script_id: scriptId })).status).toBe(422);
@@ -166,8 +166,8 @@ describe('given a webhook', () => {
   });
 });
 
-describe('given calls that come too fast', () => {
-  test('when 30 come at once, then 20 are let in, and the others are told when to come', async () => {
+describe('a rate limit', () => {
+  test('accepts 20 of 30 concurrent calls, and tells the others when to retry', async () => {
     const { token } = await hooked({ rate_limit_per_minute: 1 });
     const answers = await Promise.all(Array.from({ length: 30 }, () => call(token)));
     const refused = answers.filter((one) => one.status === 429);
@@ -177,7 +177,7 @@ describe('given calls that come too fast', () => {
     expect(refused[0]?.headers.get('ratelimit-policy')).toBe('"webhook";q=1;w=60');
   });
 
-  test('when time goes by, then the bucket fills at its rate, up to the burst', async () => {
+  test('refills over time, up to the burst', async () => {
     const take = async () => await takeCall(platform.pool, nowhere, 60);
     const past = async (seconds: number) =>
       await platform.pool.query(
@@ -199,7 +199,7 @@ describe('given calls that come too fast', () => {
   });
 });
 
-test('given a token that is none, then the audit trail tells of the call without it', async () => {
+test('an unknown webhook token is not in the audit entry of the call', async () => {
   const token = 'whk_no-such-token';
   const answers = await Promise.all([call(token), call('x'), call(nowhere)]);
   expect(answers.map((one) => one.status)).toEqual([404, 404, 404]);

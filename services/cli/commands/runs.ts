@@ -94,10 +94,16 @@ export const logs: Command = {
     follow,
     tail: { value: 'N', short: 'n', help: 'only the last lines' },
     stream: { value: 'NAME', help: 'only one stream', choices: ['stdout', 'stderr', 'system'] },
+    level: {
+      value: 'LEVEL',
+      help: 'only lines of this level or a more severe one',
+      choices: ['debug', 'info', 'warning', 'error', 'critical'],
+    },
   },
   examples: [
     ['logs -f 019aa3f4-01aa-7c11-8d22-5e6f70819203', 'follow it'],
     ['logs 019aa3f4-01aa-7c11-8d22-5e6f70819203 -o json | jq .text', 'each line as JSON'],
+    ['logs 019aa3f4-01aa-7c11-8d22-5e6f70819203 --level warning', 'warnings and errors'],
   ],
   run: async (use) => {
     const { options, terminal } = use;
@@ -105,16 +111,18 @@ export const logs: Command = {
     const session = await use.session();
     const path = `/runs/${part(runId)}`;
     const tail = options.text('tail');
-    const stream = options.text('stream');
+    const filter = { stream: options.text('stream'), level: options.text('level') };
     if (options.has('follow')) {
-      if (stream !== undefined) throw usageProblem('--follow shows every stream. Remove --stream.');
+      if (filter.stream !== undefined || filter.level !== undefined) {
+        throw usageProblem('--follow shows every line. Remove --stream and --level.');
+      }
       const { body } = await session.api.call<{ log_lines: number }>('GET', path);
       const from =
         tail === undefined ? 1 : Math.max(1, body.log_lines + 1 - numberOf('tail', tail));
       return await followToEnd(runId, session, use, from);
     }
     if (tail !== undefined) {
-      const query = { tail: numberOf('tail', tail), stream };
+      const query = { tail: numberOf('tail', tail), ...filter };
       const { body } = await session.api.call<{ items: LogItem[] }>('GET', `${path}/logs`, {
         query,
       });
@@ -123,7 +131,7 @@ export const logs: Command = {
     }
     for (let cursor: string | null | undefined; cursor !== null;) {
       const { body }: { body: { items: LogItem[]; next_cursor: string | null } } =
-        await session.api.call('GET', `${path}/logs`, { query: { limit: 200, cursor, stream } });
+        await session.api.call('GET', `${path}/logs`, { query: { limit: 200, cursor, ...filter } });
       for (const item of body.items) showItem(item, terminal, options.json);
       await terminal.drained();
       cursor = body.next_cursor;

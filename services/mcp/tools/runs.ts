@@ -97,14 +97,15 @@ const readLogs = tool({
   name: 'read_logs',
   title: 'Read the log of a run',
   description:
-    'Returns lines of the log: the last lines with tail, lines that contain a text with grep, or lines ' +
-    'from a number on with from_seq.',
+    'Returns lines of the log: the last lines with tail, lines that contain a text with grep, lines of at ' +
+    'least a level with level, or lines from a number on with from_seq.',
   effect: 'reads',
   input: Type.Object({
     run_id: RunId,
     tail: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
     grep: Type.Optional(Type.String({ minLength: 1 })),
     stream: Type.Optional(Type.Enum(['stdout', 'stderr', 'system'])),
+    level: Type.Optional(Type.Enum(['debug', 'info', 'warning', 'error', 'critical'])),
     from_seq: Type.Optional(Type.Integer({ minimum: 1 })),
     limit: Limit,
     cursor: Cursor,

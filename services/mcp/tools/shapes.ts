@@ -58,6 +58,7 @@ export const LogLine = Type.Object({
   seq: Type.Integer(),
   time: Type.String(),
   stream: Type.String(),
+  level: MaybeText,
   text: Type.String(),
 });
 

@@ -2,11 +2,12 @@
  *  chunks of all adapters are ordered, and nothing is written by a holder whose lease has expired. */
 import type { Bus } from '#domain/ports/bus.ts';
 import type { Clock } from '#domain/ports/clock.ts';
-import type { LogChunk } from '#domain/ports/run-logs.ts';
+import type { LogChunk, LogItem } from '#domain/ports/run-logs.ts';
 import { defaultLimits } from '#domain/script/settings.ts';
 import { inTransaction, type Queryable } from '#infra/postgres/database.ts';
 import { PostgresRunLogs } from '#infra/postgres/logs/run-logs.ts';
 import { createLineSplitter } from '#services/shared/line-splitter.ts';
+import { LogLevels } from '#services/shared/log-level.ts';
 import type pg from 'pg';
 import type { Held } from '../jobs/leases.ts';
 
@@ -90,7 +91,8 @@ export class LeasedLogs {
     const lines = [...splitter.push(stream, text), ...splitter.flush(true)];
     const texts = lines.length === 0 ? [''] : lines.map((line) => line.text);
     const time = this.#parts.clock.now().toISOString();
-    return texts.map((one) => ({ time, stream, text: one }));
+    const levels = new LogLevels();
+    return texts.map((one) => ({ time, stream, level: levels.next(stream, one), text: one }));
   }
 
   /** The current size of the stored log. */
@@ -114,11 +116,7 @@ export class LeasedLogs {
   }
 }
 
-interface Item {
-  readonly time: string;
-  readonly stream: 'stdout' | 'stderr';
-  readonly text: string;
-}
+type Item = Pick<LogItem, 'time' | 'stream' | 'level' | 'text'>;
 
 function chunksOf(
   runId: string,

@@ -2,9 +2,9 @@
 import type { RunId } from '#domain/kernel/ids.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
 
-/** Unclaimed runs of the groups in $1. */
+/** Unclaimed jobs of the groups in $1. Runs that require labels are left to runtimes. */
 const waiting = `FROM run_queue q JOIN runs r USING (run_id)
-  WHERE q.fence IS NULL AND NOT q.waiting
+  WHERE q.fence IS NULL AND NOT q.waiting AND q.runs_on = '[]'
     AND (q.lease_until IS NULL OR q.lease_until < now())
     AND ($1::uuid[] IS NULL OR r.group_id = ANY($1))`;
 

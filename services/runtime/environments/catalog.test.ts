@@ -51,7 +51,7 @@ async function deadOwner(): Promise<string> {
 }
 
 describe('an owner', () => {
-  test('is alive in its process, and dead after it, after a restart, and when its id is used again', async () => {
+  test('is alive in its process, and dead after its end, a restart or reuse of its id', async () => {
     const owner = newOwner();
     expect(isAlive(JSON.stringify(owner), 0)).toBe(true);
     expect(isAlive(await deadOwner(), 0)).toBe(false);
@@ -59,7 +59,7 @@ describe('an owner', () => {
     expect(isAlive(JSON.stringify({ ...owner, startedTicks: '1' }), 0)).toBe(false);
   });
 
-  test('that cannot be seen or read is believed for a while', () => {
+  test('is assumed alive for a while if it cannot be read', () => {
     const elsewhere = JSON.stringify({ ...newOwner(), pidNamespace: 'pid:[1]', pid: 1 });
     const hourMs = 60 * 60 * 1000;
     expect([isAlive(elsewhere, 0), isAlive(elsewhere, 2 * hourMs)]).toEqual([true, false]);
@@ -80,7 +80,7 @@ describe('the lock of a key', () => {
     expect((await ids('locks')).toSorted()).toEqual(['a', 'b']);
   });
 
-  test('is taken over from a holder that died', async () => {
+  test('is taken over from a dead holder', async () => {
     await mkdir(join(locks(), 'a'));
     await writeFile(join(locks(), 'a', 'owner'), await deadOwner());
     expect(await tryLock(locks(), 'a')).toBeDefined();
@@ -89,7 +89,7 @@ describe('the lock of a key', () => {
 });
 
 describe('a finished environment', () => {
-  test('is on the disk before it has its name', async () => {
+  test('is on the disk before it is renamed', async () => {
     const note = join(folder, 'note');
     const program = `#!/bin/sh\n{ echo "$@"; ls '${catalog.path('ready')}'; } > '${note}'\n`;
     await mkdir(join(folder, 'bin'));
@@ -99,7 +99,7 @@ describe('a finished environment', () => {
     expect(await readFile(note, 'utf8')).toBe(`--file-system ${catalog.path('environments')}\n`);
   });
 
-  test('is leased by its key until it is released', async () => {
+  test('is leased by its key until released', async () => {
     await givenEnvironment('a');
     const lease = catalog.lease('a');
     expect(lease?.environment).toEqual({ directory: 'a-1', lock: '', sizeBytes: 100 });
@@ -110,14 +110,14 @@ describe('a finished environment', () => {
     expect(catalog.lease('b')).toBeUndefined();
   });
 
-  test('stays the one of its key when another is finished later', async () => {
+  test('remains the one of its key when another is finished later', async () => {
     await givenEnvironment('a');
     await catalog.publish('a', { directory: 'a-2', lock: '', sizeBytes: 1 });
     expect(catalog.lease('a')?.environment.directory).toBe('a-1');
     expect(await ids('ready')).toEqual(['a']);
   });
 
-  test('whose folder or entry was lost is none', async () => {
+  test('does not exist without its folder or entry', async () => {
     await givenEnvironment('a');
     await rm(catalog.path('environments', 'a-1'), { recursive: true });
     expect(catalog.has('a')).toBe(false);
@@ -127,8 +127,8 @@ describe('a finished environment', () => {
   });
 });
 
-describe("environments that are one script's own", () => {
-  test('are known by it, and removed with it when nobody uses them', async () => {
+describe('environments of a single script', () => {
+  test('are found by the script, and removed with it when unused', async () => {
     await givenEnvironment('shared');
     for (const key of ['a', 'b']) {
       await mkdir(catalog.path('environments', `${key}-1`));
@@ -146,7 +146,7 @@ describe("environments that are one script's own", () => {
 });
 
 describe('opening the catalog', () => {
-  test('removes what nobody finished, and keeps what is finished or under way', async () => {
+  test('removes unfinished folders, and keeps finished environments and active builds', async () => {
     await givenEnvironment('done');
     const died = catalog.path('environments', 'died-1');
     await mkdir(join(died, 'lib'), { recursive: true });
@@ -171,7 +171,7 @@ describe('opening the catalog', () => {
 describe('eviction', () => {
   const many = { maxEnvironments: 100, maxBytes: 1e9 };
 
-  test('removes those that were not used for the longest time', async () => {
+  test('removes the least recently used environments', async () => {
     await givenEnvironment('a', 30);
     await givenEnvironment('b', 20);
     await givenEnvironment('c', 10);
@@ -181,7 +181,7 @@ describe('eviction', () => {
     expect((await ids('environments')).toSorted()).toEqual(['a-1', 'c-1']);
   });
 
-  test('counts bytes too, and always leaves the newest', async () => {
+  test('also limits bytes, and always keeps the newest environment', async () => {
     await givenEnvironment('a', 30, 600);
     await givenEnvironment('b', 20, 600);
     await givenEnvironment('c', 10, 600);
@@ -191,7 +191,7 @@ describe('eviction', () => {
     expect(await ids('ready')).toEqual(['c']);
   });
 
-  test('leaves what is in use, by this process or another', async () => {
+  test('keeps environments in use by this or another process', async () => {
     await givenEnvironment('a', 30);
     await givenEnvironment('b', 20);
     await givenEnvironment('c', 10);
@@ -204,7 +204,7 @@ describe('eviction', () => {
     expect(await ids('ready')).toEqual(['c']);
   });
 
-  test('never takes away what somebody gets at the same moment', async () => {
+  test('never removes an environment that another process is acquiring', async () => {
     for (let round = 0; round < 30; round += 1) {
       await givenEnvironment('old', 30);
       await givenEnvironment('new', 0);
@@ -222,7 +222,7 @@ describe('eviction', () => {
   });
 });
 
-test('an environment of one script is closed to other users, also one of an earlier version', async () => {
+test('closes the environment of a single script to other users, also one of an earlier version', async () => {
   for (const scriptId of ['s1', undefined]) {
     const key = scriptId ?? 'shared';
     const path = catalog.path('environments', `${key}-1`);
@@ -242,7 +242,7 @@ test('an environment of one script is closed to other users, also one of an earl
 });
 
 describe('finishing a folder', () => {
-  test('closes what is private to all others, and opens to them what is shared', async () => {
+  test('closes private folders to other users, and opens shared folders', async () => {
     const modes: number[] = [];
     for (const isPrivate of [true, false]) {
       const made = join(folder, `private-${isPrivate}`);
@@ -253,7 +253,7 @@ describe('finishing a folder', () => {
     expect(modes).toEqual([0o700, 0o755]);
   });
 
-  test('follows no link that foreign code has planted', async () => {
+  test('does not follow links planted by foreign code', async () => {
     const outside = join(folder, 'outside');
     await writeFile(outside, 'secret');
     await chmod(outside, 0o600);

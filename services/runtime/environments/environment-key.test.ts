@@ -39,7 +39,7 @@ describe('the key of an environment', () => {
     expect(keyOf('a', changes)).not.toBe(keyOf('a'));
   });
 
-  test('without packages, does not depend on where packages come from', () => {
+  test('without packages, does not depend on the package index', () => {
     const settings = readIndexSettings({ UV_INDEX: 'http://localhost/simple' });
     expect(keyOf('', { settings, scriptId: 's2', resolution: '2' })).toBe(keyOf('# none'));
   });
@@ -49,7 +49,7 @@ describe('the key of an environment', () => {
     './lib',
     'a @ https://example.com/a.whl',
     '--index-url http://localhost/x\na',
-  ])('for %j is of one script and one version of its files', (requirements) => {
+  ])('for %j belongs to one script and one version of its files', (requirements) => {
     const own = keyOf(requirements);
     expect(keyOf(requirements)).toBe(own);
     expect(keyOf(requirements, { scriptId: 's2' })).not.toBe(own);

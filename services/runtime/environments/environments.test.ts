@@ -57,8 +57,8 @@ function hearing(part: string) {
   return { heard: promise, onLog, lines };
 }
 
-describe('given a script without packages', () => {
-  test('its environment is there at once and is a virtual environment', async () => {
+describe('a script without packages', () => {
+  test('has an environment immediately, which is a virtual environment', async () => {
     const result = readyOf(await given.ensure({ requirements: '# nothing yet\n' }));
     expect(result).toMatchObject({ built: true, lock: '' });
     expect(given.runner.commands).toEqual([]);
@@ -71,7 +71,7 @@ describe('given a script without packages', () => {
     expect(packagesFolder).toMatch(`${result.environmentDir}/lib/python3`);
   });
 
-  test('all such scripts share one', async () => {
+  test('shares the environment with all such scripts', async () => {
     const first = readyOf(await given.ensure());
     const second = readyOf(await given.ensure({ scriptId: 's2', requirements: '\n' }));
     expect(second).toMatchObject({ built: false, buildMs: 0 });
@@ -79,8 +79,8 @@ describe('given a script without packages', () => {
   });
 });
 
-describe('given requirements', () => {
-  test('packages, their dependencies and their commands work from where they stay', async () => {
+describe('requirements', () => {
+  test('install packages, dependencies and commands that work from their folder', async () => {
     const result = readyOf(await given.ensure({ requirements: 'polite-greeter==0.1\n' }));
     expect(result.built).toBe(true);
     expect(pinsOf(result.lock)).toBe('greeter==1.2.0\npolite-greeter==0.1\n');
@@ -93,7 +93,7 @@ describe('given requirements', () => {
     expect(given.lines.join('\n')).toMatch(/Python 3\.\d+\.\d+, pip \d+[\s\S]*Successfully/);
   });
 
-  test('equal ones are built once, for all scripts, and ask the index no more', async () => {
+  test('are built once if equal, for all scripts, without asking the index again', async () => {
     const first = readyOf(await given.ensure({ requirements: 'greeter == 1.2.0' }));
     const before = index.requests.length;
     const second = readyOf(
@@ -104,7 +104,7 @@ describe('given requirements', () => {
     expect(index.requests.length).toBe(before);
   });
 
-  test('twenty first runs at once build once, and all hear the build', async () => {
+  test('are built once for twenty concurrent first runs, which all receive the build output', async () => {
     const before = filesForPackage('greeter');
     const logs = Array.from({ length: 20 }, () => hearing('Successfully installed'));
     const results = await Promise.all(
@@ -119,7 +119,7 @@ describe('given requirements', () => {
     for (const { lines } of logs) expect(lines).toEqual(logs[0]?.lines);
   });
 
-  test('what is in use is not evicted to make room, and goes when it is given back', async () => {
+  test('in use are not evicted to make room, and are evicted after release', async () => {
     const small = await givenEnvironments({
       variables: { PATH: '/usr/bin:/bin', PIP_INDEX_URL: index.url },
       maxEnvironments: 1,
@@ -137,7 +137,7 @@ describe('given requirements', () => {
     await small.close();
   });
 
-  test('output comes while the build goes on', async () => {
+  test('send output during the build', async () => {
     const letGo = index.hold();
     const log = hearing('Looking in indexes');
     const building = given.ensure({ requirements: 'greeter', onLog: log.onLog });
@@ -146,7 +146,7 @@ describe('given requirements', () => {
     expect((await building).status).toBe('ready');
   });
 
-  test('a script that asks for a package of its own files has an environment of its own', async () => {
+  test("with a package of the script's own files have their own environment", async () => {
     const folder = await mkdtemp(join(tmpdir(), 'project-'));
     await mkdir(join(folder, 'own'));
     for (const { path, content } of ownPackage) await writeFile(join(folder, path), content);
@@ -181,7 +181,7 @@ const ownPackage = [
   { path: 'own/backend.py', content: ownBackend },
 ];
 
-describe('given requirements that cannot be built', () => {
+describe('invalid requirements', () => {
   const leftOver = async () => [
     ...(await readdir(join(given.folder, 'environments'))),
     ...(await readdir(join(given.folder, 'work'))),
@@ -189,7 +189,7 @@ describe('given requirements that cannot be built', () => {
     ...(await readdir(join(given.folder, 'locks'))),
   ];
 
-  test('the detail is what the installer complains of, and nothing is left', async () => {
+  test("report the installer's complaint, and leave nothing behind", async () => {
     const result = await given.ensure({ requirements: 'broken' });
     expect(result).toMatchObject({ status: 'failed' });
     expect(JSON.stringify(result)).toContain('no compiler for broken');
@@ -197,12 +197,12 @@ describe('given requirements that cannot be built', () => {
     expect(await leftOver()).toEqual([]);
   });
 
-  test('a package that does not exist is named', async () => {
+  test('name a package that does not exist', async () => {
     const result = await given.ensure({ requirements: 'greeter\nno-such-package-here' });
     expect(JSON.stringify(result)).toMatch(/failed with exit code 1.*no-such-package-here/);
   });
 
-  test('a build that takes too long is ended, with all that it started', async () => {
+  test('are stopped with all their processes when the build exceeds its time', async () => {
     const slow = await givenEnvironments({
       variables: { PATH: '/usr/bin:/bin', PIP_INDEX_URL: index.url },
       buildTimeoutMs: 1_500,
@@ -218,7 +218,7 @@ describe('given requirements that cannot be built', () => {
     await slow.close();
   });
 
-  test('when its only caller goes, then the build is ended and leaves nothing', async () => {
+  test('are no longer built after their only caller has left', async () => {
     const letGo = index.hold();
     const log = hearing('Looking in indexes');
     const abort = new AbortController();
@@ -233,7 +233,7 @@ describe('given requirements that cannot be built', () => {
     expect((await given.ensure({ requirements: 'greeter' })).status).toBe('ready');
   });
 
-  test('when one of two callers goes, then the other still gets it', async () => {
+  test('are still built when one of two callers leaves', async () => {
     const letGo = index.hold();
     const log = hearing('Looking in indexes');
     const abort = new AbortController();
@@ -248,14 +248,14 @@ describe('given requirements that cannot be built', () => {
   });
 });
 
-describe('given several processes on one host', () => {
+describe('several processes on one host', () => {
   const program = fileURLToPath(new URL('testing/another-process.ts', import.meta.url));
   const start = () =>
     spawn(process.execPath, [program, given.folder, index.url, python.executable, 'greeter'], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
 
-  test('two first runs at once build once', async () => {
+  test('build once for two concurrent first runs', async () => {
     const before = filesForPackage('greeter');
     const outcomes = await Promise.all([start(), start()].map((child) => text(child.stdout)));
     const results = outcomes.map((json) => JSON.parse(json) as { environmentDir: string });
@@ -264,7 +264,7 @@ describe('given several processes on one host', () => {
     expect(filesForPackage('greeter') - before).toBe(1);
   });
 
-  test('one that is killed while it builds leaves nothing that counts', async () => {
+  test('leave nothing valid behind when killed during a build', async () => {
     const letGo = index.hold();
     const child = start();
     for await (const chunk of child.stderr) {
@@ -290,7 +290,7 @@ describe('given several processes on one host', () => {
   });
 });
 
-test('a build sees the settings for indexes and nothing else of the platform', async () => {
+test('a build sees the package index settings and no other platform settings', async () => {
   const probe = await startPackageIndex([
     sourcePackage('probe', '1.0', 'import os\nraise SystemExit(sorted(os.environ))\n'),
   ]);

@@ -36,7 +36,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(base, { recursive: true, force: true }));
 
-test('follows no link that is swapped in while a folder is removed', async () => {
+test('does not follow a link swapped in during removal', async () => {
   const victim = join(base, 'victim');
   await mkdir(victim);
   const files = Array.from({ length: 20 }, (_, number) => `file${number}`);
@@ -56,7 +56,7 @@ test('follows no link that is swapped in while a folder is removed', async () =>
   expect((await readdir(victim)).toSorted()).toEqual(files.toSorted());
 });
 
-test('removes a folder however deep and closed it is, and the link in place of one', async () => {
+test('removes deeply nested and unreadable folders, and the link in place of a folder', async () => {
   const top = join(base, 'top');
   const deep = join(top, ...Array.from({ length: 200 }, () => 'below'));
   await mkdir(deep, { recursive: true });
@@ -74,7 +74,7 @@ test('removes a folder however deep and closed it is, and the link in place of o
   expect(await readdir(base)).toEqual(['kept']);
 });
 
-test('leaves no pipe, socket or device in a folder that is made read-only', async () => {
+test('leaves no pipe, socket or device in a folder made read-only', async () => {
   const file = join(base, 'file');
   await writeFile(file, '');
   await promisify(execFile)('mkfifo', [join(base, 'pipe')]);

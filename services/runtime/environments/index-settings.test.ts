@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { needsPip, readIndexSettings, uvVariables } from './index-settings.ts';
 
 describe('the settings for package indexes', () => {
-  test('are taken from the environment, and nothing else is', () => {
+  test('are the only settings taken from the environment', () => {
     const settings = readIndexSettings({
       PIP_INDEX_URL: 'https://user:word@packages.example.com/simple',
       PIP_TARGET: '/elsewhere',
@@ -24,7 +24,7 @@ describe('the settings for package indexes', () => {
     expect(settings.common).toEqual({ HTTPS_PROXY: 'http://proxy:3128' });
   });
 
-  test("of pip are told to uv in uv's words", () => {
+  test('of pip are translated for uv', () => {
     const settings = readIndexSettings({
       PIP_INDEX_URL: 'https://one.example.com/simple',
       PIP_EXTRA_INDEX_URL: 'https://two.example.com/simple',
@@ -42,7 +42,7 @@ describe('the settings for package indexes', () => {
     });
   });
 
-  test("of uv win over pip's", () => {
+  test('of uv take precedence over those of pip', () => {
     const settings = readIndexSettings({
       PIP_INDEX_URL: 'https://one.example.com/simple',
       UV_INDEX: 'https://two.example.com/simple',
@@ -50,7 +50,7 @@ describe('the settings for package indexes', () => {
     expect(uvVariables(settings)).toEqual({ UV_INDEX: 'https://two.example.com/simple' });
   });
 
-  test("are read from the user's files, which uv does not know of pip", async () => {
+  test("are read from the user's pip configuration, which uv does not read", async () => {
     const home = await mkdtemp(join(tmpdir(), 'home-'));
     await mkdir(join(home, '.config', 'pip'), { recursive: true });
     const content = '[global]\nindex-url = https://one.example.com/simple\n';
@@ -64,7 +64,7 @@ describe('the settings for package indexes', () => {
     await rm(home, { recursive: true });
   });
 
-  test('name the files and folders that a build has to see', () => {
+  test('list the files and folders that a build must see', () => {
     const settings = readIndexSettings({ PIP_FIND_LINKS: `file://${tmpdir()} /no/such/folder` });
     expect(settings.paths).toEqual([tmpdir()]);
   });

@@ -5,7 +5,7 @@ import { isWantedPython } from './python-versions.ts';
 const read = (text: string) => readInlineMetadata(text, 'main.py');
 
 describe('metadata in a script', () => {
-  test('names its requirements and its Python', () => {
+  test('lists its requirements and its Python version', () => {
     const text = `#!/usr/bin/env python3
 # Another comment.
 
@@ -29,7 +29,7 @@ import requests
     });
   });
 
-  test('may be empty, and may end its lines in any way', () => {
+  test('may be empty, with any line endings', () => {
     const empty = { status: 'found', requirements: '', requiresPython: undefined };
     expect(read('# /// script\n# ///\n')).toEqual(empty);
     expect(read('# /// script\r\n# dependencies = []\r\n# ///\r\n')).toEqual(empty);
@@ -46,7 +46,7 @@ import requests
     expect(read(text)).toEqual({ status: 'none' });
   });
 
-  test('ends at the last closing line of its comments', () => {
+  test('ends at the last closing line of the comment block', () => {
     const text = '# /// script\n# ///\n# dependencies = []\n# ///\n';
     expect(read(text)).toMatchObject({ status: 'invalid' });
   });
@@ -58,14 +58,14 @@ import requests
     ['# /// script\n# dependencies = ["a\\n-e ."]\n# ///\n', '"dependencies"'],
     ['# /// script\n# requires-python = 3\n# ///\n', '"requires-python"'],
     ['# /// script\n# ///\n\n# /// script\n# ///\n', 'more than once'],
-  ])('%j is refused, with the reason', (text, reason) => {
+  ])('refuses %j with the reason', (text, reason) => {
     const result = read(text);
     expect(result.status).toBe('invalid');
     expect(JSON.stringify(result)).toContain(JSON.stringify(reason).slice(1, -1));
   });
 });
 
-describe('a wanted version of Python', () => {
+describe('a requested version of Python', () => {
   test.each([
     ['>=3.11', '3.11.7', true],
     ['>=3.12', '3.11.7', false],
@@ -83,7 +83,7 @@ describe('a wanted version of Python', () => {
     expect(isWantedPython(wanted, version)).toBe(expected);
   });
 
-  test.each(['3.11', '>=three', '~=3', '>=3.11; x'])('%j cannot be read', (wanted) => {
+  test.each(['3.11', '>=three', '~=3', '>=3.11; x'])('refuses %j', (wanted) => {
     expect(isWantedPython(wanted, '3.11.7')).toBeUndefined();
   });
 });

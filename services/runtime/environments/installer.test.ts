@@ -7,7 +7,7 @@ import { findInstaller } from './installer.ts';
 import { askInterpreter } from './interpreter.ts';
 import { python } from './testing/fixture.ts';
 
-test('a machine without pip and uv is told what to install', async () => {
+test('reports which installer to install without pip and uv', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'no-pip-'));
   const executable = join(folder, 'python3');
   // What an interpreter answers that has no pip, nor the one that its maker bundles.
@@ -24,7 +24,7 @@ test('a machine without pip and uv is told what to install', async () => {
   await rm(folder, { recursive: true });
 });
 
-test('the shim of a version manager is not taken for uv', async () => {
+test('does not mistake the shim of a version manager for uv', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'shims-'));
   await writeFile(join(folder, 'uv'), '#!/bin/sh\necho uv 1.0.0\n', { mode: 0o755 });
   const interpreter = await askInterpreter(python.executable);

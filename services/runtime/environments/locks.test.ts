@@ -16,14 +16,14 @@ import {
 const hash = (letter: string) => `sha256:${letter.repeat(64)}`;
 
 describe('a lock', () => {
-  test('is made of the lines that uv writes', () => {
+  test('is parsed from the output of uv', () => {
     const text = `# made by uv\nZope.Interface==7.2 \\\n    --hash=${hash('b')} \\\n    --hash=${hash('a')}\nabc==1.0 --hash=${hash('c')}\n`;
     expect(lockOfLines(text)).toBe(
       `abc==1.0 --hash=${hash('c')}\nzope-interface==7.2 --hash=${hash('a')} --hash=${hash('b')}\n`,
     );
   });
 
-  test("is made of pip's report, of older versions too", () => {
+  test('is parsed from the report of pip, including older versions', () => {
     const report = {
       install: [
         {
@@ -41,7 +41,7 @@ describe('a lock', () => {
     );
   });
 
-  test('has the hashes of all packages or of none', () => {
+  test('has the hashes of all packages, or none', () => {
     expect(lockOfLines(`a==1 --hash=${hash('a')}\nb==2\n`)).toBe('a==1\nb==2\n');
   });
 
@@ -60,15 +60,15 @@ describe('a lock', () => {
   );
 });
 
-test('given pip, what it chose is installed again where there is newer by then', async () => {
+test('reinstalls the packages chosen by pip when newer ones exist', async () => {
   await expectSameAgain({ PATH: '/usr/bin:/bin' }, /^pip /);
 });
 
-test('given pip, other files under the same name and version are refused', async () => {
+test('refuses other files under the same name and version with pip', async () => {
   await expectForgeryRefused({ PATH: '/usr/bin:/bin' });
 });
 
-test('given what was chosen here before, then it is there without a build', async () => {
+test('reuses an environment built here without another build', async () => {
   const offered = await givenPackages(greeter('1.0'), polite);
   const variables = { PATH: '/usr/bin:/bin', ...offered.variables };
   const given = await givenEnvironments({ variables });
@@ -80,7 +80,7 @@ test('given what was chosen here before, then it is there without a build', asyn
   await offered.close();
 });
 
-test('given requirements of its own, then the versions are kept, beside its own files', async () => {
+test('keeps the versions of a script with packages of its own files', async () => {
   const offered = await givenPackages(greeter('1.0'), polite);
   const variables = { PATH: '/usr/bin:/bin', ...offered.variables };
   const folder = await mkdtemp(join(tmpdir(), 'project-'));

@@ -30,7 +30,7 @@ describeWith(
   { service: 'a package index', ...(await reachIndex()) },
   'given the real package index',
   () => {
-    test('a tiny real package is installed with the settings of the machine', async () => {
+    test('installs a small real package with the settings of the machine', async () => {
       const given = await givenEnvironments({ variables: process.env });
       const result = readyOf(await given.ensure({ requirements: 'six==1.17.0\n' }));
       expect(pinsOf(result.lock)).toBe('six==1.17.0\n');
@@ -43,8 +43,8 @@ describeWith(
 
 const uv = await findUv();
 
-describeWith({ service: 'uv', ...uv }, 'given uv', () => {
-  test("it installs from pip's index, and its commands work from where they stay", async () => {
+describeWith({ service: 'uv', ...uv }, 'uv', () => {
+  test('installs from the index of pip, with commands that work from their folder', async () => {
     const index = await startPackageIndex(packages);
     const variables = { PATH: uv.found, PIP_INDEX_URL: index.url };
     const given = await givenEnvironments({ variables });
@@ -57,11 +57,11 @@ describeWith({ service: 'uv', ...uv }, 'given uv', () => {
     await index.close();
   });
 
-  test('what it chose is installed again where there is newer by then', async () => {
+  test('reinstalls the packages it chose when newer ones exist', async () => {
     await expectSameAgain({ PATH: uv.found }, /^uv /);
   });
 
-  test('other files under the same name and version are refused', async () => {
+  test('refuses other files under the same name and version', async () => {
     await expectForgeryRefused({ PATH: uv.found });
   });
 });

@@ -9,7 +9,7 @@ describe('requirements', () => {
     },
   );
 
-  test('equal wishes have one form', () => {
+  test('have one canonical form', () => {
     const one = 'six == 1.17.0   # pinned\r\nrequests[socks]>=2,<3\n\n# end\nsix == 1.17.0';
     const other = 'requests[socks]>=2,<3\n\nsix  ==  1.17.0\n';
     expect(readRequirements(one)).toEqual(readRequirements(other));
@@ -66,7 +66,7 @@ describe('requirements', () => {
     expect(readRequirements(among)).toEqual({ kind: 'private', text: among });
   });
 
-  test('a hostile text is judged quickly', () => {
+  test('are parsed quickly, also hostile ones', () => {
     const started = performance.now();
     for (const text of [
       `a${'-'.repeat(50_000)}`,

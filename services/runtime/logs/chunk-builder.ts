@@ -4,6 +4,7 @@
  *  ones belong to its tail, of which only the end stays. No chunk belongs to both. */
 import type { LogChunk } from '#domain/ports/run-logs.ts';
 import type { LogLine } from '#services/shared/line-splitter.ts';
+import { LogLevels } from '#services/shared/log-level.ts';
 
 /** A chunk is sealed when its JSON text reaches this size. */
 export const CHUNK_BYTES = 64 * 1024;
@@ -21,6 +22,7 @@ export class ChunkBuilder {
   readonly #runId: string;
   readonly #headBytes: number;
   readonly #chunkBytes: number;
+  readonly #levels = new LogLevels();
   #part: 'head' | 'tail' = 'head';
   #items: string[] = [];
   #openBytes = 0;
@@ -59,11 +61,12 @@ export class ChunkBuilder {
     return sealed;
   }
 
-  #append(line: LogLine, time: string, bytes: number): void {
+  #append({ stream, text }: LogLine, time: string, bytes: number): void {
     this.#seq += 1;
     this.#bytes += bytes;
     this.#openBytes += bytes;
-    const item = JSON.stringify({ seq: this.#seq, time, stream: line.stream, text: line.text });
+    const level = this.#levels.next(stream, text);
+    const item = JSON.stringify({ seq: this.#seq, time, stream, level, text });
     this.#items.push(item);
     this.#openSize += item.length + 1;
   }

@@ -51,9 +51,9 @@ const lineBreaks = [
 /** Bytes of which nothing is left, whatever was done. */
 const PROMISED_BYTES = 10;
 
-describe('a secret that is encoded', () => {
+describe('an encoded secret', () => {
   test.each(Object.entries(encodings))(
-    'leaves no ten bytes as %s, in lines of any width and any pieces',
+    'leaves no ten bytes as %s, in lines of any width and chunks of any size',
     (_, encode) => {
       fc.assert(
         fc.property(
@@ -92,18 +92,18 @@ describe('a secret that is encoded', () => {
       'the same, indented and quoted',
       wrapped(Buffer.from(secret).toString('base64'), 64, '\n  > '),
     ],
-  ])('shows masks and line breaks alone in %s', (_name, text) => {
+  ])('shows only masks and line breaks in %s', (_name, text) => {
     const left = shown(secret, text, [text.length]);
     expect(left.replace(/[\r\n> ]/g, '')).toBe('***'.repeat(2));
     expect(shown(secret, text, [1])).toBe(left);
   });
 
-  test('is masked where a part of it alone is encoded', () => {
+  test('is masked if only a part of it is encoded', () => {
     const part = Buffer.from(secret.slice(20, 40)).toString('base64');
     expect(shown(secret, `x ${part.slice(1, -4)} y`, [7])).toBe('x *** y');
   });
 
-  test('is masked in every line of a dump that has places and text beside its bytes', () => {
+  test('is masked in each line of a dump with offsets and text next to the bytes', () => {
     const lines = wrapped(Buffer.from(secret.slice(0, 64)).toString('hex'), 32).split('\n');
     const dump = lines.map((line, at) => `000000${at}0: ${wrapped(line, 4, ' ')}  ~~~~`).join('\n');
     const left = shown(secret, dump, [11]);
@@ -111,7 +111,7 @@ describe('a secret that is encoded', () => {
     expect(left.match(/~~~~/g)).toHaveLength(4);
   });
 
-  test('is masked when the lines of a key are wrapped anew', () => {
+  test('is masked when the lines of a key are rewrapped', () => {
     const body = Buffer.from(
       Array.from({ length: 150 }, (_, index) => (index * 89) % 256),
     ).toString('base64');
@@ -121,7 +121,7 @@ describe('a secret that is encoded', () => {
     );
   });
 
-  test('holds nothing back of a line that ends like it by chance', () => {
+  test('delays no line that happens to end with its beginning', () => {
     const masker = new Masker();
     masker.add([secret]);
     const stream = masker.stream();
@@ -130,7 +130,7 @@ describe('a secret that is encoded', () => {
     expect(Buffer.from(stream.push(Buffer.from(line))).toString()).toBe(line);
   });
 
-  test('is taken for nothing else: ordinary text stays as it is', () => {
+  test('leaves ordinary text unchanged', () => {
     const text = 'one two, 0x12 AAAA: 2026-01-01T00:00:00Z deadbeefdeadbeef a+b/c_d-e '.repeat(20);
     expect(shown(secret, text, [17])).toBe(text);
   });

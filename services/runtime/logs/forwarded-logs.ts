@@ -62,8 +62,8 @@ export class ForwardedLogs {
       const page = await store.read(runId, { fromSeq, limit: linesAtOnce });
       const lines = page.items.map((item) =>
         JSON.stringify({
-          level: 'info',
           ...item,
+          level: item.level ?? 'info',
           ...common,
           run_id: runId,
           script_id: scriptId,

@@ -23,8 +23,8 @@ function given() {
   return { calls, store };
 }
 
-describe('given the joined appends of many runs', () => {
-  test('the first ones go at once, those that wait go together', async () => {
+describe('joined appends of many runs', () => {
+  test('send the first ones immediately, and the waiting ones together', async () => {
     const { calls, store } = given();
     const all = ['a', 'b', 'c', 'd', 'e'].map((runId) => store.append([chunk(runId)]));
     expect(calls.map((call) => call.runs)).toEqual([['a'], ['b']]);
@@ -37,7 +37,7 @@ describe('given the joined appends of many runs', () => {
     await Promise.all(all);
   });
 
-  test('a call is bounded in size, but never empty', async () => {
+  test('have a size limit, but send at least one', async () => {
     const { calls, store } = given();
     const size = 700 * 1024;
     const all = ['a', 'b', 'c', 'd', 'e'].map((runId) => store.append([chunk(runId, 3 * size)]));
@@ -49,7 +49,7 @@ describe('given the joined appends of many runs', () => {
     expect(calls.map((call) => call.runs)).toEqual([['a'], ['b'], ['c'], ['d'], ['e']]);
   });
 
-  test('a failure reaches everyone in the call and nobody else', async () => {
+  test('report a failure to the callers in the batch only', async () => {
     const { calls, store } = given();
     const failing = store.append([chunk('a')]);
     const fine = store.append([chunk('b')]);

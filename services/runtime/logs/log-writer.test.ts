@@ -27,8 +27,8 @@ function given(limitBytes: number | null = null) {
   return { store, timers, retries, abort, writer };
 }
 
-describe('given a log writer', () => {
-  test('when the first line comes, then it is stored without waiting', async () => {
+describe('a log writer', () => {
+  test('stores the first line without delay', async () => {
     const { writer, store, timers } = given();
     await writer.write([line('hello')]);
     expect(store.appends).toHaveLength(1);
@@ -40,12 +40,20 @@ describe('given a log writer', () => {
         firstSeq: 1,
         lastSeq: 1,
         bytes: 6,
-        itemsJson: '[{"seq":1,"time":"2026-11-21T02:31:00.000Z","stream":"stdout","text":"hello"}]',
+        itemsJson:
+          '[{"seq":1,"time":"2026-11-21T02:31:00.000Z","stream":"stdout","level":null,"text":"hello"}]',
       },
     ]);
   });
 
-  test('when more lines come, then they wait for one another and go together', async () => {
+  test('derives the level of each line once, when the line is stored', async () => {
+    const { writer, store } = given();
+    await writer.write([line('hello'), { stream: 'stderr', text: 'WARNING:root:disk is full' }]);
+    await writer.close();
+    expect(store.items).toMatchObject([{ level: null }, { level: 'warning' }]);
+  });
+
+  test('batches later lines', async () => {
     const { writer, store, timers } = given();
     await writer.write([line('first')]);
     await setImmediate();
@@ -58,7 +66,7 @@ describe('given a log writer', () => {
     expect(store.appends[1]?.map((chunk) => [chunk.firstSeq, chunk.lastSeq])).toEqual([[2, 3]]);
   });
 
-  test('when 64 KiB have come, then they do not wait', async () => {
+  test('does not delay 64 KiB', async () => {
     const { writer, store } = given();
     await writer.write([line('first')]);
     await setImmediate();
@@ -66,7 +74,7 @@ describe('given a log writer', () => {
     expect(store.appends).toHaveLength(2);
   });
 
-  test('when the log is closed, then everything is stored and counted', async () => {
+  test('stores and counts everything on close', async () => {
     const { writer, store, timers } = given();
     void writer.write(lines(10, 9));
     void writer.write([line('é')]);
@@ -77,15 +85,15 @@ describe('given a log writer', () => {
     await expect(writer.write([line('late')])).rejects.toThrow('closed');
   });
 
-  test('when nothing was written, then closing stores nothing', async () => {
+  test('stores nothing on close if nothing was written', async () => {
     const { writer, store } = given();
     expect(await writer.close()).toEqual({ lines: 0, bytes: 0, truncated: false });
     expect(store.appends).toEqual([]);
   });
 });
 
-describe('given a store that is away', () => {
-  test('when it comes back, then nothing is lost, doubled or out of order', async () => {
+describe('an unavailable store', () => {
+  test('receives everything once and in order after it recovers', async () => {
     const { writer, store, timers, retries } = given();
     store.fail = 'before';
     await writer.write([line('first')]);
@@ -106,7 +114,7 @@ describe('given a store that is away', () => {
     expect(retries.slice(0, 3)).toEqual([1, 2, 3]);
   });
 
-  test('then writing stops at a bound, and goes on when there is room', async () => {
+  test('stops writes at the buffer limit until there is room', async () => {
     const { writer, store, timers } = given();
     store.fail = 'before';
     let written = 0;
@@ -122,7 +130,7 @@ describe('given a store that is away', () => {
     expect(store.items).toHaveLength(6400);
   });
 
-  test('when the signal aborts, then writers are let go and closing tells why', async () => {
+  test('releases the writers when the signal aborts, and close reports the reason', async () => {
     const { writer, store, timers, abort } = given();
     store.fail = 'before';
     const blocked = writer.write(lines(2000, 1000));
@@ -133,17 +141,17 @@ describe('given a store that is away', () => {
   });
 });
 
-describe('given a limit', () => {
+describe('a log limit', () => {
   const limitBytes = 16_000;
 
-  test('when the log just fits, then all of it is kept', async () => {
+  test('keeps a log that just fits', async () => {
     const { writer, store } = given(limitBytes);
     await writer.write(lines(160, 99));
     expect(await writer.close()).toEqual({ lines: 160, bytes: 16_000, truncated: false });
     expect(store.items).toHaveLength(160);
   });
 
-  test('when it does not, then the first and the last half are kept', async () => {
+  test('keeps the first and the last half of a longer log', async () => {
     const { writer, store, timers } = given(limitBytes);
     for (let n = 0; n < 100; n += 1) await timers.until(writer.write(lines(10, 99)));
     expect(await writer.close()).toEqual({ lines: 1000, bytes: 100_000, truncated: true });
@@ -155,7 +163,7 @@ describe('given a limit', () => {
     expect(kept.length).toBeLessThanOrEqual(160);
   });
 
-  test('when it stops at any moment, then the head and the newest lines are there', async () => {
+  test('keeps the head and the newest lines whenever the log stops', async () => {
     const { writer, store, timers } = given(limitBytes);
     for (let n = 1; n <= 60; n += 1) {
       await timers.until(writer.write(lines(10, 99)));
@@ -170,14 +178,14 @@ describe('given a limit', () => {
   });
 });
 
-describe('whatever is written', () => {
+describe('any sequence of writes', () => {
   const step = fc.record({
     lengths: fc.array(fc.integer({ min: 0, max: 400 }), { maxLength: 30 }),
     fire: fc.boolean(),
     fail: fc.constantFrom('never', 'never', 'before', 'after'),
   });
 
-  test('numbers have no gap, order is kept, and head, tail and bound hold', async () => {
+  test('has consecutive numbers, keeps its order, and respects head, tail and limit', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(step, { maxLength: 30 }),

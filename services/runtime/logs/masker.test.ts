@@ -22,7 +22,7 @@ function streamed(masker: Masker, text: string, cuts: readonly number[]): string
   return Buffer.concat([...out, stream.end()]).toString();
 }
 
-describe('given a secret', () => {
+describe('a secret', () => {
   const base64 = (text: string) => Buffer.from(text).toString('base64');
 
   test.each([
@@ -37,11 +37,11 @@ describe('given a secret', () => {
     ['JSON in ASCII', 'p4ss/w\\u00f6rd+%1'],
     ['bytes in Python', String.raw`p4ss/w\xc3\xb6rd+%1`],
     ['URL-encoded but for slashes', encodeURIComponent(secret).replaceAll('%2F', '/')],
-  ])('then it is masked as %s', (_name, form) => {
+  ])('is masked as %s', (_name, form) => {
     expect(masking(secret).text(`before ${form} after`)).toBe('before *** after');
   });
 
-  test('then white space around it does not count', () => {
+  test('is masked without the white space around it', () => {
     expect(masking(` ${secret}\n`).text(`<${secret}>`)).toBe('<***>');
   });
 
@@ -54,7 +54,7 @@ describe('given a secret', () => {
     },
   );
 
-  test('then it is masked in JSON, and a long one line by line', () => {
+  test('is masked in JSON, and line by line if long', () => {
     const key = '-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG9w0\nshort\n-----END KEY-----';
     const masker = masking(key);
     expect(masker.text(JSON.stringify({ key }))).toBe('{"key":"***"}');
@@ -63,7 +63,7 @@ describe('given a secret', () => {
     expect(masking(note).text(note.replaceAll('\n', '\n> '))).toBe('***\n> too short\n> ***');
   });
 
-  test('then it is masked with the escapes of HTML', () => {
+  test('is masked with HTML escapes', () => {
     const quoted = `"a" & 'b' < c`;
     for (const form of [
       '&quot;a&quot; &amp; &#x27;b&#x27; &lt; c',
@@ -74,22 +74,22 @@ describe('given a secret', () => {
     }
   });
 
-  test('then repetitions are one mask', () => {
+  test('is masked once for repetitions', () => {
     expect(masking(secret).text(secret.repeat(3))).toBe('***');
   });
 
-  test('when there are others that are too short, then those are not masked', () => {
+  test('is masked although other secrets are too short to be masked', () => {
     expect(masking('abc', 'é ').text('abc é')).toBe('abc é');
     expect(masking('abcd').text('abcd')).toBe('***');
   });
 
-  test('when it begins like another, then the longer one is masked', () => {
+  test('is masked in full when it begins with another secret', () => {
     const masker = masking('token', 'token-and-more');
     expect(masker.text('token token-and-more')).toBe('*** ***');
     expect(streamed(masker, 'token-and-more', [5, 6, 9])).toBe('***');
   });
 
-  test('when it comes in pieces, then it is masked all the same', () => {
+  test('is masked when it arrives in pieces', () => {
     const text = `a ${secret} b ${base64(secret)}\n${encodeURIComponent(secret)}p4ss`;
     fc.assert(
       fc.property(fc.array(fc.nat(90), { maxLength: 8 }), (cuts) => {
@@ -98,7 +98,7 @@ describe('given a secret', () => {
     );
   });
 
-  test('when a text could be its beginning, then that waits for what comes next', () => {
+  test('delays a text that could be its beginning', () => {
     const stream = masking(secret).stream();
     const push = (text: string) => Buffer.from(stream.push(Buffer.from(text))).toString();
     expect(push('prompt: p4ss')).toBe('prompt: ');
@@ -108,8 +108,8 @@ describe('given a secret', () => {
   });
 });
 
-describe('given no secret', () => {
-  test('then bytes pass as they are, also those that are no text', () => {
+describe('without secrets', () => {
+  test('bytes pass unchanged, also if they are not text', () => {
     const bytes = Buffer.from([0xff, 0x00, 0xc3]);
     expect(new Masker().stream().push(bytes)).toBe(bytes);
     const stream = masking(secret).stream();
@@ -117,8 +117,8 @@ describe('given no secret', () => {
   });
 });
 
-describe('given as many and as long secrets as there may be', () => {
-  test('then a megabyte that looks like them is masked in reasonable time', () => {
+describe('the maximum number and length of secrets', () => {
+  test('are masked in a megabyte of similar text in reasonable time', () => {
     const values = [
       ...Array.from({ length: 3 }, (_, index) => `${'a'.repeat(32_000)}${index}`),
       ...Array.from({ length: 90 }, (_, index) => `secret number ${index} is ${'x'.repeat(300)}`),

@@ -20,8 +20,8 @@ function given(limitBytes: number | null = null) {
 
 const textsOf = (store: MemoryStore) => store.items.map((item) => `${item.stream}: ${item.text}`);
 
-describe('given the log of a run', () => {
-  test('lines of the process and of the platform are stored in order', async () => {
+describe('the log of a run', () => {
+  test('stores lines of the process and of the platform in order', async () => {
     const { log, store } = given();
     await log.system('building\r\nready');
     await log.write('stdout', Buffer.from('one\ntw'));
@@ -38,7 +38,7 @@ describe('given the log of a run', () => {
     ]);
   });
 
-  test('a log that had more than is kept of it ends with the limit and what was written', async () => {
+  test('ends with the limit and the written size if truncated', async () => {
     const { log, store } = given(2_000);
     for (let line = 0; line < 1_000; line += 1)
       await log.write('stdout', Buffer.from('ten bytes\n'));
@@ -48,7 +48,7 @@ describe('given the log of a run', () => {
     );
   });
 
-  test('a progress bar is stored at its beginning, then every five seconds, and at its end', async () => {
+  test('stores a progress bar at its start, every five seconds, and at its end', async () => {
     const { log, store, timers } = given();
     const waited: number[] = [];
     const statesPerFlush = 50;
@@ -78,7 +78,7 @@ describe('given the log of a run', () => {
     expect(new Set(waited)).toEqual(new Set([100, 5_000]));
   });
 
-  test('a prompt without line end is stored after a moment', async () => {
+  test('stores a prompt without line end after a short wait', async () => {
     const { log, store, timers } = given();
     await log.write('stdout', Buffer.from('name? '));
     expect(timers.delaysMs).toEqual([100]);
@@ -90,7 +90,7 @@ describe('given the log of a run', () => {
     expect(timers.waiting.size).toBe(0);
   });
 
-  test('a line whose rest arrives when the wait is over stays whole', async () => {
+  test('keeps a line whole whose rest arrives when the wait ends', async () => {
     const { log, store, timers } = given();
     await log.write('stdout', Buffer.from('one ha'));
     timers.fire();
@@ -99,7 +99,7 @@ describe('given the log of a run', () => {
     expect(textsOf(store)).toEqual(['stdout: one half']);
   });
 
-  test('while nothing more is read, a partial line does not wait', async () => {
+  test('does not flush a partial line while reading is paused', async () => {
     const { log, store, timers } = given();
     const bytes = Buffer.from(`${'x'.repeat(60_000)}\n`.repeat(30) + 'cut');
     const writing = log.write('stdout', bytes);
@@ -110,7 +110,7 @@ describe('given the log of a run', () => {
     expect(textsOf(store).at(-1)).toBe('stdout: cut off');
   });
 
-  test('the wait begins with the partial line, not with an earlier one', async () => {
+  test('measures the wait from the partial line, not from an earlier one', async () => {
     const { log, timers } = given();
     await log.write('stdout', Buffer.from('a'));
     const [first] = timers.waiting;
@@ -121,7 +121,7 @@ describe('given the log of a run', () => {
     await log.close();
   });
 
-  test('bytes that are no text at all are stored too', async () => {
+  test('stores bytes that are not text', async () => {
     const { log, store } = given();
     await log.write(
       'stdout',

@@ -30,8 +30,8 @@ function given() {
 
 const runsOf = (chunks: readonly SampleChunk[] | undefined) => chunks?.map((chunk) => chunk.runId);
 
-describe('given the samples of several runs', () => {
-  test('when they come, then they are told at once and stored together', async () => {
+describe('the samples of several runs', () => {
+  test('are published immediately, and stored in batches', async () => {
     const { recorder, seen } = given();
     const [a, b] = [recorder.open('a'), recorder.open('b')];
     a.take(sample);
@@ -49,7 +49,7 @@ describe('given the samples of several runs', () => {
     ]);
   });
 
-  test('when a run ends, then what is left of it is stored, once', async () => {
+  test('are flushed once when the run ends', async () => {
     const { recorder, seen } = given();
     const a = recorder.open('a');
     a.take(sample);
@@ -62,7 +62,7 @@ describe('given the samples of several runs', () => {
     expect(seen.saved.map(runsOf)).toEqual([['a'], []]);
   });
 
-  test('when the store is away, then everything is stored when it is back', async () => {
+  test('are all stored after the store recovers', async () => {
     const { recorder, seen } = given();
     const [a, b] = [recorder.open('a'), recorder.open('b')];
     a.take(sample);
@@ -75,7 +75,7 @@ describe('given the samples of several runs', () => {
     expect(runsOf(seen.saved[0])?.toSorted()).toEqual(['a', 'b']);
   });
 
-  test('when the store stays away, then the oldest runs that ended are given up', async () => {
+  test('of the oldest ended runs are dropped when the store stays unavailable', async () => {
     const { recorder, seen } = given();
     for (let number = 0; number < 300; number += 1) {
       const sampling = recorder.open(String(number));

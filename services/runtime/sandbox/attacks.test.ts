@@ -44,17 +44,17 @@ describe.each(families)('$title', { timeout: 120_000 }, (family) => {
   const names = attacks.map(({ name }) => name);
   const holding = [...new Set(attacks.flatMap(({ heldBy }) => heldBy))];
 
-  test('with all layers nothing gets through', async () => {
+  test('fails with all layers', async () => {
     expect((await tried(family, names, [])).through).toEqual([]);
   });
 
-  test('without those that hold it all gets through', async () => {
+  test('succeeds without the layers that prevent it', async () => {
     const { through } = await tried(family, names, leftOut(family));
     expect(through.toSorted()).toEqual(names.toSorted());
   });
 
   test.each(holding.filter((layer) => here.includes(layer)))(
-    'of these, %s alone holds what it is there for',
+    'is prevented by %s alone',
     async (layer) => {
       const held = attacks.filter(({ heldBy }) => heldBy.includes(layer));
       const own = held.map(({ name }) => name);
@@ -76,7 +76,7 @@ function rowsOf({ title, attacks }: Family): readonly string[] {
   });
 }
 
-test('the documentation names every attack and what holds it', async () => {
+test('the documentation lists each attack and its layers', async () => {
   const page = await readFile(new URL('../../../docs/sandbox.md', import.meta.url), 'utf8');
   const lines = page.split('\n').map((line) => line.replaceAll(/ +/g, ' '));
   const rows = FAMILIES.flatMap(rowsOf);

@@ -11,7 +11,7 @@ import { Bench, NAMESPACES } from './testing/bench.ts';
 describe.each([
   { kind: 'with what the machine has', without: [] },
   { kind: 'without namespaces', without: NAMESPACES },
-])('given a launcher $kind', ({ without }) => {
+])('a launcher $kind', ({ without }) => {
   let bench: Bench;
   beforeAll(async () => {
     bench = await Bench.open({ without });
@@ -21,7 +21,7 @@ describe.each([
     expect(bench.log).toEqual([]);
   });
 
-  test('data/ is kept between runs and all else in the workspace is gone', async () => {
+  test('keeps data/ between runs and nothing else of the workspace', async () => {
     const dataFolder = join(bench.folder, 'data', 'kept');
     const first = await bench.run('data.py', [], { dataFolder });
     const second = await bench.run('data.py', [], { dataFolder });
@@ -30,7 +30,7 @@ describe.each([
     expect((await readdir(join(bench.folder, 'runs'))).filter(isRun)).toEqual([]);
   });
 
-  test("a version's file below data/ is the first content only", async () => {
+  test('writes the file of a version below data/ only if it does not exist', async () => {
     const dataFolder = join(bench.folder, 'data', 'seeded');
     const source = join(bench.folder, 'seed');
     await writeFile(source, '5');
@@ -40,7 +40,7 @@ describe.each([
     expect((await bench.run('data.py', [], { dataFolder, files })).stdout).toContain('run 7');
   });
 
-  test('links that a script plants are followed by nobody', async () => {
+  test('does not follow links planted by a script', async () => {
     const dataFolder = join(bench.folder, 'data', 'planted');
     const victim = join(bench.folder, 'victim');
     await mkdir(victim);
@@ -60,7 +60,7 @@ describe.each([
     expect((await readdir(join(bench.folder, 'runs'))).filter(isRun)).toEqual([]);
   });
 
-  test('a source or a data folder that is a link is refused', async () => {
+  test('refuses a source or a data folder that is a link', async () => {
     await symlink('/etc/passwd', join(bench.folder, `source-${without.length}`));
     await symlink('/etc', join(bench.folder, 'data', 'link'));
     const spec = bench.spec('hello.py');
@@ -74,7 +74,7 @@ describe.each([
   });
 
   test.each(['../main.py', '/main.py', 'a//b', 'a/./b', 'a/..', ''])(
-    'the path %j of a file is refused',
+    'refuses the file path %j',
     async (path) => {
       const spec = bench.spec('hello.py');
       const files = spec.files.map((file) => ({ ...file, path }));
@@ -82,7 +82,7 @@ describe.each([
     },
   );
 
-  test('the launcher answers its own runtime alone', async () => {
+  test('the launcher responds to its own runtime only', async () => {
     const line = await readFile(`/proc/${bench.sandbox.launcherPid}/cmdline`, 'utf8');
     const socket = line.split('\0').find((word) => word.endsWith('.sock')) ?? '';
     const probe = [...encodeFrame(TO_SUPERVISOR.probe, {})];
@@ -99,7 +99,7 @@ except OSError:
     expect((await bench.sandbox.probe()).layers).not.toEqual([]);
   });
 
-  test('the script has no capabilities, no new privileges and no foreign descriptors', async () => {
+  test('gives the script no capabilities, new privileges or foreign descriptors', async () => {
     const { stdout, exit } = await bench.run('status.py');
     expect(exit).toMatchObject({ exitCode: 0 });
     const none = '0000000000000000';
@@ -115,7 +115,7 @@ except OSError:
   });
 });
 
-describe('given a machine with mount and pid namespaces', () => {
+describe('a machine with mount and PID namespaces', () => {
   let bench: Bench;
   let available: Set<string>;
   beforeAll(async () => {
@@ -125,14 +125,14 @@ describe('given a machine with mount and pid namespaces', () => {
   });
   afterAll(() => bench.close());
 
-  test('the run names the layers that the probe found', async ({ skip }) => {
+  test('lists the layers that the probe found', async ({ skip }) => {
     skip(!available.has('mount_namespace'), 'no mount namespace on this machine');
     const { run } = await bench.run('hello.py');
     expect(new Set(run.layers)).toEqual(available);
     expect(run.workspace).toBe('/workspaces/script-1');
   });
 
-  test('only the own processes are seen, and those of the sandbox cannot be read', async ({
+  test('shows only the processes of the run, and protects those of the sandbox', async ({
     skip,
   }) => {
     skip(!available.has('proc'), 'no /proc of its own on this machine');
@@ -142,7 +142,7 @@ describe('given a machine with mount and pid namespaces', () => {
     expect(opened).toEqual([]);
   });
 
-  test('other workspaces, other runs and the hidden do not exist, the rest is read-only', async ({
+  test('hides other workspaces, runs and hidden paths, and makes the rest read-only', async ({
     skip,
   }) => {
     skip(!available.has('mount_namespace'), 'no mount namespace on this machine');
@@ -194,7 +194,7 @@ describe('given a machine with mount and pid namespaces', () => {
       expect(seen[path]?.[1]).toBe(false);
   });
 
-  test('the temporary folder is the run’s own', async ({ skip }) => {
+  test('gives each run its own temporary folder', async ({ skip }) => {
     skip(!available.has('mount_namespace'), 'no mount namespace on this machine');
     const { stdout } = await bench.run('looks.py', ['/tmp', '/var/tmp']);
     expect(JSON.parse(stdout)).toEqual({
@@ -203,7 +203,7 @@ describe('given a machine with mount and pid namespaces', () => {
     });
   });
 
-  test('a socket that is bound for the run can be connected to', async ({ skip }) => {
+  test('permits connections to a socket that is bound for the run', async ({ skip }) => {
     skip(!available.has('mount_namespace'), 'no mount namespace on this machine');
     const path = join(bench.folder, 'sdk.sock');
     const server = createServer((socket) => socket.end('hello from outside')).listen(path);

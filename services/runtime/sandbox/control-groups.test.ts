@@ -40,7 +40,7 @@ describeWith(
       expect(bench.log).toEqual([]);
     });
 
-    test('memory that no process shows counts', async () => {
+    test('count memory that no process shows', async () => {
       const limits = { ...NO_LIMITS, memoryBytes: 100 * MIB };
       const { exit, stdout } = await bench.run('hidden_memory.py', [], { limits });
       expect(stdout).toBe('');
@@ -48,13 +48,13 @@ describeWith(
       expect(exit).toMatchObject({ signal: 'SIGKILL', reason: 'memory_limit', detail });
     });
 
-    test('a child that the kernel ends for its memory ends the run', async () => {
+    test('end the run when the kernel kills a child for its memory', async () => {
       const limits = { ...NO_LIMITS, memoryBytes: 100 * MIB };
       const { exit } = await bench.run('hidden_memory.py', ['child'], { limits });
       expect(exit).toMatchObject({ reason: 'memory_limit' });
     });
 
-    test('processes above the limit are refused, and the log says so', async () => {
+    test('refuse processes above the limit, and the log reports it', async () => {
       const limits = { ...NO_LIMITS, processes: 10 };
       const { stdout, exit } = await bench.run('fork_count.py', ['100'], { limits });
       expect(stdout).toBe('refused\nchildren 9\n');
@@ -67,7 +67,7 @@ describeWith(
       });
     });
 
-    test('the groups of a run go with it', async () => {
+    test('are removed with the run', async () => {
       const running = await bench.start(bench.spec('stubborn.py', ['polite']));
       await running.seen('waiting');
       const groups = await groupsOf(running.run.pid);
@@ -77,7 +77,7 @@ describeWith(
       await until(() => groups.every((path) => !existsSync(path)));
     });
 
-    test('the groups of a run whose supervisor was killed go too', async () => {
+    test('are removed when the supervisor was killed', async () => {
       const running = await bench.start(bench.spec('stubborn.py', ['polite']));
       await running.seen('waiting');
       const groups = await groupsOf(running.run.pid);
@@ -85,7 +85,7 @@ describeWith(
       await until(() => groups.every((path) => !existsSync(path)));
     });
 
-    test('nothing is left when the launcher has ended', async () => {
+    test('are all removed when the launcher has ended', async () => {
       const other = await Bench.open();
       const running = await other.start(other.spec('stubborn.py', ['polite']));
       const [group = ''] = await groupsOf(running.run.pid);

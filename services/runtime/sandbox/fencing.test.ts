@@ -17,7 +17,7 @@ const RUNTIME = fileURLToPath(new URL('./testing/runtime-process.ts', import.met
 describe.each([
   { kind: 'with what the machine has', without: [] },
   { kind: 'without namespaces', without: NAMESPACES },
-])('given a launcher $kind', ({ without }) => {
+])('a launcher $kind', ({ without }) => {
   let bench: Bench;
   beforeAll(async () => {
     bench = await Bench.open({ without });
@@ -32,7 +32,7 @@ describe.each([
     return running;
   }
 
-  test('without a heartbeat everything is killed when the lease is over', async () => {
+  test('kills all processes when the lease expires without a heartbeat', async () => {
     const mark = `mark-lease-${process.pid}-${without.length}`;
     const running = await startEscaping(mark);
     running.run.heartbeat(200);
@@ -40,7 +40,7 @@ describe.each([
     expect(await processesWith(mark)).toEqual([]);
   });
 
-  test('a heartbeat renews the lease', async () => {
+  test('renews the lease on a heartbeat', async () => {
     const spec = bench.spec('stubborn.py', ['polite'], { leaseMs: 1_500 });
     const running = await bench.start(spec);
     running.run.heartbeat(60_000);
@@ -51,7 +51,7 @@ describe.each([
     expect(await running.run.finished).toMatchObject({ reason: 'stopped', exitCode: 7 });
   });
 
-  test('when the runtime is killed everything dies and the run folders go', async () => {
+  test('kills all processes and removes the run folders when the runtime is killed', async () => {
     const mark = `mark-runtime-${process.pid}-${without.length}`;
     const folder = await mkdtemp(join(tmpdir(), 'orch-killed-'));
     // Scripts may have users of their own.
@@ -70,7 +70,7 @@ describe.each([
     await rm(folder, { recursive: true });
   });
 
-  test('when all that watches a run is killed at once, the next launcher removes what is left', async () => {
+  test('removes what its killed predecessor and supervisors left behind', async () => {
     const mark = `mark-all-${process.pid}-${without.length}`;
     const folder = await mkdtemp(join(tmpdir(), 'orch-all-'));
     const runsFolder = join(folder, 'runs');
@@ -96,7 +96,7 @@ describe.each([
     await rm(folder, { recursive: true });
   });
 
-  test('when the supervisor is killed everything dies and its folder goes', async () => {
+  test('kills all processes and removes the folder when the supervisor is killed', async () => {
     const mark = `mark-supervisor-${process.pid}-${without.length}`;
     const running = await startEscaping(mark);
     const init = await parentOf(running.run.pid);
@@ -107,7 +107,7 @@ describe.each([
     await until(() => !existsSync(folder));
   });
 
-  test('when the init of the run is killed, the run is over', async () => {
+  test('ends the run when its init is killed', async () => {
     const mark = `mark-init-${process.pid}-${without.length}`;
     const running = await startEscaping(mark);
     process.kill(await parentOf(running.run.pid), 'SIGKILL');
@@ -115,7 +115,7 @@ describe.each([
     expect(await processesWith(mark)).toEqual([]);
   });
 
-  test('when the launcher is killed everything dies, and a new one takes the next run', async () => {
+  test('kills all processes when it is killed, and its successor accepts runs', async () => {
     const mark = `mark-launcher-${process.pid}-${without.length}`;
     const running = await startEscaping(mark);
     const launcherPid = bench.sandbox.launcherPid ?? 0;
@@ -139,6 +139,6 @@ function killIfThere(pid: number): void {
   }
 }
 
-test('the end of a process that died with an unread order is still received', async () => {
+test('receives the end of a process that died with an unread command', async () => {
   expect(await answerOf('unread_order.py')).toEqual(['x', '']);
 });

@@ -9,7 +9,7 @@ const MIB = 1024 * 1024;
 describe.each([
   { kind: 'with what the machine has', without: [] },
   { kind: 'without namespaces', without: NAMESPACES },
-])('given a launcher $kind', ({ without }) => {
+])('a launcher $kind', ({ without }) => {
   let bench: Bench;
   beforeAll(async () => {
     bench = await Bench.open({ without });
@@ -35,7 +35,7 @@ describe.each([
     },
   );
 
-  test('memory of one process over the limit ends the run', async () => {
+  test('ends a run when one process exceeds the memory limit', async () => {
     const limits = { ...NO_LIMITS, memoryBytes: 100 * MIB };
     const { exit } = await bench.run('memory.py', [], { limits });
     expect(exit).toMatchObject({ signal: 'SIGKILL', reason: 'memory_limit' });
@@ -43,31 +43,31 @@ describe.each([
     expect(peakBytes(exit)).toBeLessThan(200 * MIB);
   });
 
-  test('memory of many processes together over the limit ends the run', async () => {
+  test('ends a run when several processes together exceed the memory limit', async () => {
     const limits = { ...NO_LIMITS, memoryBytes: 200 * MIB };
     const { exit } = await bench.run('memory.py', ['tree'], { limits });
     expect(exit).toMatchObject({ signal: 'SIGKILL', reason: 'memory_limit' });
   });
 
-  test('memory that forked processes share counts once', async () => {
+  test('counts memory shared by forked processes once', async () => {
     const limits = { ...NO_LIMITS, memoryBytes: 200 * MIB };
     const { exit, stdout } = await bench.run('shared_memory.py', [], { limits });
     expect(exit).toMatchObject({ exitCode: 0, reason: null });
     expect(stdout).toBe('shared\n');
   });
 
-  test('an uncaught MemoryError counts as the memory limit', async () => {
+  test('reports an uncaught MemoryError as the memory limit', async () => {
     const { exit } = await bench.run('memory.py', ['error']);
     expect(exit).toMatchObject({ exitCode: 1, signal: null, reason: 'memory_limit' });
   });
 
-  test('the address space limit makes Python raise that error', async () => {
+  test('raises a MemoryError at the limit of the address space', async () => {
     const limits = { ...NO_LIMITS, addressSpaceBytes: 200 * MIB };
     const { exit } = await bench.run('memory.py', [], { limits });
     expect(exit).toMatchObject({ exitCode: 1, reason: 'memory_limit' });
   });
 
-  test('open files are limited', async () => {
+  test('limits open files', async () => {
     const limits = { ...NO_LIMITS, openFiles: 20 };
     const { stdout } = await bench.run('open_files.py', [], { limits });
     expect(stdout).toBe('refused after 17\n');
@@ -89,7 +89,7 @@ describe.each([
     { way: 'removed', where: '.' },
     { way: 'mapped', where: '.' },
     { way: 'linked', where: '.' },
-  ])('$way files that fill the disk in $where end the run', async ({ way, where }) => {
+  ])('ends a run when $way files fill the disk in $where', async ({ way, where }) => {
     const dataFolder = join(bench.folder, 'data', `full-${way}-${without.length}`);
     const folder = where === '/var/tmp' && without.length > 0 ? '.' : where;
     const limits = { ...NO_LIMITS, diskBytes: 8 * MIB };
@@ -100,7 +100,7 @@ describe.each([
     expect(exit).toHaveProperty('detail', expect.stringMatching(detail));
   });
 
-  test('folders that a run may write to count for the disk', async () => {
+  test('counts writable folders for the disk limit', async () => {
     const writable = join(bench.folder, `writable-${without.length}`);
     await mkdir(writable);
     const limits = { ...NO_LIMITS, diskBytes: 8 * MIB };
@@ -111,7 +111,7 @@ describe.each([
     expect(exit).toHaveProperty('detail', expect.stringContaining('disk limit of 8388608 bytes'));
   });
 
-  test('one file cannot grow beyond the limit', async () => {
+  test('limits the size of a single file', async () => {
     const limits = { ...NO_LIMITS, diskBytes: 8 * MIB };
     const { exit } = await bench.run('disk.py', ['one', '.'], { limits });
     // Refused by the kernel; where the sampler looks first, it ends the run.
@@ -121,13 +121,13 @@ describe.each([
     expect(exit).toHaveProperty('detail', detail);
   });
 
-  test('folders that are nested too deep to be measured end the run', async () => {
+  test('ends a run whose folders are nested too deeply to measure', async () => {
     const limits = { ...NO_LIMITS, diskBytes: 100 * MIB };
     const { exit } = await bench.run('disk.py', ['deep', '.'], { limits });
     expect(exit).toHaveProperty('detail', expect.stringContaining('deep'));
   });
 
-  test('what was kept before a quota was lowered does not end a run that adds nothing', async () => {
+  test('does not end a run that adds nothing to data from before a lower quota', async () => {
     const dataFolder = join(bench.folder, 'data', `lowered-${without.length}`);
     const first = await bench.run('disk.py', ['within', 'data'], {
       dataFolder,
@@ -140,7 +140,7 @@ describe.each([
     expect(idle.exit).toMatchObject({ exitCode: 0, reason: null });
   });
 
-  test('a fork bomb is bounded and nothing of it is left', async () => {
+  test('limits a fork bomb, and leaves nothing of it', async () => {
     const mark = `mark-bomb-${process.pid}-${without.length}`;
     const limits = { ...NO_LIMITS, processes: 30, wallClockSeconds: 1 };
     const running = await bench.start(bench.spec('forks.py', [mark], { limits, stopGraceMs: 0 }));
@@ -150,7 +150,7 @@ describe.each([
     expect(await processesWith(mark)).toEqual([]);
   });
 
-  test('processes up to the limit are allowed, and more are refused or end the run', async () => {
+  test('permits processes up to the limit, then refuses more or ends the run', async () => {
     const limits = { ...NO_LIMITS, processes: 30 };
     const few = await bench.run('fork_count.py', ['20'], { limits });
     expect(few).toMatchObject({ stdout: 'children 20\n', exit: { exitCode: 0 } });
@@ -163,7 +163,7 @@ describe.each([
     }
   });
 
-  test('samples tell what the whole tree uses', async () => {
+  test('samples the usage of the whole process tree', async () => {
     const running = await bench.start(bench.spec('memory.py', ['tree']));
     const all = 8 * 40 * MIB;
     await until(() => running.samples.some(({ memoryBytes }) => memoryBytes > all));
@@ -174,7 +174,7 @@ describe.each([
   });
 });
 
-test('a run whose files are in transit between its processes ends once the disk is full', async () => {
+test('ends a run at the disk limit while its files are in transit between processes', async () => {
   expect(await answerOf('sends_files.py')).toEqual({
     'nothing in transit': null,
     'in transit': expect.stringContaining('the disk is almost full, and the run has open files'),

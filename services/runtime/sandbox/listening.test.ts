@@ -31,26 +31,26 @@ describe.each([
     return JSON.parse(stdout) as string[];
   }
 
-  test('a run listens on a port that its settings allow', async () => {
+  test('a run listens on a permitted port', async () => {
     const [port = 0, other = 0] = await freePorts(2);
     expect(await listening(port, [other, port])).toEqual(
       expect.arrayContaining(['127.0.0.1', '::1']),
     );
   });
 
-  test('a run does not listen on a port beside those that its settings allow', async () => {
+  test('a run does not listen on other ports', async () => {
     const [port = 0, other = 0] = await freePorts(2);
     const through = await listening(port, [other]);
     expect(through).not.toContain('127.0.0.1');
     expect(through).not.toContain('::1');
   });
 
-  test('a run listens on a port that the kernel chooses where its settings allow that', async () => {
+  test('a run listens on a port chosen by the kernel, if permitted', async () => {
     const [port = 0] = await freePorts(1);
     expect(await listening(port, [0])).toEqual(['port 0', 'a socket that is not bound']);
   });
 
-  test('within a run programs listen as they do elsewhere', async () => {
+  test('programs in a run listen as usual', async () => {
     const { stdout, exit } = await bench.run('listens_within.py');
     expect(exit).toMatchObject({ exitCode: 0 });
     expect(JSON.parse(stdout)).toEqual({
@@ -77,26 +77,23 @@ async function portForClients(): Promise<number> {
 test.each([
   { kind: 'all layers', without: [] },
   { kind: 'no rules of Landlock for ports', without: ['bind_tcp'] },
-])(
-  'with $kind a run does not listen on another port than the one that was looked at',
-  async ({ without }) => {
-    const bench = await Bench.open({ without });
-    try {
-      const ports = [await portForClients(), ...(await freePorts(1))];
-      const outcome = await bench.run('listens_elsewhere.py', ports.map(String), {
-        listenPorts: ports,
-      });
-      expect(outcome).toMatchObject({ stdout: '[]\n', stderr: '', exit: { exitCode: 0 } });
-    } finally {
-      await bench.close();
-    }
-  },
-);
+])('with $kind a run cannot switch to a port other than the checked one', async ({ without }) => {
+  const bench = await Bench.open({ without });
+  try {
+    const ports = [await portForClients(), ...(await freePorts(1))];
+    const outcome = await bench.run('listens_elsewhere.py', ports.map(String), {
+      listenPorts: ports,
+    });
+    expect(outcome).toMatchObject({ stdout: '[]\n', stderr: '', exit: { exitCode: 0 } });
+  } finally {
+    await bench.close();
+  }
+});
 
 test.each([
   { protocol: 'TCP', number: 6 },
   { protocol: 'MPTCP', number: 262 },
-])('a $protocol socket that moves to another port is shut down', async ({ number }) => {
+])('shuts down a $protocol socket that moves to another port', async ({ number }) => {
   expect(await answerOf('moves_before_listening.py', String(number), 'binds')).toEqual({
     error: EACCES,
     allowed: false,
@@ -104,7 +101,7 @@ test.each([
   });
 });
 
-test('a socket that gives up its port gets no other one', async () => {
+test('gives no other port to a socket that gives up its port', async () => {
   expect(await answerOf('moves_before_listening.py', '6', 'leaves')).toEqual({
     error: 0,
     allowed: true,

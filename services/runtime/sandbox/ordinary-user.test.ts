@@ -39,7 +39,7 @@ describeWith(
   'given an ordinary user',
   () => {
     test(
-      'what contains scripts holds for it as well',
+      'contains scripts as well',
       async () => {
         const home = await mkdtemp(join(tmpdir(), 'orch-ordinary-'));
         await chown(home, NOBODY, NOBODY);

@@ -4,14 +4,14 @@ import { Bench, NAMESPACES } from './testing/bench.ts';
 describe.each([
   { kind: 'with what the machine has', without: [] },
   { kind: 'without namespaces', without: NAMESPACES },
-])('given a launcher $kind', ({ without }) => {
+])('a launcher $kind', ({ without }) => {
   let bench: Bench;
   beforeAll(async () => {
     bench = await Bench.open({ without });
   });
   afterAll(() => bench.close());
 
-  test('programs use processes, threads, memory, files and sockets as they are used to', async () => {
+  test('lets programs use processes, threads, memory, files and sockets as usual', async () => {
     const { stdout, exit } = await bench.run('programs.py', [], { listenPorts: [0] });
     expect(JSON.parse(stdout)).toEqual({});
     expect(exit).toMatchObject({ exitCode: 0 });

@@ -7,7 +7,7 @@ import { findPython, PythonNotFound } from './python.ts';
 
 const PATH = process.env['PATH'] ?? '';
 
-describe('given commands on the PATH', () => {
+describe('commands on the PATH', () => {
   let folder: string;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'orch-python-'));
@@ -21,7 +21,7 @@ describe('given commands on the PATH', () => {
     return path;
   }
 
-  test('the interpreter behind a shim is found, with its version and what it needs', async () => {
+  test('are resolved through a shim, with version and required paths', async () => {
     const real = await findPython({ path: PATH });
     const shim = await command('shim', `exec ${real.executable} "$@"`);
     const found = await findPython({ configured: shim, path: '' });
@@ -30,7 +30,7 @@ describe('given commands on the PATH', () => {
     expect(found.prefixes.length).toBeGreaterThan(0);
   });
 
-  test('a wanted version is found under its own name, or refused with what there is', async () => {
+  test('are found for a requested version, or the available versions are listed', async () => {
     const real = await findPython({ path: PATH });
     const version = real.version.split('.').slice(0, 2).join('.');
     await command('python3', 'exit 1');
@@ -41,15 +41,15 @@ describe('given commands on the PATH', () => {
     await expect(missing).rejects.toThrow(`No Python 3.8 found (${real.executable}: is Python`);
   });
 
-  test('none at all is a clear error', async () => {
+  test('cause a clear error if none is found', async () => {
     await expect(findPython({ path: '/nowhere' })).rejects.toThrow(PythonNotFound);
     await expect(findPython({ path: '/nowhere' })).rejects.toThrow(
-      'No Python 3.9 or newer found (no python3 on the PATH). Install one, on Debian and Ubuntu by ' +
+      'No Python 3.9 or newer found (no python3 on the PATH). Install one, on Debian and Ubuntu with ' +
         '`apt-get install python3 python3-pip`, or set ORCH_PYTHON to its path.',
     );
   });
 
-  test('an interpreter that cannot start the launcher is a clear error', async () => {
+  test('cause a clear error if an interpreter cannot start the launcher', async () => {
     const python = await command('broken', 'echo "no such library" >&2; exit 3');
     const onLog = (): void => undefined;
     const started = startLocalSandbox({ python, runsFolder: join(folder, 'runs'), onLog });

@@ -4,7 +4,7 @@ import { Bench } from './testing/bench.ts';
 const REQUIRED = [['seccomp'], ['rlimits'], ['no_new_privs'], ['mount_namespace', 'landlock']];
 
 test.each(REQUIRED)(
-  'without %s runs are refused, unless the operator accepts them',
+  'refuses runs without %s, unless the operator permits them',
   async (...left) => {
     const strict = await Bench.open({ without: left });
     const named = left.map((name) => `${name} (disabled)`).join(' and ');
@@ -29,7 +29,7 @@ test.each([
   'capabilities',
   'cgroup',
   'script_user',
-])('without %s alone runs are accepted', async (layer) => {
+])('accepts runs without %s alone', async (layer) => {
   const bench = await Bench.open({ without: [layer] });
   const { exit, run } = await bench.run('hello.py');
   await bench.close();
@@ -37,7 +37,7 @@ test.each([
   expect(run.layers).not.toContain(layer);
 });
 
-test('the probe says of a layer that is missing why', async () => {
+test('reports why a layer is missing', async () => {
   const bench = await Bench.open({ without: ['landlock'] });
   const { layers } = await bench.sandbox.probe();
   await bench.close();

@@ -8,7 +8,7 @@ import { Bench, gone, NAMESPACES, NO_LIMITS, processesWith, until } from './test
 describe.each([
   { kind: 'with what the machine has', without: [] },
   { kind: 'without namespaces', without: NAMESPACES },
-])('given a launcher $kind', ({ without }) => {
+])('a launcher $kind', ({ without }) => {
   let bench: Bench;
   beforeAll(async () => {
     bench = await Bench.open({ without });
@@ -18,7 +18,7 @@ describe.each([
     expect(bench.log).toEqual([]);
   });
 
-  test('a script runs in its workspace with exactly the environment it was given', async () => {
+  test('runs a script in its workspace with exactly the given environment', async () => {
     const spec = bench.spec('hello.py', [], { env: { LC_ALL: 'C', GREETING: 'hé\nllo' } });
     const { exit, stdout, stderr, run } = await (await bench.start(spec)).outcome();
     expect(exit).toMatchObject({ kind: 'exited', exitCode: 0, signal: null, reason: null });
@@ -32,12 +32,12 @@ describe.each([
     });
   });
 
-  test('the exit code is reported', async () => {
+  test('reports the exit code', async () => {
     const { exit } = await bench.run('hello.py', ['41']);
     expect(exit).toMatchObject({ exitCode: 41, signal: null, reason: null });
   });
 
-  test('the duration ends with the last process, however long its output takes to store', async () => {
+  test('measures the duration to the last process, not to the last stored output', async () => {
     const spec = bench.spec('hello.py');
     const stored = Promise.withResolvers<void>();
     const run = await bench.sandbox.prepare(spec, {
@@ -58,12 +58,12 @@ describe.each([
     expect(durationMs).toBeLessThanOrEqual(Math.ceil(elapsedMs));
   });
 
-  test('the signal that ended a script is reported', async () => {
+  test('reports the signal that ended a script', async () => {
     const { exit } = await bench.run('signals.py', ['SIGSEGV']);
     expect(exit).toMatchObject({ exitCode: null, signal: 'SIGSEGV', reason: null });
   });
 
-  test('nothing executes before go, and a run that is given up leaves nothing', async () => {
+  test('executes nothing before go, and leaves nothing of an abandoned run', async () => {
     const spec = bench.spec('hello.py');
     const output: string[] = [];
     const run = await bench.sandbox.prepare(spec, {
@@ -78,7 +78,7 @@ describe.each([
     expect(existsSync(join(bench.folder, 'runs', spec.runId))).toBe(false);
   });
 
-  test('a run whose process is alive is refused a second one', async () => {
+  test('refuses a second process for a run', async () => {
     const running = await bench.start(bench.spec('stubborn.py', ['polite']));
     const again = { ...bench.spec('hello.py'), runId: running.runId };
     await expect(bench.start(again)).rejects.toThrow('alive');
@@ -86,7 +86,7 @@ describe.each([
     await running.outcome();
   });
 
-  test('an interpreter that is not there is an error of the preparation', async () => {
+  test('reports a missing interpreter as a preparation error', async () => {
     const spec = bench.spec('hello.py', [], { argv: ['/nowhere/python3', 'main.py'] });
     await expect(bench.start(spec)).rejects.toThrow(SandboxError);
     await expect(bench.start(bench.spec('missing.py'))).rejects.toMatchObject({
@@ -94,7 +94,7 @@ describe.each([
     });
   });
 
-  test('a program that is not there is named in plain words', async () => {
+  test('reports a missing program in plain words', async () => {
     const running = bench.start({ ...bench.spec('hello.py'), argv: ['/nowhere/bin/python'] });
     await expect(running).rejects.toMatchObject({
       stage: 'exec',
@@ -104,7 +104,7 @@ describe.each([
     });
   });
 
-  test('a program that the kernel refuses to execute is a failure of the sandbox', async () => {
+  test('reports a program that the kernel refuses as a sandbox failure', async () => {
     const folder = await mkdtemp(join(bench.folder, 'programs-'));
     await chmod(folder, 0o755);
     const program = join(folder, 'text');
@@ -115,14 +115,14 @@ describe.each([
     expect(exit).toMatchObject({ kind: 'failed', stage: 'exec' });
   });
 
-  test('stop lets a polite script finish', async () => {
+  test('stop lets a script finish that handles the signal', async () => {
     const running = await bench.start(bench.spec('stubborn.py', ['polite']));
     await running.seen('waiting');
     running.run.stop();
     expect(await running.run.finished).toMatchObject({ exitCode: 7, reason: 'stopped' });
   });
 
-  test('stop kills a script that ignores it when the grace is over', async () => {
+  test('stop kills a script that ignores the signal after the grace period', async () => {
     const running = await bench.start(bench.spec('stubborn.py'));
     await running.seen('waiting');
     running.run.stop(100);
@@ -136,7 +136,7 @@ describe.each([
     expect(await running.run.finished).toMatchObject({ exitCode: 7, reason: 'stopped' });
   });
 
-  test('the time limit ends a run', async () => {
+  test('ends a run at the time limit', async () => {
     const { exit } = await bench.run('stubborn.py', [], {
       limits: { ...NO_LIMITS, wallClockSeconds: 0.3 },
       stopGraceMs: 50,
@@ -147,7 +147,7 @@ describe.each([
     });
   });
 
-  test('a double fork that holds the output neither holds the run nor outlives it', async () => {
+  test('ends a run with a double fork that keeps the output open', async () => {
     const mark = `mark-leaves-${process.pid}-${without.length}`;
     const { exit, stdout } = await bench.run('escape.py', [mark, 'exit']);
     expect(exit).toMatchObject({ exitCode: 0, reason: null });
@@ -155,7 +155,7 @@ describe.each([
     expect(await processesWith(mark)).toEqual([]);
   });
 
-  test('stop reaches what has left the process group', async () => {
+  test('stop reaches processes that left the process group', async () => {
     const mark = `mark-stays-${process.pid}-${without.length}`;
     const running = await bench.start(bench.spec('escape.py', [mark, 'stay']));
     await running.seen('held');
@@ -165,7 +165,7 @@ describe.each([
     expect(await processesWith(mark)).toEqual([]);
   });
 
-  test('a chain of forks that changes its number all the time ends with its run', async () => {
+  test('ends a chain of forks with constantly changing process IDs', async () => {
     const mark = `mark-chain-${process.pid}-${without.length}`;
     const running = await bench.start(bench.spec('chain.py', [mark, 'stay']));
     await running.seen('chained');
@@ -176,26 +176,26 @@ describe.each([
     expect(await processesWith(mark)).toEqual([]);
   });
 
-  test('a script that closes its output goes on', async () => {
+  test('continues a script that closes its output', async () => {
     const dataFolder = join(bench.folder, 'data', `closed-${without.length}`);
     const { exit } = await bench.run('closes_output.py', [], { dataFolder });
     expect(exit).toMatchObject({ exitCode: 3 });
     expect(await readFile(join(dataFolder, 'mark'), 'utf8')).toBe('went on');
   });
 
-  test('a megabyte without a newline and binary output arrive whole', async () => {
+  test('delivers a megabyte without newline and binary output completely', async () => {
     expect((await bench.run('output.py', ['long'])).stdout).toBe('x'.repeat(1_000_000));
     const binary = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte)).toString('latin1');
     expect((await bench.run('output.py', ['binary'])).stdout).toBe(binary);
   });
 
-  test('a hundred thousand lines arrive in order', async () => {
+  test('delivers a hundred thousand lines in order', async () => {
     const { stdout, exit } = await bench.run('output.py', ['lines']);
     expect(exit).toMatchObject({ exitCode: 0 });
     expect(stdout).toBe(Array.from({ length: 100_000 }, (_, line) => `line ${line}\n`).join(''));
   });
 
-  test('an observer that takes nothing blocks the script, and stop still works', async () => {
+  test('blocks the script while the observer does not read, and stop still works', async () => {
     const release = Promise.withResolvers<void>();
     let taken = 0;
     const running = await bench.start(bench.spec('output.py', ['endless']), {

@@ -31,7 +31,7 @@ describeWith(
       return { uid, gid, dataFolder, stdout: outcome.stdout };
     }
 
-    test('each script has a user of its own, the same in every run', async () => {
+    test('each script has its own user, the same in each run', async () => {
       const [one, another] = [await runAs('one'), await runAs('another')];
       expect(one.uid).toBeGreaterThanOrEqual(FIRST_USER);
       expect(one.gid).toBe(one.uid);
@@ -39,7 +39,7 @@ describeWith(
       expect(await runAs('one')).toEqual({ ...one, stdout: 'run 2 left over 0\n' });
     });
 
-    test('a number that another script has is not given out again', async () => {
+    test('skips a user ID that another script has', async () => {
       const claims = join(bench.folder, 'runs', '.users');
       const { uid } = await runAs('first');
       await writeFile(join(claims, String(uid)), 'somebody else');
@@ -48,7 +48,7 @@ describeWith(
       expect((await readdir(claims)).every((name) => /^\d+$/.test(name))).toBe(true);
     });
 
-    test('what was kept when scripts still ran as user 0 goes on working', async () => {
+    test('data from when scripts ran as user 0 remains usable', async () => {
       const dataFolder = join(bench.folder, 'data', 'old');
       await mkdir(join(dataFolder, 'folder'), { recursive: true, mode: 0o700 });
       await writeFile(join(dataFolder, 'count'), '41', { mode: 0o600 });
@@ -59,7 +59,7 @@ describeWith(
     });
 
     test.each([false, true])(
-      'refuses scripts that would be user 0 of the host, where it is lenient: %s',
+      'refuses scripts that would run as user 0 of the host, lenient mode: %s',
       async (lenient) => {
         const closed = join(bench.folder, `closed-${lenient}`);
         await mkdir(closed, { mode: 0o700 });
@@ -67,13 +67,13 @@ describeWith(
         const shut = await Bench.open({ without, lenient, runsFolder: join(closed, 'runs') });
         await expect(shut.run('hello.py')).rejects.toMatchObject({
           stage: 'layers',
-          message: expect.stringMatching(/user 0 of this machine.*\/\.root.*Start the service as/),
+          message: expect.stringMatching(/root on this machine.*\/\.root.*Start the service as/),
         });
         await shut.close();
       },
     );
 
-    test('a script has its own user in a user namespace as well, where no other can be made', async () => {
+    test('gives a script its own user also in a user namespace that cannot create others', async () => {
       const wrapper = join(bench.folder, 'without-sys-admin');
       const python = (await systemPython()) ?? bench.python.executable;
       const command = `setpriv --bounding-set=-sys_admin ${python} "$@"`;
@@ -92,31 +92,28 @@ describeWith(
     test.each([
       { kind: 'as they are here', without: [] },
       { kind: 'without namespaces', without: NAMESPACES },
-    ])(
-      'private paths are open to the run and closed to other users, $kind',
-      async ({ without }) => {
-        const place = await Bench.open({ without });
-        const folder = join(place.folder, `private-${without.length}`);
-        const [inner, payload] = [join(folder, 'source.py'), join(place.folder, 'payload')];
-        await mkdir(folder, { mode: 0o700 });
-        await writeFile(inner, 'mine', { mode: 0o444 });
-        await writeFile(payload, 'mine', { mode: 0o400 });
-        const privatePaths = [folder, payload];
-        const readOnly = [...place.python.prefixes, ...privatePaths];
-        const { stdout, stderr } = await place.run('reads.py', [inner, payload], {
-          readOnly,
-          privatePaths,
-        });
-        expect([stdout, stderr]).toEqual(['mine\nmine\n', '']);
-        for (const path of [inner, payload]) {
-          const reading = read('cat', [path], { uid: NOBODY, gid: NOBODY, cwd: '/' });
-          await expect(reading).rejects.toThrow('Permission denied');
-        }
-        await place.close();
-      },
-    );
+    ])('opens private paths to the run only, $kind', async ({ without }) => {
+      const place = await Bench.open({ without });
+      const folder = join(place.folder, `private-${without.length}`);
+      const [inner, payload] = [join(folder, 'source.py'), join(place.folder, 'payload')];
+      await mkdir(folder, { mode: 0o700 });
+      await writeFile(inner, 'mine', { mode: 0o444 });
+      await writeFile(payload, 'mine', { mode: 0o400 });
+      const privatePaths = [folder, payload];
+      const readOnly = [...place.python.prefixes, ...privatePaths];
+      const { stdout, stderr } = await place.run('reads.py', [inner, payload], {
+        readOnly,
+        privatePaths,
+      });
+      expect([stdout, stderr]).toEqual(['mine\nmine\n', '']);
+      for (const path of [inner, payload]) {
+        const reading = read('cat', [path], { uid: NOBODY, gid: NOBODY, cwd: '/' });
+        await expect(reading).rejects.toThrow('Permission denied');
+      }
+      await place.close();
+    });
 
-    test('files of the workspace are that user’s, and so is what a run may write to', async () => {
+    test('gives the workspace and writable folders to the user of the script', async () => {
       const writable = join(bench.folder, 'writable');
       await mkdir(join(writable, 'below'), { recursive: true });
       const { stdout } = await bench.run('looks.py', ['.', 'data', writable, `${writable}/below`], {

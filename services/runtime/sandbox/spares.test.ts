@@ -24,7 +24,7 @@ print(json.dumps(wanted))`;
   return JSON.parse(stdout) as unknown;
 }
 
-test('starts one spare shortly after a single run, and more spares at once in a burst of runs, up to a bound', async () => {
+test('starts one spare shortly after a single run, and more immediately in a burst, up to a limit', async () => {
   const seldom = await wantedAfter([
     ['taken', 10],
     ['taken', 10.2],

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Bench } from './testing/bench.ts';
 
-describe('given the filter on system calls', () => {
+describe('the system call filter', () => {
   let bench: Bench;
   let answers: Record<string, string>;
   beforeAll(async () => {
@@ -10,7 +10,7 @@ describe('given the filter on system calls', () => {
   });
   afterAll(() => bench.close());
 
-  test('what reaches other processes, the kernel or new namespaces is not permitted', () => {
+  test('denies access to other processes, the kernel and new namespaces', () => {
     const { clone3, x32, MPTCP, SMC, SCTP, ...others } = answers;
     const { 'packet socket': packet, "kernel's ciphers": ciphers, ...more } = others;
     const { 'socket of a virtual machine': machine, ...rest } = more;

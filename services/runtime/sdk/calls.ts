@@ -1,5 +1,6 @@
 /** Every call that scripts have: the list that a new one joins. */
 import type { Bus } from '#domain/ports/bus.ts';
+import type { Clock } from '#domain/ports/clock.ts';
 import type { Commands } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import type { ObjectStore } from '#domain/ports/objects.ts';
@@ -7,6 +8,7 @@ import type { Queryable } from '#infra/postgres/database.ts';
 import type { ScriptQueries } from '#infra/postgres/script-queries/script-queries.ts';
 import type { ReadModels } from '#projections/projection.ts';
 import type { ParameterSchemas } from '#services/shared/parameter-schemas/parameter-schemas.ts';
+import type { Tracing } from '#services/shared/tracing/tracing.ts';
 import type { RunSecrets } from '../secrets/run-secrets.ts';
 import type { SdkCalls } from './call.ts';
 import { mqttCalls } from './calls/mqtt.ts';
@@ -15,6 +17,7 @@ import { queryCalls } from './calls/queries.ts';
 import { reportCalls } from './calls/reports.ts';
 import { runCalls } from './calls/runs.ts';
 import { secretCalls } from './calls/secrets.ts';
+import { spanCalls } from './calls/spans.ts';
 import { stateCalls } from './calls/state.ts';
 import { storageCalls } from './calls/storage.ts';
 
@@ -30,13 +33,16 @@ export interface SdkCallsParts {
   /** Of the MQTT broker, where there is one. */
   readonly mqttUrl: string | undefined;
   readonly ids: Ids;
+  readonly clock: Clock;
+  readonly tracing: Tracing | undefined;
 }
 
 export function sdkCalls(parts: SdkCallsParts): SdkCalls {
   const { database, reads, objects, secrets, bus, commands, ids, mqttUrl } = parts;
   return {
     ...secretCalls(secrets),
-    ...reportCalls(database, (runId) => bus.publish({ topic: 'status', runId })),
+    ...reportCalls(database, (...messages) => bus.publish(...messages)),
+    ...spanCalls(parts),
     ...storageCalls(objects, reads),
     ...stateCalls(database),
     ...noticeCalls(commands, ids),

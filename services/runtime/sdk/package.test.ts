@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { removeFolder } from '../environments/folders.ts';
 import { PackagePaths, sdkFolder } from './package.ts';
 
-test('an environment in which a package put files beside the library is used all the same', async () => {
+test('accepts an environment in which a package put files next to the library', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'orch-sdk-'));
   try {
     const packages = join(folder, 'lib', 'python3.12', 'site-packages');
@@ -21,7 +21,7 @@ test('an environment in which a package put files beside the library is used all
   }
 });
 
-test('MQTT messages are bytes and text as they are, and other values as JSON', async () => {
+test('sends bytes and text as MQTT messages unchanged, and other values as JSON', async () => {
   const program = `from orchestrator import InvalidRequest, Platform
 platform = Platform()
 for payload in (b"raw", "text", {"a": [1, None]}, 3, {1, 2}):

@@ -36,7 +36,7 @@ async function queued(number: number, rerun?: { readonly exact?: true }): Promis
   return { ...claimed, triggerType: trigger?.type ?? 'manual' } as ClaimedRun;
 }
 
-test('given a run that was given a secret, when it is done again as it was, then it is given that version', async () => {
+test('an exact rerun receives the secret versions of the original run', async () => {
   await set('TOKEN', 1, 'of then');
   await set('KEY', 1, 'deleted later');
   expect(await secrets.environmentOf(await queued(1))).toEqual({

@@ -9,7 +9,7 @@ import { WarmBench, type Files } from './testing/warm-bench.ts';
 
 const STATE = fileURLToPath(new URL('../sandbox/fixtures/state.py', import.meta.url));
 
-describe('given a kept interpreter that has imported all that one may have', () => {
+describe('a keeper with all permitted modules imported', () => {
   let bench: WarmBench;
   let keeper: number;
   beforeAll(async () => {
@@ -29,13 +29,13 @@ describe('given a kept interpreter that has imported all that one may have', () 
     expect(shown(warm)).toEqual(shown(cold));
   });
 
-  test('what an interpreter looks like from inside', async () => {
+  test('looks like a cold interpreter from inside', async () => {
     const [cold, warm] = await bothWays({ 'main.py': await readFile(STATE, 'utf8') });
     expect(shown(warm)).toEqual(shown(cold));
     expect(JSON.parse(warm.stdout)).toMatchObject({ 'no frame beneath': true });
   });
 
-  test('it is the keeper that executes the run', async () => {
+  test('executes the run itself', async () => {
     const files = { 'main.py': 'import time; time.sleep(60)' };
     const running = await bench.bench.start(await bench.warm(files));
     expect(await bench.keeperOf(running)).toBe(keeper);
@@ -43,7 +43,7 @@ describe('given a kept interpreter that has imported all that one may have', () 
     await running.run.closed;
   });
 
-  test('what the environment does at the start of an interpreter is done within the run', async () => {
+  test('runs the start-up hooks of the environment within the run', async () => {
     const mark = join(bench.bench.folder, 'data', 'mark');
     const line = `import os; print('path file', os.getpid()); os.path.exists('/workspaces') or open('${mark}', 'w')`;
     await writeFile(join(bench.packages, 'own.pth'), `${line}\n/nowhere\n`);
@@ -77,7 +77,7 @@ describe('given a kept interpreter that has imported all that one may have', () 
     },
   );
 
-  test('nothing that is random is the same twice, but the seed of hashes', async () => {
+  test('repeats no random values apart from the hash seed', async () => {
     const files = {
       'main.py': `import random, secrets, uuid, tempfile, os
 print(random.random(), secrets.token_hex(), uuid.uuid4(), uuid.uuid1(), tempfile.mktemp(), os.urandom(4).hex())
@@ -94,7 +94,7 @@ print(hash('text'))`,
     expect(first.split('\n')[1]).toBe(second.split('\n')[1]);
   });
 
-  test('no run of all these had to do without the keeper', () => {
+  test('was used by every run of this suite', () => {
     expect(bench.bench.sandbox.keeperPids).toEqual([keeper]);
   });
 });

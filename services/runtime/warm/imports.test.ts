@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { safeImportsOf, shadowsLibrary } from './imports.ts';
 
-describe('what a script imports', () => {
+describe('the imports of a script', () => {
   test.for([
     ['import json', ['json']],
     [
@@ -20,12 +20,12 @@ describe('what a script imports', () => {
     expect(safeImportsOf([text])).toEqual(found);
   });
 
-  test('is that of all its files, each once', () => {
+  test('are those of all its files, without repeats', () => {
     expect(safeImportsOf(['import re', 'import json, re'])).toEqual(['json', 're']);
   });
 });
 
-describe("a script's own files", () => {
+describe('the files of a script', () => {
   test.for([
     ['json.py'],
     ['random/__init__.py'],
@@ -34,7 +34,7 @@ describe("a script's own files", () => {
     ['lib/email/x.txt'],
     ['select.cpython-312-x86_64-linux-gnu.so'],
     ['sitecustomize.py'],
-  ])('%s may stand for a module of the library', ([path = '']) => {
+  ])('may shadow a module of the library: %s', ([path = '']) => {
     expect(shadowsLibrary(['main.py', path])).toBe(true);
   });
 
@@ -42,7 +42,7 @@ describe("a script's own files", () => {
     ['helpers.py'],
     ['bot/__init__.py', 'bot/json.py', 'bot/logging/x.py'],
     ['data/a.txt'],
-  ])('%s do not', (paths) => {
+  ])('do not shadow a module of the library: %s', (paths) => {
     expect(shadowsLibrary(['main.py', ...paths])).toBe(false);
   });
 });

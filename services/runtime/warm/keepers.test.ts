@@ -8,7 +8,7 @@ import { WarmBench } from './testing/warm-bench.ts';
 const waits = { 'main.py': "print('waiting'); __import__('time').sleep(60)" };
 const ends = { 'main.py': "print('done')" };
 
-describe('given a script with a keeper', () => {
+describe('a script with a keeper', () => {
   let bench: WarmBench;
   afterEach(() => bench.close());
 
@@ -18,7 +18,7 @@ describe('given a script with a keeper', () => {
     return { sandbox, keeper: await bench.kept(await bench.warm(ends)) };
   }
 
-  test('when the keeper is killed, what it runs goes on, and the next run starts cold', async () => {
+  test('continues its run when the keeper is killed, and the next run starts cold', async () => {
     const { sandbox, keeper } = await opened();
     const running = await bench.bench.start(await bench.warm(waits));
     await running.seen('waiting');
@@ -31,7 +31,7 @@ describe('given a script with a keeper', () => {
     await until(() => sandbox.keeperPids.length === 1 && sandbox.keeperPids[0] !== keeper);
   });
 
-  test('when the keeper hangs, the run starts cold', async () => {
+  test('starts cold when the keeper hangs', async () => {
     const { sandbox, keeper } = await opened({ warmPreparationMs: 300 });
     // The spare that is there already is used up: the keeper would have to make another one.
     const first = await bench.bench.start(await bench.warm(waits));
@@ -44,7 +44,7 @@ describe('given a script with a keeper', () => {
     await until(() => !sandbox.keeperPids.includes(keeper));
   });
 
-  test('when the process that was to become the run is killed, the run starts cold', async () => {
+  test('starts cold when the process prepared for the run is killed', async () => {
     const { keeper } = await opened();
     const held = await bench.bench.sandbox.prepare(await bench.warm(ends), ignoring);
     const supervisor = await parentOf(await parentOf(held.pid));
@@ -55,7 +55,7 @@ describe('given a script with a keeper', () => {
     expect(await bench.outcome(await bench.warm(ends))).toMatchObject({ stdout: 'done\n' });
   });
 
-  test('one that dies every time is given up after three, and the others stay', async () => {
+  test('loses a keeper that dies three times, and other keepers remain', async () => {
     const { sandbox, keeper } = await opened();
     const { folder, python } = bench.bench;
     const [poisoned, tries] = [join(folder, 'poisoned'), join(folder, 'tries')];
@@ -76,7 +76,7 @@ exec ${python.executable} "$@"
   });
 
   test.runIf(process.getuid?.() === 0)(
-    'user 0 keeps the capabilities that containing runs takes, and no others',
+    'has a keeper with exactly the capabilities that contain runs, under user 0',
     async () => {
       const { sandbox, keeper } = await opened();
       for (const pid of [sandbox.launcherPid, keeper]) {
@@ -90,7 +90,7 @@ exec ${python.executable} "$@"
     },
   );
 
-  test('a script cannot reach its keeper', async () => {
+  test('cannot reach its keeper', async () => {
     const { keeper } = await opened();
     const kills = {
       'main.py': `import os, signal
@@ -109,7 +109,7 @@ print('done')`,
     expect(bench.bench.sandbox.keeperPids).toEqual([keeper]);
   });
 
-  test('nothing of a run outlives it', async () => {
+  test('leaves nothing of its runs in the keeper', async () => {
     await opened();
     const mark = `mark-warm-${process.pid}`;
     const leaves = {
@@ -126,7 +126,7 @@ if os.fork() == 0:
     expect(left.filter((name) => !name.startsWith('.'))).toEqual([]);
   });
 
-  test('after so many runs another one takes its place', async () => {
+  test('gets a new keeper after a number of runs', async () => {
     const { sandbox, keeper } = await opened({ maxRunsOfKeeper: 2 });
     await bench.outcome(await bench.warm(ends));
     await bench.outcome(await bench.warm(ends));
@@ -134,7 +134,7 @@ if os.fork() == 0:
     await gone(keeper);
   });
 
-  test('the one that was used longest ago makes room', async () => {
+  test('loses the least recently used keeper to make room', async () => {
     const { sandbox, keeper } = await opened({ maxKeepers: 2 });
     const others = [
       await bench.kept(await bench.warm(ends, { scriptId: 'script-2' })),
@@ -144,7 +144,7 @@ if os.fork() == 0:
     await gone(keeper);
   });
 
-  test('that of a script that is forgotten goes, with the files that it had, and others stay', async () => {
+  test('loses its keeper and files when forgotten, and others remain', async () => {
     const { sandbox, keeper } = await opened({ maxKeepers: 2 });
     const other = await bench.kept(await bench.warm(ends, { scriptId: 'script-2' }));
     for (const scriptId of ['script-1', 'script-2']) {
@@ -161,7 +161,7 @@ if os.fork() == 0:
     expect(await folders()).toHaveLength(each);
   });
 
-  test('keepers beyond their memory are ended', async () => {
+  test('loses keepers that exceed their memory', async () => {
     bench = await WarmBench.open({ maxKeeperBytes: 1 });
     const { sandbox } = bench.bench;
     await bench.outcome(await bench.warm(ends));
@@ -170,8 +170,8 @@ if os.fork() == 0:
   });
 });
 
-describe('given a machine on which nothing can be kept safely', () => {
-  test('every run starts cold', async () => {
+describe('a machine that cannot keep interpreters safely', () => {
+  test('starts every run cold', async () => {
     const bench = await WarmBench.open({ without: NAMESPACES });
     const running = await bench.bench.start(await bench.warm(ends));
     expect(await running.outcome()).toMatchObject({ stdout: 'done\n' });

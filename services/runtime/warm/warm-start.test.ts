@@ -15,7 +15,7 @@ const script = {
   entrypoint: 'main.py',
 } as const;
 
-describe('whether a run may start warm', () => {
+describe('a warm start', () => {
   let folder: string;
   let question: WarmQuestion;
   beforeEach(async () => {
@@ -46,7 +46,7 @@ describe('whether a run may start warm', () => {
   const answer = (change: Partial<WarmQuestion> = {}) =>
     new WarmStarts().of({ ...question, ...change });
 
-  test('it may, with what it imports', async () => {
+  test('is permitted, with the imports', async () => {
     const { executable, version } = await askInterpreter(question.interpreter.executable);
     expect(await answer()).toMatchObject({
       interpreter: { executable, version },
@@ -54,7 +54,7 @@ describe('whether a run may start warm', () => {
     });
   });
 
-  test('not when its script asks for cold starts', async () => {
+  test('is not permitted when the script requests cold starts', async () => {
     const run = { ...question.run, startMode: 'cold' as const };
     expect(await answer({ run })).toBeUndefined();
   });
@@ -67,12 +67,12 @@ describe('whether a run may start warm', () => {
     },
   );
 
-  test('not when a file of it stands for a module of the library', async () => {
+  test('is not permitted when a file shadows a module of the library', async () => {
     const files = [...question.files, await file('json.py', '')];
     expect(await answer({ files })).toBeUndefined();
   });
 
-  test('not when its entry point is no file of it', async () => {
+  test('is not permitted when the entry point is not one of its files', async () => {
     const run = { ...question.run, entrypoint: 'other.py' };
     expect(await answer({ run })).toBeUndefined();
   });
@@ -85,12 +85,12 @@ describe('whether a run may start warm', () => {
     },
   );
 
-  test('not in an environment with a path file that replaces the paths of a cold start', async () => {
+  test('is not permitted with a path file that replaces the paths of a cold start', async () => {
     await writeFile(join(question.environmentFolder, 'bin', 'python._pth'), '/elsewhere\n');
     expect(await answer()).toBeUndefined();
   });
 
-  test('not in an environment that leads elsewhere than where it was made to', async () => {
+  test('is not permitted in an environment that was redirected', async () => {
     const { environmentFolder } = question;
     await writeFile(join(environmentFolder, 'pyvenv.cfg'), 'home = /elsewhere\n');
     expect(await answer()).toBeUndefined();

@@ -20,6 +20,7 @@ import { PostgresEnvironmentLocks } from '#infra/postgres/operations/environment
 import { putPayload } from '#infra/postgres/event-store/payloads.ts';
 import { databaseTime } from '#infra/postgres/operations/purges.ts';
 import { PostgresRunLogs } from '#infra/postgres/logs/run-logs.ts';
+import { saveSpans } from '#infra/postgres/logs/run-spans.ts';
 import { PostgresRunSamples } from '#infra/postgres/logs/run-samples.ts';
 import { recordRemoval, reportRuntime } from '#infra/postgres/queue/runtimes.ts';
 import { setState } from '#infra/postgres/operations/script-state.ts';
@@ -102,6 +103,8 @@ async function givenRun(id: ScriptId, number: number, params: string): Promise<v
   const point = { timeMs: 1, cpuSeconds: 1, memoryBytes: 1, threads: 1, processes: 1 };
   await new PostgresRunSamples(platform.pool).save([{ runId: run, place: 0, points: [point] }]);
   await platform.pool.query(`INSERT INTO run_reports (run_id, output) VALUES ($1, '1')`, [run]);
+  const span = { spanId: 'a', parentId: null, name: 'fetch', endedAt: null, failed: false };
+  await saveSpans(platform.pool, run, [{ ...span, startedAt: new Date(0), attributes: {} }]);
   await objects.put(objectKey.runArtifact(run, 'a/report.pdf'), Buffer.from('kept'));
 }
 
@@ -111,7 +114,14 @@ async function laterOn(): Promise<void> {
 }
 
 async function givenRuntime(name: string): Promise<void> {
-  const report = { slots: 1, running: 0, layers: [], python: null, started_at: new Date(0) };
+  const report = {
+    slots: 1,
+    running: 0,
+    layers: [],
+    python: null,
+    labels: [],
+    started_at: new Date(0),
+  };
   await reportRuntime(platform.pool, { runtime_id: name, ...report });
 }
 
@@ -126,6 +136,7 @@ const counted = `SELECT
   (SELECT count(*) FROM run_samples JOIN runs USING (run_id) WHERE script_id = $1) AS samples,
   (SELECT count(*) FROM payloads p WHERE encode(content, 'escape') LIKE '%' || $1 || '%') AS params,
   (SELECT count(*) FROM run_reports JOIN runs USING (run_id) WHERE script_id = $1) AS reports,
+  (SELECT count(*) FROM run_spans JOIN runs USING (run_id) WHERE script_id = $1) AS spans,
   (SELECT count(*) FROM script_state WHERE script_id = $1) AS state,
   (SELECT count(*) FROM environment_locks WHERE script_id = $1) AS locks,
   (SELECT count(*) FROM notices WHERE script_id = $1) AS notices,
@@ -166,6 +177,7 @@ async function commonParams(): Promise<number> {
 const nothing = {
   misses: 0,
   reports: 0,
+  spans: 0,
   state: 0,
   locks: 0,
   notices: 0,
@@ -179,6 +191,7 @@ const nothing = {
 const ofTheOther = {
   misses: 1,
   reports: 2,
+  spans: 2,
   state: 1,
   locks: 1,
   notices: 1,

@@ -4,7 +4,7 @@ import type { Recorded } from '#domain/aggregates.ts';
 import type { RecordedEvent, StreamId } from '#domain/kernel/event.ts';
 import type { RunFinished, RunQueued, RunStarted } from '#domain/run/events.ts';
 import type { Logger } from '../logger.ts';
-import { spanIdOf, traceIdOf, type Span, type Tracing } from './tracing.ts';
+import { spanIdOf, traceIdOf, type AttributeValue, type Span, type Tracing } from './tracing.ts';
 
 export interface RunSpansParts {
   readonly tracing: Tracing;
@@ -83,19 +83,62 @@ export function recordStep(
 ): void {
   const traceId = traceIdOf(correlationId);
   if (traceId === undefined) return;
-  const spanId = spanIdOf(runId);
-  // Different for each step of the run, and never one of another run.
-  const number = BigInt(steps.indexOf(step) + 1);
   tracing.record({
     traceId,
-    spanId: (BigInt(`0x${spanId}`) ^ number).toString(16).padStart(16, '0'),
-    parentSpanId: spanId,
+    spanId: stepSpanId(runId, step),
+    parentSpanId: spanIdOf(runId),
     name: step,
     kind: 'internal',
     startMs,
     endMs,
     attributes: { 'cicd.pipeline.task.name': step, 'cicd.pipeline.run.id': runId },
   });
+}
+
+/** What tracing needs of a span of a script. */
+export interface TracedSpan {
+  /** 16 hexadecimal digits. */
+  readonly spanId: string;
+  readonly parentId: string | null;
+  readonly name: string;
+  readonly startedAt: Date;
+  readonly endedAt: Date | null;
+  readonly failed: boolean;
+  readonly attributes: Readonly<Record<string, AttributeValue | null>>;
+}
+
+/** Records a span of a script, below the execution of its run. Active spans are left out. */
+export function recordScriptSpan(
+  tracing: Tracing,
+  { runId, correlationId }: TracedRun,
+  span: TracedSpan,
+): void {
+  const traceId = traceIdOf(correlationId);
+  if (traceId === undefined || span.endedAt === null) return;
+  const attributes = Object.entries(span.attributes).map(([key, value]) => [
+    key,
+    value ?? undefined,
+  ]);
+  tracing.record({
+    traceId,
+    spanId: span.spanId,
+    parentSpanId: span.parentId ?? stepSpanId(runId, 'execute'),
+    name: span.name,
+    kind: 'internal',
+    startMs: span.startedAt.getTime(),
+    endMs: span.endedAt.getTime(),
+    attributes: {
+      ...(Object.fromEntries(attributes) as Span['attributes']),
+      'cicd.pipeline.run.id': runId,
+    },
+    problem: span.failed ? 'exception' : undefined,
+  });
+}
+
+/** Different for each step of the run, and never one of another run. */
+function stepSpanId(runId: string, step: RunStep): string {
+  const number = BigInt(steps.indexOf(step) + 1);
+  return (BigInt(`0x${spanIdOf(runId)}`) ^ number).toString(16).padStart(16, '0');
 }
 
 function spanOf(

@@ -1,4 +1,4 @@
-/** A browser on the dashboard, as a person has it. */
+/** A browser on the dashboard, as a user has it. */
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -6,7 +6,7 @@ import { chromium, type Browser, type Page, type Request } from 'playwright-core
 import { productPassword } from '../../../services/minimal/testing/product.ts';
 
 const executablePath = [
-  // Without the windows of a browser, it needs less of everything.
+  // The headless shell needs fewer resources.
   '/usr/bin/chromium-headless-shell',
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
@@ -21,21 +21,21 @@ export const chromiumService = {
 };
 
 const standards = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-/** So that what does not come is named before the test is over. */
-const patienceMs = 12_000;
-/** In the page. A browser without a screen may draw nothing after its window was resized. */
+/** Shorter than the test timeout, so that the missing element is named. */
+const patienceMs = 40_000;
+/** Runs in the page. A browser without a screen may draw nothing after its window was resized. */
 const drawn = `new Promise((done) => {
   requestAnimationFrame(() => requestIdleCallback(done));
   setTimeout(done, 500);
 })`;
-const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+const axeSource = readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 export class Browsing {
   readonly page: Page;
-  /** What went wrong on the pages so far, by their own account. */
+  /** Errors that the pages have reported so far. */
   readonly complaints: string[] = [];
   readonly #browser: Browser;
-  /** What the page has asked for so far, and what of it is under way. */
+  /** The number of requests so far, and the pending requests. */
   #asked = 0;
   readonly #underWay = new Set<Request>();
 
@@ -44,14 +44,14 @@ export class Browsing {
     this.page = page;
     page.on('pageerror', (error) => this.complaints.push(error.message));
     page.on('console', (message) => {
-      // The browser itself tells of each answer that is no success.
+      // The browser reports each unsuccessful response itself.
       const isTold = message.text().startsWith('Failed to load resource');
       if (message.type() === 'error' && !isTold) this.complaints.push(message.text());
     });
     page.on('response', (answer) => {
       const asked = `${answer.request().method()} ${answer.url()}`;
-      if (answer.status() === 403) this.complaints.push(`${asked} is not for who asked`);
-      // Not every answer to a change is read to its end.
+      if (answer.status() === 403) this.complaints.push(`${asked} was forbidden`);
+      // The body of a response to a write is not always read completely.
       if (answer.request().method() !== 'GET') this.#underWay.delete(answer.request());
     });
     page.on('request', (request) => {
@@ -71,7 +71,7 @@ export class Browsing {
   }
 
   static async #in(browser: Browser): Promise<Browsing> {
-    // Without motion, as what fades in has another contrast for a moment.
+    // Without animations, because a fading element has a lower contrast.
     const page = await browser.newPage({
       viewport: { width: 1280, height: 800 },
       reducedMotion: 'reduce',
@@ -80,12 +80,12 @@ export class Browsing {
     return new Browsing(browser, page);
   }
 
-  /** A window of its own in the same browser, in which nobody is signed in. */
+  /** Another window of the browser, without a session. */
   async another(): Promise<Browsing> {
     return await Browsing.#in(this.#browser);
   }
 
-  /** Signs in, as the administrator unless another is named, and comes to the page at `url`. */
+  /** Signs in, as the administrator by default, and opens the page at `url`. */
   async signIn(url: string, email = 'admin@example.com'): Promise<void> {
     await this.page.goto(url);
     await this.page.getByLabel('Email').fill(email);
@@ -94,7 +94,7 @@ export class Browsing {
     await this.page.getByRole('navigation', { name: 'Main' }).waitFor();
   }
 
-  /** Goes to a page of the dashboard as a link on the present one does, without loading the dashboard anew. */
+  /** Opens a page of the dashboard as a link does, without reloading the dashboard. */
   async follow(url: string): Promise<void> {
     await this.page.locator('body').evaluate((body, href) => {
       const link = Object.assign(body.ownerDocument.createElement('a'), { href });
@@ -112,14 +112,14 @@ export class Browsing {
     await this.page.getByRole('button', { name: 'Sign in' }).waitFor();
   }
 
-  /** Takes back the complaints that begin so: what they tell of was part of the test. */
+  /** Removes the expected complaints that start with this text. */
   forgive(beginning: string): void {
     const others = this.complaints.filter((one) => !one.startsWith(beginning));
     this.complaints.splice(0, Infinity, ...others);
   }
 
-  /** Waits until all that the page asks for is there and shown.
-   *  @throws naming what did not come */
+  /** Waits until all requested data are loaded and displayed.
+   *  @throws naming what did not load */
   async untilQuiet(): Promise<void> {
     const startedMs = performance.now();
     for (let before = -1; this.#underWay.size > 0 || this.#asked > before;) {
@@ -132,24 +132,24 @@ export class Browsing {
     }
   }
 
-  /** What is shown that not everybody can use, in the light and the dark look: WCAG 2.2 AA, as far as a
-   *  program can tell. */
+  /** Accessibility violations in the light and the dark theme: WCAG 2.2 AA, as far as a program can detect them. */
   async barriers(): Promise<readonly string[]> {
     const inLight = await this.barriersInLight();
     await this.#look('dark');
-    // The dark look has other colors, and nothing else.
+    // The dark theme differs only in colors.
     const inDark = await this.#violations(['color-contrast']);
     await this.#look('light');
     return [...inLight, ...inDark];
   }
 
-  /** The same in the light look alone. */
+  /** The violations in the light theme only. */
   async barriersInLight(): Promise<readonly string[]> {
-    await this.page.evaluate(await readFile(axePath, 'utf8'));
+    // The page keeps axe until it reloads.
+    if (!(await this.page.evaluate(`'axe' in window`))) await this.page.evaluate(await axeSource);
     return await this.#violations(standards);
   }
 
-  /** The page follows what the browser is told, a moment later. */
+  /** Switches the theme and waits until the page has followed. */
   async #look(colorScheme: 'light' | 'dark'): Promise<void> {
     await this.page.emulateMedia({ colorScheme });
     await this.page.locator(`html[style*="color-scheme: ${colorScheme}"]`).waitFor();
@@ -159,9 +159,10 @@ export class Browsing {
     return await this.page.evaluate(async (only) => {
       const { axe } = globalThis as unknown as { axe: Axe };
       const { violations } = await axe.run(
-        // A message that is fading away.
+        // A message that is fading out.
         { exclude: ['[data-removed="true"]'] },
-        { runOnly: [...only] },
+        // Violations are described in full; of what passes, nothing is read.
+        { runOnly: [...only], resultTypes: ['violations'] },
       );
       return violations.flatMap(({ id, nodes }) =>
         nodes.map((node) => `${id}: ${node.html.slice(0, 200)}: ${node.failureSummary}`),
@@ -177,7 +178,7 @@ export class Browsing {
 interface Axe {
   run(
     context: { readonly exclude: string[] },
-    options: { readonly runOnly: string[] },
+    options: { readonly runOnly: string[]; readonly resultTypes: string[] },
   ): Promise<{
     readonly violations: readonly {
       readonly id: string;

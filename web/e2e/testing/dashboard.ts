@@ -1,4 +1,4 @@
-/** What the tests of the dashboard begin with and leave nothing of: a product, and a browser before it. */
+/** Starts and stops the product and the browser for the tests of the dashboard. */
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { Browsing } from './browsing.ts';
@@ -7,14 +7,14 @@ import { Product, type ProductOptions } from '../../../services/minimal/testing/
 export interface Dashboard {
   readonly product: Product;
   readonly browsing: Browsing;
-  /** The one of `browsing`. */
+  /** The page of `browsing`. */
   readonly page: Page;
 }
 
-/** Starts both before the tests of a suite, and ends them after it, also where their start failed or took too
- *  long. No page may have complained when a test ends.
- *  @param prepare makes what the tests need, and signs in
- *  @param options with which the product is started */
+/** Starts both before the tests of a suite, and stops them afterwards, also if the start failed or timed out.
+ *  A test fails if a page has complained when it ends.
+ *  @param prepare creates what the tests need, and signs in
+ *  @param options of the product */
 export function openDashboard(
   prepare: (dashboard: Dashboard) => Promise<void>,
   options: () => ProductOptions = () => ({}),

@@ -1,10 +1,10 @@
-/** A server of another program on the host of the dashboard, such as a script that serves a page: browsers send it the
- *  dashboard's cookies, as cookies know no ports. */
+/** A server of another program on the host of the dashboard, such as a script that serves a page. Browsers send it the
+ *  dashboard's cookies, because cookies do not depend on the port. */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What its page tries; each says what it got. */
+/** The attempts of its page, each with its result. */
 const page = `<!doctype html><title>Report</title><script>
   const outcome = async (work) => { try { return String(await work()); } catch (error) { return error.name; } };
   const ask = (url, init) => outcome(async () =>

@@ -1,35 +1,35 @@
 // Long because it is one table of all screens.
-/** The screens of the dashboard: where each is, who may see it, what is done there mainly, and by whom. */
+/** The screens of the dashboard: their URLs, permitted roles, main actions, and who may perform them. */
 import { apiTokenForm } from '../../../services/shared/api-tokens.ts';
 import type { Locator, Page } from 'playwright-core';
 import type { Product } from '../../../services/minimal/testing/product.ts';
 import type { Seeded } from './seed.ts';
 
-/** Somebody of each role; the auditor is a viewer who may see the past. */
+/** A user of each role; the auditor is a viewer with access to history. */
 export const visitors = ['administrator', 'developer', 'operator', 'viewer', 'auditor'] as const;
 export type Visitor = (typeof visitors)[number];
 
-/** Who does something, and the platform as its administrator has it. */
+/** The user who performs an action, and the platform as its administrator sees it. */
 interface By {
   readonly visitor: Visitor;
   readonly product: Product;
 }
 
 interface ScreenAction {
-  /** Whose role allows it: for others its control is absent. */
+  /** The roles that may perform the action. For others, its control is absent. */
   readonly of: readonly Visitor[];
   readonly control: (page: Page) => Locator;
-  /** Does it, from its control on, and waits until it is done. */
+  /** Performs the action from its control on, and waits until it is complete. */
   readonly work: (page: Page, control: Locator, by: By) => Promise<void>;
 }
 
 export interface Screen {
   readonly path: string;
-  /** Who may see it: others are told why they may not. */
+  /** The roles that may see the screen. Others see an explanation. */
   readonly of: readonly Visitor[];
-  /** Where others are led instead. */
+  /** The redirect target for other roles. */
   readonly instead?: string;
-  /** What is there when it is complete. */
+  /** An element of the complete screen. */
   readonly sign: (page: Page) => Locator;
   readonly actions: readonly ScreenAction[];
 }
@@ -57,14 +57,14 @@ const toast =
   (page) =>
     page.getByText(wanted).first();
 
-/** Presses the control, until `sign` of the end. */
+/** Clicks the control, and waits for `sign`. */
 const press =
   (sign: Find): ScreenAction['work'] =>
   async (page, control) => {
     await control.click();
     await sign(page).waitFor();
   };
-/** Fills in what the control asks for, in which % is whoever does it, and sends it. */
+/** Fills in the fields of the control, replacing % by the user's role, and submits them. */
 const fill =
   (fields: Readonly<Record<string, string>>, confirm: string, sign: Find): ScreenAction['work'] =>
   async (page, control, { visitor }) => {
@@ -76,7 +76,7 @@ const fill =
     await dialog(page).getByRole('button', { name: confirm, exact: true }).click();
     await sign(page).waitFor();
   };
-/** Turns a switch and turns it back. */
+/** Toggles a switch twice. */
 const turn: ScreenAction['work'] = async (page, control) => {
   for (const isOn of [false, true]) {
     await control.click();
@@ -86,7 +86,7 @@ const turn: ScreenAction['work'] = async (page, control) => {
 const succeeded: Find = (page) =>
   page.getByRole('status', { name: 'Run status' }).getByText('Success');
 const runs = press(succeeded);
-/** The same from the page of a run, whose own status is shown until the new one is. */
+/** The same from the page of a run, whose own status is displayed until that of the new run is. */
 const runsAgain: ScreenAction['work'] = async (page, control) => {
   const before = page.url();
   await control.click();
@@ -294,7 +294,7 @@ function ofScript(path: string): readonly Screen[] {
           work: async (page, control, { product }) => {
             await control.click();
             await role('heading', 'Disabled')(page).waitFor();
-            // Not everybody who turns it off may turn it on again.
+            // Not every role that may disable it may enable it again.
             await product.call('POST', `${path}/enable`);
             await role('heading', 'Enabled')(page).waitFor();
           },

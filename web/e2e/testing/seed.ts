@@ -1,4 +1,4 @@
-/** Fills a product with what a small team would have after some days, so that no page is empty. */
+/** Fills a product with the data of a small team after some days, so that no page is empty. */
 import {
   productPassword,
   until,
@@ -6,7 +6,7 @@ import {
   type RunAnswer,
 } from '../../../services/minimal/testing/product.ts';
 
-/** Where the pages about single things are. */
+/** The URLs of pages about single resources. */
 export interface Seeded {
   readonly scriptId: string;
   readonly runId: string;
@@ -75,7 +75,7 @@ export async function seed(product: Product): Promise<Seeded> {
   await made('/backups', {});
   const run = await product.run(scriptId);
   await product.untilFinished(run.run_id);
-  // The chain has started it.
+  // The chain has started the run.
   const failed = await until('the report was mailed', async () => {
     const path = `/runs/scripts/${mailId}/runs`;
     const { items } = await product.call<{ items: RunAnswer[] }>('GET', path);

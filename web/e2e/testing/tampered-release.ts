@@ -7,12 +7,12 @@ import { pathToFileURL } from 'node:url';
 import { rawKeyOf, signManifest } from '../../../infra/updates/manifest.ts';
 
 export interface TamperedRelease {
-  /** The settings that lead to it. */
+  /** The settings that refer to the repository. */
   readonly variables: Readonly<Record<string, string>>;
   remove(): Promise<void>;
 }
 
-/** @param version newer than any */
+/** @param version newer than the current one */
 export async function tamperedRelease(version: string): Promise<TamperedRelease> {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   const folder = await mkdtemp(join(tmpdir(), 'orch-repository-'));

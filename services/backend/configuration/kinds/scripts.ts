@@ -5,6 +5,7 @@ import { defaultGroupId } from '#domain/group/seed.ts';
 import { mustParse, parseGroupId, parseScriptId, type ScriptId } from '#domain/kernel/ids.ts';
 import { isSameJson } from '#domain/kernel/json.ts';
 import type { FileVersion } from '#domain/script/events.ts';
+import { labelsProblem } from '#domain/script/labels.ts';
 import { entrypointProblem } from '#domain/script/path.ts';
 import {
   defaultLimits,
@@ -170,6 +171,7 @@ function presentFields(row: ScriptsTable): Fields {
       python: row.python,
       startMode: row.start_mode,
       listenPorts: row.listen_ports,
+      runsOn: row.runs_on,
       parametersSchema: row.parameters_schema,
       resolution: row.resolution,
     },
@@ -196,6 +198,7 @@ function fieldsOf(given: Script, before: Fields): Fields {
       python: given.python === undefined ? settings.python : given.python,
       startMode: given.start_mode ?? settings.startMode,
       listenPorts: given.listen_ports ?? settings.listenPorts,
+      runsOn: given.runs_on ?? settings.runsOn,
       parametersSchema: (given.parameters_schema === undefined
         ? settings.parametersSchema
         : given.parameters_schema) as ScriptSettings['parametersSchema'],
@@ -232,6 +235,8 @@ async function problemOf(
   if (unusable !== undefined) return badField('entrypoint', unusable);
   const noPorts = listenPortsProblem(settings.listenPorts);
   if (noPorts !== undefined) return badField('listen_ports', noPorts);
+  const noLabels = labelsProblem(settings.runsOn);
+  if (noLabels !== undefined) return badField('runs_on', noLabels);
   return await parametersSchemaProblem(given, services);
 }
 

@@ -17,13 +17,13 @@ test.each(['EAGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EHOSTDOWN', 'E
   },
 );
 
-test('a statement of ours that is wrong is an internal error', async () => {
+test('an invalid SQL statement is an internal error', async () => {
   const error: unknown = await platform.pool.query('SELECT nothing').catch((cause) => cause);
   expect(error).toMatchObject({ code: '42703' });
   expect(faultOf(error)).toMatchObject({ logged: true, problem: { code: 'internal_error' } });
 });
 
-test('an error of another part of the system is an internal error', () => {
+test('an error of another component is an internal error', () => {
   const error = Object.assign(new Error('open'), { code: 'ENOENT', syscall: 'open' });
   expect(faultOf(error).problem.code).toBe('internal_error');
 });

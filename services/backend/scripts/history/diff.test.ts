@@ -26,7 +26,7 @@ async function diff(query: string) {
   return answer.json;
 }
 
-test('given versions of a deleted script, then two of them are compared, by default the last', async () => {
+test('compares two versions of a deleted script, by default the last two', async () => {
   expect(await diff('')).toMatchObject({
     from: 5,
     to: 6,
@@ -50,14 +50,14 @@ test('given versions of a deleted script, then two of them are compared, by defa
   expect((await diff('?from=6&to=2')).items[0]).toMatchObject({ change: 'removed' });
 });
 
-test('given many files, then they are shown page by page', async () => {
+test('compares many files page by page', async () => {
   const first = await diff('?from=2&to=6&limit=2');
   expect(first.items).toHaveLength(2);
   const rest = await diff(`?from=2&to=6&limit=2&cursor=${first.next_cursor}`);
   expect([rest.items[0].path, rest.next_cursor]).toEqual(['main.py', null]);
 });
 
-test('given no such version, or somebody who may not see it, then there is nothing', async () => {
+test('finds nothing for an unknown version or an unauthorized user', async () => {
   expect((await developer.get(`${path}/diff?to=7`)).status).toBe(404);
   expect((await developer.get(`/api/v1/scripts/${nowhere}/diff`)).status).toBe(404);
   const stranger = await someone(platform, { role: 'developer', groupIds: [groups.bots] });

@@ -19,7 +19,7 @@ interface Happening {
   readonly files: readonly object[];
 }
 
-describe('given a script that was changed and deleted', () => {
+describe('the history of a changed and deleted script', () => {
   let path: string;
   beforeAll(async () => {
     const { id } = await script(developer, { name: 'First' });
@@ -31,7 +31,7 @@ describe('given a script that was changed and deleted', () => {
     await developer.delete(path);
   });
 
-  test('when its past is asked for, then all of it is there, newest first', async () => {
+  test('lists all changes, newest first', async () => {
     const { items } = (await developer.get(`${path}/history`)).json as { items: Happening[] };
     expect(items.map((one) => [one.action, one.version])).toEqual([
       ['script_deleted', null],
@@ -46,7 +46,7 @@ describe('given a script that was changed and deleted', () => {
     expect(items[5]).toMatchObject({ changes: { name: 'First' } });
   });
 
-  test('then each change of a file tells its content before and after', async () => {
+  test('links each changed file to its content before and after', async () => {
     const { items } = (await developer.get(`${path}/history`)).json as { items: Happening[] };
     const a = createHash('sha256').update('a').digest('hex');
     expect(items.map((one) => one.files)).toEqual([
@@ -64,7 +64,7 @@ describe('given a script that was changed and deleted', () => {
     expect(page).toEqual(items[1]);
   });
 
-  test('when it is read page by page, then each comes once', async () => {
+  test('is read page by page, without repeats', async () => {
     const actions: string[] = [];
     let next = `${path}/history?limit=4`;
     while (next !== '') {
@@ -76,7 +76,7 @@ describe('given a script that was changed and deleted', () => {
     expect(actions.at(-1)).toBe('script_created');
   });
 
-  test('when it was of others, then it never was', async () => {
+  test('does not exist for a user of another group', async () => {
     const { id } = await script(platform.admin, { group_id: groups.bots });
     expect((await developer.get(`/api/v1/scripts/${id}/history`)).status).toBe(404);
   });

@@ -66,7 +66,7 @@ async function aPast() {
   return { path, seen };
 }
 
-describe('given a script with a past', () => {
+describe('a script at a point in time', () => {
   let path: string;
   let seen: readonly Seen[];
   let deletedAt: number;
@@ -75,10 +75,9 @@ describe('given a script with a past', () => {
     deletedAt = Number((await developer.delete(path)).headers.get('orch-position'));
   });
 
-  test('when it is looked back at, then it is as it was, though it is deleted since', () =>
-    looksTheSame(path, seen));
+  test('is shown as of a position, although it is deleted now', () => looksTheSame(path, seen));
 
-  test('when it is asked for by time, then it is as it was then', async () => {
+  test('is shown as of a time', async () => {
     const [first] = seen;
     const last = seen.at(-1);
     const at = (answer: Answer | undefined, addedMs = 0) =>
@@ -87,7 +86,7 @@ describe('given a script with a past', () => {
     expect((await developer.get(`${path}?at=${at(last?.script)}`)).text).toBe(last?.script.text);
   });
 
-  test('when it was not there, then it is not found, before and after', async () => {
+  test('is not found before its creation or after its deletion', async () => {
     const position = seen[0]?.position ?? 0;
     for (const at of [0, position - 1, deletedAt]) {
       for (const read of [path, `${path}/files`, `${path}/files/main.py`]) {
@@ -101,7 +100,7 @@ describe('given a script with a past', () => {
     ]);
   });
 
-  test('when its files are read page by page, then they are those of then', async () => {
+  test('has the files of that time, page by page', async () => {
     const { position = 0 } = seen[1] ?? {};
     const first = await developer.get(`${path}/files?limit=1&at=${position}`);
     expect(first.json.items.map((one: { path: string }) => one.path)).toEqual(['lib/é.py']);
@@ -112,13 +111,13 @@ describe('given a script with a past', () => {
     expect(foreign.json.code).toBe('invalid_cursor');
   });
 
-  test('when the reader has it already, then the answer is short', async () => {
+  test('is answered with 304 if unchanged', async () => {
     const { position = 0, script: then } = seen[2] ?? {};
     const headers = { 'If-None-Match': then?.headers.get('etag') ?? '' };
     expect((await developer.get(`${path}?at=${position}`, { headers })).status).toBe(304);
   });
 
-  test('when a content is kept no longer, then that is said', async () => {
+  test('reports file contents that are no longer retained', async () => {
     const [first] = seen;
     const sha256 = String(first?.files.json.items[0].sha256);
     const scriptId = mustParse(parseScriptId, path.slice(path.lastIndexOf('/') + 1));
@@ -131,8 +130,8 @@ describe('given a script with a past', () => {
   });
 });
 
-describe('given somebody else', () => {
-  test('when the script left their groups, then its past did too, and the other way round', async () => {
+describe('a reader', () => {
+  test('needs access to the current group of the script, not to the group of that time', async () => {
     const other = await someone(platform, { role: 'developer', groupIds: [groups.bots] });
     const created = await platform.admin.post('/api/v1/scripts', { name: 'x' });
     const path = `/api/v1/scripts/${created.json.id}`;
@@ -145,14 +144,14 @@ describe('given somebody else', () => {
     expect((await developer.get(path + at)).status).toBe(404);
   });
 
-  test('when a viewer asks, then files are not for them', async () => {
+  test('with the viewer role cannot read files', async () => {
     const viewer = await someone(platform, { role: 'viewer', groupIds: [groups.custom] });
     const { id } = await script(developer);
     expect((await viewer.get(`/api/v1/scripts/${id}/files?at=1`)).status).toBe(403);
   });
 });
 
-describe('given a moment that is none', () => {
+describe('an invalid point in time', () => {
   test.each([
     '',
     'yesterday',
@@ -164,7 +163,7 @@ describe('given a moment that is none', () => {
     '9'.repeat(16),
     '999999999999',
     '2999-01-01T00:00:00Z',
-  ])('when it is "%s", then it is refused', async (at) => {
+  ])('is refused: "%s"', async (at) => {
     const { id } = await script(developer);
     for (const read of ['', '/files', '/files/main.py']) {
       const answer = await developer.get(`/api/v1/scripts/${id}${read}?at=${at}`);
@@ -173,8 +172,8 @@ describe('given a moment that is none', () => {
   });
 });
 
-describe('given that every table made of events is empty', () => {
-  test('when a script is looked back at, then it is as it was', async () => {
+describe('with all tables derived from events empty', () => {
+  test('a script is shown as of a point in time', async () => {
     const { path, seen } = await aPast();
     // Who asks is looked up too: people and sessions stay.
     for (const table of ['scripts', 'script_files', 'groups', 'runs', 'run_queue']) {

@@ -1,14 +1,14 @@
 import type { JsonValue } from '#domain/kernel/event.ts';
 import { isStorable } from '#domain/kernel/json.ts';
+import type { Bus } from '#domain/ports/bus.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
 import { saveOutput, saveProgress } from '#infra/postgres/logs/run-reports.ts';
 import Type from 'typebox';
 import { answered, refused, sdkCall, type SdkCalls } from '../call.ts';
 import { maskedFraction, maskedValue, textOf } from './json.ts';
 
-/** What a run says of itself. Secrets are masked in it, as in its log.
- *  @param changed told when there is something new to be shown of a run */
-export function reportCalls(db: Queryable, changed: (runId: string) => void): SdkCalls {
+/** The output and progress of a run. Secrets are masked as in the log. */
+export function reportCalls(db: Queryable, publish: Bus['publish']): SdkCalls {
   return {
     output: sdkCall({
       arguments: Type.Object({ value: Type.Unknown() }, { additionalProperties: false }),
@@ -17,7 +17,7 @@ export function reportCalls(db: Queryable, changed: (runId: string) => void): Sd
         if (!('text' in given)) return given;
         const shown = maskedValue(value as JsonValue, (text) => log.masked(text));
         await saveOutput(db, run.runId, JSON.stringify(shown));
-        changed(run.runId);
+        publish({ topic: 'status', runId: run.runId });
         return answered();
       },
     }),
@@ -37,7 +37,7 @@ export function reportCalls(db: Queryable, changed: (runId: string) => void): Sd
           fraction: maskedFraction(fraction, masked),
           text: masked(text),
         });
-        changed(run.runId);
+        publish({ topic: 'progress', runId: run.runId });
         return answered();
       },
     }),

@@ -7,8 +7,8 @@ export function listTokens(cursor: string | null): Promise<Page<ApiToken>> {
   return unwrap(client.GET('/api/v1/auth/tokens', { params: { query } }));
 }
 
-/** The answer alone shows the token.
- *  @throws ApiError 403 for a scope that one does not have */
+/** Creates an API token. Only this response contains the token.
+ *  @throws ApiError 403 for a scope beyond the user's own rights */
 export function createToken(body: NewApiToken): Promise<ShownApiToken> {
   const params = { header: { 'Idempotency-Key': randomKey() } };
   return unwrap(client.POST('/api/v1/auth/tokens', { params, body }));
@@ -19,7 +19,7 @@ export async function revokeToken(id: string): Promise<void> {
   await unwrap(client.DELETE('/api/v1/auth/tokens/{token_id}', { params }));
 }
 
-/** Where one is signed in, the newest first. */
+/** The user's own sessions, newest first. */
 export async function listSessions(): Promise<SignIn[]> {
   return (await unwrap(client.GET('/api/v1/auth/sessions', {}))).items;
 }
@@ -29,13 +29,13 @@ export async function revokeSession(id: string): Promise<void> {
   await unwrap(client.DELETE('/api/v1/auth/sessions/{session_id}', { params }));
 }
 
-/** Ends all sessions of one's own but this one. */
+/** Ends the user's other sessions. */
 export async function revokeOtherSessions(): Promise<void> {
   await unwrap(client.DELETE('/api/v1/auth/sessions', {}));
 }
 
-/** Ends all other sessions, too.
- *  @throws ApiError 422 where the present password is wrong, 429 after too many attempts */
+/** Changes the password and ends all other sessions.
+ *  @throws ApiError 422 if the current password is wrong, 429 after too many attempts */
 export async function changePassword(current: string, next: string): Promise<void> {
   const body = { current_password: current, new_password: next };
   await unwrap(client.POST('/api/v1/auth/password', { body }));

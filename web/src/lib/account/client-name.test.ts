@@ -22,6 +22,6 @@ test.each([
   ['curl/8.11.0', 'curl'],
   ['node', 'node'],
   ['', ''],
-])('%j is called %j', (userAgent, name) => {
+])('names %j %j', (userAgent, name) => {
   expect(clientName(userAgent)).toBe(name);
 });

@@ -13,7 +13,7 @@ const systems = [
   [/Linux/, 'Linux'],
 ] as const;
 
-/** What people call the client that calls itself so: `Firefox on Linux`, `curl`. */
+/** The common name of a client by its user agent: `Firefox on Linux`, `curl`. */
 export function clientName(userAgent: string): string {
   const nameIn = (names: readonly (readonly [RegExp, string])[]) =>
     names.find(([pattern]) => pattern.test(userAgent))?.[1];

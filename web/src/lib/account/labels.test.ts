@@ -3,7 +3,7 @@ import { effectiveRights } from './labels.ts';
 
 const person = { role: 'operator', can_audit: false, disabled: false } as const;
 
-test('rights are told with the groups that they are limited to', () => {
+test('shows rights with their groups', () => {
   expect(effectiveRights(person, ['ETL', 'bots'])).toMatch(/Only in ETL and bots\.$/);
   expect(effectiveRights({ ...person, can_audit: true }, [])).toBe(
     'No script access: not in any group. Reads the audit trail of the entire platform.',

@@ -1,6 +1,6 @@
 import type { Role, Scope } from '#lib/api/types.ts';
 
-/** What a token with a scope may do, and the right without which nobody may give it. */
+/** What a token with a scope may do, and the right that its creator needs. */
 export const scopeWords: Record<Scope, { words: string; right: string }> = {
   'scripts:read': { words: 'Read scripts, their files and schedules', right: 'scripts.list' },
   'scripts:write': { words: 'Create, edit and delete scripts', right: 'scripts.write' },
@@ -33,8 +33,8 @@ interface Rights {
   disabled: boolean;
 }
 
-/** What somebody may do in effect, in one sentence.
- *  @param groups names of their groups */
+/** A sentence with the user's effective rights.
+ *  @param groups names of the user's groups */
 export function effectiveRights(
   { role, can_audit: canAudit, disabled }: Rights,
   groups: readonly string[],

@@ -1,6 +1,6 @@
 import type { Problem } from './types.ts';
 
-/** An answer of the API that is not a success: RFC 9457 problem details, or what stands for them. */
+/** A failed response of the API: RFC 9457 problem details, or a substitute for them. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
@@ -38,7 +38,7 @@ export async function readApiError(response: Response): Promise<ApiError> {
   return new ApiError(response.status, problem, retryAfterSeconds(response.headers));
 }
 
-/** What a person is told about any error. */
+/** The message to show for any error. */
 export function messageOf(error: unknown): string {
   if (error instanceof ApiError) return withTrace(error);
   if (error instanceof TypeError) return 'Could not reach the server.';

@@ -48,7 +48,7 @@ function setUp(more: Partial<TokenKeeperPorts> = {}) {
   };
 }
 
-test('ten requests that meet a revoked token cause one refresh and are all sent again', async () => {
+test('refreshes once for ten requests with a revoked token, and sends all again', async () => {
   const { keeper, fetch, refresh, valid } = setUp();
   keeper.accept({ access_token: 'old', expires_in: 900 });
   valid.add('fresh-1');
@@ -62,7 +62,7 @@ test('ten requests that meet a revoked token cause one refresh and are all sent 
   expect(refresh).toHaveBeenCalledTimes(1);
 });
 
-test('a token past its time is renewed before it is sent', async () => {
+test('renews an expired token before sending it', async () => {
   const { keeper, fetch, send, refresh, valid, pass } = setUp();
   keeper.accept({ access_token: 'old', expires_in: 900 });
   valid.add('fresh-1');
@@ -72,7 +72,7 @@ test('a token past its time is renewed before it is sent', async () => {
   expect(refresh).toHaveBeenCalledTimes(1);
 });
 
-test('a token is renewed a minute or two before it expires', async () => {
+test('renews a token a minute or two before it expires', async () => {
   const { keeper, timers, refresh } = setUp();
   keeper.accept({ access_token: 'old', expires_in: 900 });
   expect(timers[0]?.delayMs).toBe(810_000);
@@ -81,7 +81,7 @@ test('a token is renewed a minute or two before it expires', async () => {
   expect(refresh).toHaveBeenCalledTimes(1);
 });
 
-test('a session that is over answers 401 and is reported once', async () => {
+test('answers 401 after the end of a session, and reports the end once', async () => {
   const { keeper, fetch, refresh, onEnded } = setUp();
   keeper.accept({ access_token: 'old', expires_in: 900 });
   refresh.mockResolvedValue(null);
@@ -91,7 +91,7 @@ test('a session that is over answers 401 and is reported once', async () => {
   expect(keeper.current()).toBeNull();
 });
 
-test('a server that cannot be reached ends no session', async () => {
+test('does not end the session when the server is unreachable', async () => {
   const { keeper, fetch, refresh, onEnded, pass } = setUp();
   keeper.accept({ access_token: 'old', expires_in: 900 });
   pass(900_001);
@@ -100,7 +100,7 @@ test('a server that cannot be reached ends no session', async () => {
   expect(onEnded).not.toHaveBeenCalled();
 });
 
-test('a tab that waited for the lock takes the token that the other tab got', async () => {
+test('uses the token of another tab after waiting for the lock', async () => {
   let release = () => {};
   const lock = new Promise<void>((resolve) => {
     release = resolve;
@@ -113,7 +113,7 @@ test('a tab that waited for the lock takes the token that the other tab got', as
   expect(refresh).not.toHaveBeenCalled();
 });
 
-test('a second refusal of the same request is answered, not repeated for ever', async () => {
+test('returns a second refusal of the same request instead of retrying again', async () => {
   const { keeper, fetch, send } = setUp();
   keeper.accept({ access_token: 'old', expires_in: 900 });
   expect((await fetch(new Request(address))).status).toBe(401);

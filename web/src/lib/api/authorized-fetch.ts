@@ -2,11 +2,11 @@ import type { TokenKeeper } from './token-keeper.ts';
 
 type Fetch = (request: Request) => Promise<Response>;
 
-/** A request, or the way to make it, where a second one is not to hold its body in memory meanwhile. */
+/** A request, or a function that creates it so that the body of a retry is not kept in memory. */
 type Asked = Request | (() => Request);
 
-/** Sends requests with the access token; a 401 renews it once and sends the request again.
- *  A session that is over answers the 401 itself. */
+/** Sends requests with the access token. A 401 renews the token once and sends the request again.
+ *  After the end of the session, this function responds with 401 itself. */
 export function authorizedFetch(
   keeper: TokenKeeper,
   send: Fetch,

@@ -5,7 +5,7 @@ import { connection } from './connection.svelte.ts';
 import type { paths } from './schema.d.ts';
 import { keeper } from './tokens.ts';
 
-/** `fetch` with the access token, for what is no JSON (files, log downloads). */
+/** `fetch` with the access token, for content other than JSON (files, log downloads). */
 export const sendAuthorized = authorizedFetch(keeper, (request) =>
   connection.watch(() => fetch(request)),
 );

@@ -1,20 +1,20 @@
 const probeEveryMs = 3000;
 
-/** Whether the server answers, as seen by the requests themselves and by the browser. */
+/** Whether the server is reachable, according to requests and the browser. */
 class Connection {
-  /** False as soon as one request found no server; true again when one was answered. */
+  /** False as soon as one request fails to reach the server; true again after a response. */
   reachable = $state(true);
-  /** When the server was last lost; null while it answers. */
+  /** When the connection was lost; null while the server responds. */
   lostAt = $state.raw<Date | null>(null);
   #probe: ReturnType<typeof setInterval> | undefined;
   readonly #listeners = new Set<() => void>();
 
-  /** Passes a request on and learns from how it goes. */
+  /** Sends a request and records whether the server responded. */
   async watch(send: () => Promise<Response>): Promise<Response> {
     const { lostAt } = this;
     try {
       const response = await send();
-      // An answer that was on its way when the server was lost says nothing of now.
+      // A response that was in transit when the connection was lost does not prove that the server is reachable.
       if (this.lostAt === lostAt) this.#answered();
       return response;
     } catch (error) {
@@ -23,7 +23,7 @@ class Connection {
     }
   }
 
-  /** Starts asking `/livez` until it answers. */
+  /** Polls `/livez` until it responds. */
   lost(): void {
     if (!this.reachable) return;
     this.reachable = false;
@@ -31,12 +31,12 @@ class Connection {
     this.#probe = setInterval(() => void this.probe(), probeEveryMs);
   }
 
-  /** One question to the server, now. */
+  /** Probes the server once, immediately. */
   async probe(): Promise<void> {
     await this.watch(() => fetch('/livez', { cache: 'no-store' })).catch(() => {});
   }
 
-  /** Calls `listener` each time the server is back; the answer ends that. */
+  /** Calls `listener` each time the server is reachable again. @returns unsubscribes */
   onBack(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

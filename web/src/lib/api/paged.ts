@@ -1,7 +1,7 @@
 import type { InfiniteData } from '@tanstack/svelte-query';
 import type { Page } from './types.ts';
 
-/** How a cursor list is asked for, for `createInfiniteQuery`. */
+/** Options of `createInfiniteQuery` for a cursor list. */
 export function paged<Item>(load: (cursor: string | null) => Promise<Page<Item>>) {
   return {
     initialPageParam: null as string | null,

@@ -3,7 +3,7 @@ import { ApiError } from './api-error.ts';
 
 const retries = 2;
 
-/** One cache for the whole dashboard. A refusal is final; a failure of the server is tried again. */
+/** One cache for the whole dashboard. Refused requests are final; server failures are retried. */
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {

@@ -24,31 +24,31 @@ function setUp(
   return { keys, send, sent };
 }
 
-test('sends the key and keeps it', async () => {
+test('sends and keeps the key', async () => {
   const { keys, send, sent } = setUp('mine', 'mine');
   expect(await refreshWithKey(keys, send)).toEqual(answer);
   expect([sent, keys.get()]).toEqual([['mine'], 'mine']);
 });
 
-test('asks nothing without a key', async () => {
+test('sends no request without a key', async () => {
   const { keys, send, sent } = setUp(null, 'mine');
   expect(await refreshWithKey(keys, send)).toBeNull();
   expect(sent).toEqual([]);
 });
 
-test('removes the key of a session that is over', async () => {
+test('removes the key when the session has ended', async () => {
   const { keys, send } = setUp('mine', null);
   expect(await refreshWithKey(keys, send)).toBeNull();
   expect(keys.get()).toBeNull();
 });
 
-test('takes the key of the tab that has signed in meanwhile', async () => {
+test('takes the key of a tab that has signed in meanwhile', async () => {
   const { keys, send, sent } = setUp('old', 'new', (all) => all.set('new'));
   expect(await refreshWithKey(keys, send)).toEqual(answer);
   expect([sent, keys.get()]).toEqual([['old', 'new'], 'new']);
 });
 
-test('keeps the key when the server cannot answer', async () => {
+test('keeps the key when the server is unavailable', async () => {
   const { keys } = setUp('mine', 'mine');
   const broken = async () => new Response('', { status: 503 });
   await expect(refreshWithKey(keys, broken)).rejects.toThrow();

@@ -1,7 +1,7 @@
 import { readApiError } from './api-error.ts';
 import type { TokenAnswer } from './token-keeper.ts';
 
-/** Where the key of the session lies. */
+/** Stores the session key. */
 export interface KeyStore {
   get(): string | null;
   set(key: string): void;
@@ -26,11 +26,11 @@ function inStorage<Value>(work: (storage: Storage) => Value): Value | undefined 
   }
 }
 
-/** Trades the refresh cookie with the key. A browser without a key never asks the server, whose refusal would be in
- *  the audit trail.
+/** Exchanges the refresh cookie and the session key for an access token. Without a key it sends no request, because
+ *  a refusal would appear in the audit trail.
  *  @param send posts to `/auth/refresh`
- *  @returns null when the session is over; its key is removed then
- *  @throws ApiError for any other refusal, TypeError when the server cannot be reached; the key stays */
+ *  @returns null if the session has ended; the key is then removed
+ *  @throws ApiError for any other refusal, TypeError if the server is unreachable; the key is kept */
 export async function refreshWithKey(
   keys: KeyStore,
   send: (key: string) => Promise<Response>,
@@ -40,7 +40,7 @@ export async function refreshWithKey(
   const response = await send(key);
   if (response.ok) return (await response.json()) as TokenAnswer;
   if (response.status !== 401 && response.status !== 403) throw await readApiError(response);
-  // Another tab has signed in meanwhile: its cookie came with another key.
+  // Another tab has signed in meanwhile, so its cookie belongs to another key.
   if (keys.get() !== key) return refreshWithKey(keys, send);
   keys.remove();
   return null;

@@ -1,11 +1,11 @@
-/** What `/auth/login` and `/auth/refresh` answer. */
+/** The response of `/auth/login` and `/auth/refresh`. */
 export interface TokenAnswer {
   access_token: string;
   expires_in: number;
 }
 
 export interface TokenKeeperPorts {
-  /** Asks for a new access token by the refresh cookie and the session's key; null when the session is over. */
+  /** Gets a new access token with the refresh cookie and the session key; null if the session has ended. */
   refresh(): Promise<TokenAnswer | null>;
   /** Runs `work` while no other tab does the same (Web Locks, where the browser has them). */
   exclusively<T>(work: () => Promise<T>): Promise<T>;
@@ -15,7 +15,7 @@ export interface TokenKeeperPorts {
   onEnded(): void;
   nowMs(): number;
   random(): number;
-  /** Calls `work` after `delayMs`; the answer cancels it. */
+  /** Calls `work` after `delayMs`. @returns cancels the call */
   after(delayMs: number, work: () => void): () => void;
 }
 
@@ -24,8 +24,8 @@ export interface HeldToken {
   expiresAtMs: number;
 }
 
-/** A renewal starts one to two times this long before the token expires: tabs that share a token
- *  must not renew it in the same moment, as a refresh cookie that is used twice ends the session. */
+/** A renewal starts one to two times this long before the token expires. Tabs that share a token must not renew it
+ *  simultaneously, because reusing a refresh cookie ends the session. */
 const renewAheadMs = 60_000;
 
 /** Holds the access token in memory only and renews it, one refresh at a time. */
@@ -39,13 +39,13 @@ export class TokenKeeper {
     this.#ports = ports;
   }
 
-  /** The token if it is still good, else null. */
+  /** The token if it has not expired, else null. */
   current(): string | null {
     if (!this.#held || this.#held.expiresAtMs <= this.#ports.nowMs()) return null;
     return this.#held.value;
   }
 
-  /** Takes the answer of a login or a refresh and tells the other tabs. */
+  /** Stores the token of a login or a refresh, and announces it to the other tabs. */
   accept(answer: TokenAnswer): string {
     const expiresAtMs = this.#ports.nowMs() + answer.expires_in * 1000;
     const held = { value: answer.access_token, expiresAtMs };
@@ -54,27 +54,27 @@ export class TokenKeeper {
     return held.value;
   }
 
-  /** Takes a token that another tab announced. */
+  /** Stores a token that another tab announced. */
   adopt(held: HeldToken): void {
     this.#held = held;
     this.#cancelTimer();
     const aheadMs = renewAheadMs * (1 + this.#ports.random());
     const delayMs = Math.max(0, held.expiresAtMs - this.#ports.nowMs() - aheadMs);
     this.#cancelTimer = this.#ports.after(delayMs, () => {
-      // A failed early renewal is no end: the next request tries again.
+      // A failed early renewal does not end the session: the next request tries again.
       this.renew(held.value).catch(() => {});
     });
   }
 
-  /** Forgets the token in this tab. */
+  /** Removes the token from this tab. */
   forget(): void {
     this.#held = null;
     this.#cancelTimer();
   }
 
-  /** A token newer than `stale`. All callers of one moment share one refresh.
-   *  @returns null when the session is over
-   *  @throws when the server cannot be reached; the session then stays as it is */
+  /** A token newer than `stale`. Concurrent callers share one refresh.
+   *  @returns null if the session has ended
+   *  @throws if the server is unreachable; the session is then unchanged */
   renew(stale: string | null): Promise<string | null> {
     const current = this.current();
     if (current && current !== stale) return Promise.resolve(current);

@@ -2,7 +2,7 @@ import { connection } from './connection.svelte.ts';
 import { refreshWithKey, sessionKey } from './session-key.ts';
 import { TokenKeeper, type HeldToken } from './token-keeper.ts';
 
-/** Why a session ended: it ran out or was revoked, or the person left. */
+/** Why a session ended: it expired or was revoked, or the user logged out. */
 export type SessionEnd = 'expired' | 'logged-out';
 
 type Message = { kind: 'token'; held: HeldToken } | { kind: 'ended' };
@@ -10,8 +10,8 @@ type Message = { kind: 'token'; held: HeldToken } | { kind: 'ended' };
 const channel = new BroadcastChannel('orch-session');
 const endedListeners = new Set<(end: SessionEnd) => void>();
 
-/** Runs `work` while no other tab renews or opens the session. Web Locks need HTTPS or loopback; without them each
- *  tab goes ahead on its own. */
+/** Runs `work` while no other tab renews or opens the session. Web Locks need HTTPS or loopback; without them, the
+ *  tabs do not wait for each other. */
 export function exclusively<T>(work: () => Promise<T>): Promise<T> {
   return navigator.locks ? navigator.locks.request('orch-refresh', work) : work();
 }
@@ -41,7 +41,7 @@ export function onSessionEnded(listener: (end: SessionEnd) => void): void {
   endedListeners.add(listener);
 }
 
-/** Forgets the token in every tab, and the session's key. */
+/** Removes the token from all tabs, and the session key. */
 export function forgetEverywhere(): void {
   keeper.forget();
   sessionKey.remove();

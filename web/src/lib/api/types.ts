@@ -5,7 +5,7 @@ type Schemas = components['schemas'];
 export type SessionTokens = Schemas['SessionTokens'];
 
 export type Script = Schemas['Script'];
-/** A script as it stands in lists. */
+/** A script in a list. */
 export type ListedScript = Schemas['ListedScript'];
 export type RecentRun = Schemas['RecentRun'];
 
@@ -23,18 +23,22 @@ export type RunCauses = Schemas['RunCauses'];
 export type RunEvent = Schemas['Event'];
 export type Artifact = Schemas['Artifact'];
 export type Environment = Schemas['Environment'];
+export type RunProgress = NonNullable<Run['progress']>;
+export type RunSpan = Schemas['RunSpan'];
 export type LogLine = Schemas['LogLine'];
 export type LogStream = LogLine['stream'];
+export type LogLevel = NonNullable<LogLine['level']>;
 /** An entry of a script's history. */
 export type Template = Schemas['Template'];
 export type Happening = Schemas['Happening'];
-/** What was installed for a version of a script. */
+/** The packages installed for a version of a script. */
 export type ScriptEnvironment = Schemas['Environment'];
 export type FileEntry = Schemas['FileEntry'];
 /** One frame of `/ws`, as JSON text. */
 export type FeedFrame =
   | { type: 'resync' | 'heartbeat'; position: number }
   | { type: 'status'; run: Run }
+  | { type: 'progress'; run_id: string; progress: RunProgress }
   | { type: 'script'; script: Script }
   | { type: 'script_deleted'; script_id: string }
   | {
@@ -87,13 +91,14 @@ export type ApiToken = Schemas['ApiToken'];
 export type NewApiToken = Schemas['ApiTokenInput'];
 export type ShownApiToken = Schemas['ShownApiToken'];
 export type Scope = Schemas['Scope'];
-/** Where somebody is signed in. */
+/** A session of a user. */
 export type SignIn = Schemas['Session'];
 export type User = Schemas['User'];
 export type NewUser = Schemas['UserInput'];
 export type UserChange = Schemas['UserChange'];
 export type Role = Schemas['Role'];
 export type Retention = Schemas['Retention'];
+export type Runtime = Schemas['Runtime'];
 export type RetentionChanges = Schemas['RetentionChanges'];
 export type Update = Schemas['Update'];
 export type Updates = Schemas['Updates'];
@@ -105,7 +110,7 @@ export type ReplayDifference = Schemas['ReplayDifference'];
 export type ScriptDiff = Schemas['ScriptDiff'];
 export type AuditVerification = Schemas['AuditVerification'];
 type AuditQuery = NonNullable<operations['listAudit']['parameters']['query']>;
-/** What the audit trail can be narrowed to; absent means all. */
+/** Filters of the audit trail; absent means all. */
 export type AuditFilter = Pick<
   AuditQuery,
   'actor' | 'action' | 'resource' | 'outcome' | 'from' | 'to' | 'position'

@@ -14,10 +14,10 @@ export interface VerificationProgress {
   entries: number;
 }
 
-/** Computes the whole chain anew.
- *  @param head `<audit_seq>:<hash>` that somebody kept, to which the chain has to lead
- *  @param onProgress told now and then how far it is
- *  @throws ApiError; TypeError when the connection breaks before the result */
+/** Verifies the whole hash chain.
+ *  @param head a saved head, `<audit_seq>:<hash>`, that the chain must contain
+ *  @param onProgress called repeatedly with the progress
+ *  @throws ApiError; TypeError if the connection breaks before the result */
 export async function verifyAudit(
   head: string | null,
   onProgress: (progress: VerificationProgress) => void,
@@ -51,7 +51,7 @@ export async function exportAudit(format: 'ndjson' | 'csv'): Promise<Blob> {
   return response.blob();
 }
 
-/** The latest signed heads, as the program that verifies an export reads them. */
+/** The latest signed heads, in the format of the offline verifier. */
 export async function auditHeads(): Promise<Blob> {
   const params = { query: { limit: 200 } };
   const heads = await unwrap(client.GET('/api/v1/audit/heads', { params }));

@@ -3,19 +3,19 @@ import { actionWords, resourcePage, shortResource, headIn } from './labels.ts';
 
 const id = '019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f';
 
-test('an action is readable, and a refused request stays as it is', () => {
+test('labels an action, and leaves a refused request unchanged', () => {
   expect(actionWords('script_created')).toBe('Script created');
   expect(actionWords('POST /api/v1/scripts')).toBe('POST /api/v1/scripts');
 });
 
-test('what it happened to is short, and leads to its page where there is one', () => {
+test('shortens the resource, and links it to its page if there is one', () => {
   expect(shortResource(`script-${id}`)).toBe('script …2c3d4e5f');
   expect(shortResource('system-triggers')).toBe('system-triggers');
   expect(resourcePage(`run-${id}`)).toBe(`/runs/${id}`);
   expect(resourcePage(`user-${id}`)).toBeNull();
 });
 
-test('a kept head is read as it was shown, and as the server takes it', () => {
+test('parses a saved head in the displayed format and that of the server', () => {
   const hash = '9f'.repeat(32);
   const shown = JSON.stringify({ audit_seq: 812, hash, key_id: '21fe31dfa154a261' });
   expect([headIn(shown), headIn(` 812:${hash} `)]).toEqual([`812:${hash}`, `812:${hash}`]);

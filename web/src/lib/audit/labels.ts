@@ -6,21 +6,21 @@ const pages: Record<string, string> = {
   schedule: '/schedules/',
 };
 
-/** What happened, readable: `script_created` is "Script created"; a refused request stays as it is. */
+/** The label of an action: `script_created` is "Script created"; a refused request is unchanged. */
 export function actionWords(action: string): string {
   if (action.includes('/')) return action;
   const words = action.replaceAll('_', ' ');
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** The page of what it happened to; null where there is none. */
+/** The page of the affected resource, or null. */
 export function resourcePage(resource: string): string | null {
   const match = /^([a-z]+)-([0-9a-f-]{36})$/.exec(resource);
   const page = match?.[1] === undefined ? undefined : pages[match[1]];
   return page === undefined ? null : `${page}${match?.[2]}`;
 }
 
-/** `script-019aa3f2-…` as "script …2c3d4e5f": short, and still to be told from others. */
+/** `script-019aa3f2-…` as "script …2c3d4e5f": short, but distinguishable. */
 export function shortResource(resource: string): string {
   const match = /^(.+?)-[0-9a-f-]{28}([0-9a-f]{8})$/.exec(resource);
   return match ? `${match[1]} …${match[2]}` : resource;
@@ -32,7 +32,7 @@ export const outcomeTones: Record<AuditEntry['outcome'], 'success' | 'danger' | 
   failed: 'warning',
 };
 
-/** What a verification found. */
+/** Labels for the results of a verification. */
 export const breakWords: Record<NonNullable<AuditVerification['reason']>, string> = {
   event_changed: 'the event was changed',
   event_missing: 'the event is missing',
@@ -45,7 +45,7 @@ export const breakWords: Record<NonNullable<AuditVerification['reason']>, string
   tail_missing: 'the saved checkpoint names a later entry; the end of the trail is missing',
 };
 
-/** A kept head as the server takes it, `<audit_seq>:<hash>`, also out of the JSON that was shown; null where it is none. */
+/** Reads a saved head in the server's format `<audit_seq>:<hash>` or in the displayed JSON; null if invalid. */
 export function headIn(text: string): string | null {
   const hash = /(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])/.exec(text)?.[0];
   const seq = /"audit_seq":\s*(\d+)/.exec(text)?.[1] ?? /^\s*(\d+):/.exec(text)?.[1];

@@ -10,18 +10,18 @@ export function listBackups(cursor: string | null): Promise<Page<Backup>> {
   return unwrap(client.GET('/api/v1/backups', { params: { query } }));
 }
 
-/** It is made behind the answer. */
+/** Starts a backup, which continues in the background. */
 export function makeBackup(): Promise<Backup> {
   const params = { header: { 'Idempotency-Key': randomKey() } };
   return unwrap(client.POST('/api/v1/backups', { params }));
 }
 
-/** Its outcome comes into the backup. */
+/** Starts a verification. The backup shows the outcome. */
 export function verifyBackup(id: string): Promise<Backup> {
   return unwrap(client.POST('/api/v1/backups/{backup_id}/verify', { params: of(id) }));
 }
 
-/** The service stops, and comes back as it was when the backup was made. */
+/** Restores a backup: the service restarts with the data of that backup. */
 export function restoreBackup(id: string): Promise<Backup> {
   return unwrap(client.POST('/api/v1/backups/{backup_id}/restore', { params: of(id) }));
 }
@@ -30,14 +30,14 @@ export async function deleteBackup(id: string): Promise<void> {
   await unwrap(client.DELETE('/api/v1/backups/{backup_id}', { params: of(id) }));
 }
 
-/** The answer's body is the file, which may be larger than the memory. */
+/** Requests the backup file. The response must be streamed, because the file may exceed the memory. */
 export async function downloadBackup(id: string): Promise<Response> {
   const response = await sendAuthorized(new Request(`/api/v1/backups/${id}/download`));
   if (!response.ok) throw await readApiError(response);
   return response;
 }
 
-/** Takes in a file that was downloaded; it is verified before the answer comes. */
+/** Uploads a downloaded backup. The server verifies it before it responds. */
 export async function uploadBackup(file: File): Promise<void> {
   const headers = { 'Content-Type': 'application/x-tar' };
   const response = await sendAuthorized(

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { contentWords, never, other, progressWords, usualTimeOf } from './labels.ts';
 
-test('a schedule is one of the usual times, or something else', () => {
+test('describes a schedule as one of the presets or as custom', () => {
   expect([null, '0 3 * * *', '5 4 * * *'].map(usualTimeOf)).toEqual([never, '0 3 * * *', other]);
 });
 
-test('what is done and what is in it is told in words', () => {
+test('labels the progress and the contents', () => {
   expect([null, 0.389, 1].map((progress) => progressWords({ progress }))).toEqual([
     '0%',
     '38%',

@@ -8,10 +8,10 @@ export const backupKinds: Record<Backup['kind'], string> = {
 };
 
 export const never = 'never';
-/** Typed by hand. */
+/** A custom schedule. */
 export const other = 'other';
 
-/** When backups are usually made, by what stands in the choice. */
+/** Preset backup schedules, by their value in the selection. */
 export const usualTimes: readonly { readonly value: string; readonly label: string }[] = [
   { value: never, label: 'Manual only' },
   { value: '0 3 * * *', label: 'Every night at 03:00' },
@@ -20,18 +20,18 @@ export const usualTimes: readonly { readonly value: string; readonly label: stri
   { value: other, label: 'Custom cron expression' },
 ];
 
-/** The choice that a schedule is. */
+/** The preset of a schedule. */
 export function usualTimeOf(cron: string | null): string {
   if (cron === null) return never;
   return usualTimes.some(({ value }) => value === cron) ? cron : other;
 }
 
-/** "38%", while something is being done with a backup. */
+/** "38%", while a backup is being created, verified or restored. */
 export function progressWords({ progress }: Pick<Backup, 'progress'>): string {
   return `${Math.floor((progress ?? 0) * 100)}%`;
 }
 
-/** What is in a backup, such as "4,700 events, 12.4 MiB"; nothing before it is complete. */
+/** The contents of a backup, such as "4,700 events, 12.4 MiB"; empty before it is complete. */
 export function contentWords({ events, size_bytes: size }: Backup): string {
   if (events === null || size === null) return '';
   return `${events.toLocaleString('en')} ${events === 1 ? 'event' : 'events'}, ${byteSize(size)}`;

@@ -1,14 +1,14 @@
 import { saveBlob } from '#lib/ui/save-blob.ts';
 
-/** What some browsers have, on pages that came over HTTPS or from this machine. */
+/** Some browsers have this, on pages served over HTTPS or from this machine. */
 interface FilePicker {
   showSaveFilePicker?: (options: { suggestedName: string }) => Promise<FileSystemFileHandle>;
 }
 
-/** Saves a large answer as a file of the reader's own computer. Where the browser can, it goes to the disk as it
- *  comes; elsewhere the browser has to hold it first.
- *  @param ask is called when it is known where the file goes
- *  @returns false when the reader named no file */
+/** Saves a large response as a file on the user's computer. Some browsers stream it to the disk; others keep it in
+ *  memory first.
+ *  @param ask is called once the target file is known
+ *  @returns false if the user chose no file */
 export async function saveResponse(ask: () => Promise<Response>, name: string): Promise<boolean> {
   const { showSaveFilePicker } = globalThis as FilePicker;
   if (!showSaveFilePicker) {
@@ -21,7 +21,7 @@ export async function saveResponse(ask: () => Promise<Response>, name: string): 
   });
   if (file === null) return false;
   const { body } = await ask();
-  // A file that did not come whole is not there: what was written counts when it is closed.
+  // An incomplete file does not exist: the written data becomes a file on close.
   await body?.pipeTo(await file.createWritable());
   return true;
 }

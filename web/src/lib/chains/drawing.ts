@@ -9,9 +9,9 @@ export interface Box {
 
 export interface Curve {
   readonly id: string;
-  /** As the `d` of an SVG path has it. */
+  /** The `d` attribute of an SVG path. */
   readonly path: string;
-  /** Where its name stands. */
+  /** The position of the label. */
   readonly label: Point;
 }
 
@@ -30,21 +30,21 @@ interface Point {
 export interface Look {
   readonly width: number;
   readonly height: number;
-  /** Between layers, where the names of chains stand, and between neighbours in a layer. */
+  /** Between layers, which has room for the labels of chains, and between neighbours in a layer. */
   readonly layerGap: number;
   readonly laneGap: number;
-  /** From top to bottom, for narrow rooms. */
+  /** From top to bottom, for narrow screens. */
   readonly isDown: boolean;
 }
 
 const margin = 8;
 const across: Look = { width: 150, height: 44, layerGap: 110, laneGap: 28, isDown: false };
-/** Narrow rooms are drawn from top to bottom. */
+/** Narrow screens show the graph from top to bottom. */
 const down: Look = { width: 128, height: 44, layerGap: 72, laneGap: 16, isDown: true };
-/** By how much boxes, and the gaps between them, grow at most where there is room. */
+/** The maximum growth of boxes and gaps if there is room. */
 const growthPx = 60;
 
-/** How large boxes are: in a wide room they are wider, so that long names and the names of chains have space. */
+/** The size of boxes. They are wider on wide screens, to fit long names and the labels of chains. */
 export function lookOf(layers: number, isDown: boolean, roomPx: number): Look {
   if (isDown) return down;
   const needed = layers * (across.width + across.layerGap) - across.layerGap + 2 * margin;
@@ -53,17 +53,17 @@ export function lookOf(layers: number, isDown: boolean, roomPx: number): Look {
   return { ...across, width: across.width + growth, layerGap: across.layerGap + growth };
 }
 
-/** Room for what leads back, below or beside everything. */
+/** Room for links that point backward, below or next to the graph. */
 const backRoom = 36;
 
 export function draw(layout: Layout, links: readonly Link[], look: Look): Drawn {
   const { isDown } = look;
   const cornerOf = ({ layer, lane }: Spot): Point => {
     const along = layer * ((isDown ? look.height : look.width) + look.layerGap);
-    const beside = lane * ((isDown ? look.width : look.height) + look.laneGap);
+    const across = lane * ((isDown ? look.width : look.height) + look.laneGap);
     return isDown
-      ? { x: beside + margin, y: along + margin }
-      : { x: along + margin, y: beside + margin };
+      ? { x: across + margin, y: along + margin }
+      : { x: along + margin, y: across + margin };
   };
   const boxes = [...layout.nodes].map(([id, spot]) => ({ id, ...cornerOf(spot) }));
   const outOf = portsOf(links, layout, 'source');
@@ -78,18 +78,18 @@ export function draw(layout: Layout, links: readonly Link[], look: Look): Drawn 
   const hasBack = links.some((link) => leadsBack(layout.routes.get(link.id) ?? []));
   const [layers, lanes] = [layout.layers, layout.lanes];
   const along = layers * ((isDown ? look.height : look.width) + look.layerGap) - look.layerGap;
-  const beside = lanes * ((isDown ? look.width : look.height) + look.laneGap) - look.laneGap;
+  const across = lanes * ((isDown ? look.width : look.height) + look.laneGap) - look.laneGap;
   const extra = 2 * margin;
   const back = hasBack ? backRoom : 0;
   return {
     boxes,
     curves,
-    width: (isDown ? beside + back : along) + extra,
-    height: (isDown ? along : beside + back) + extra,
+    width: (isDown ? across + back : along) + extra,
+    height: (isDown ? along : across + back) + extra,
   };
 }
 
-/** How far along a link its name stands: where it is farthest from others. */
+/** The position of a link's label along the link: the farthest from other links. */
 function labelPlace(link: Link, links: readonly Link[]): number {
   const leaving = links.filter(({ source }) => source === link.source);
   const twins = leaving.filter(({ target }) => target === link.target);
@@ -111,7 +111,7 @@ function leadsBack(route: readonly Spot[]): boolean {
   return first !== undefined && last !== undefined && last.layer <= first.layer;
 }
 
-/** Which place each link has at the side of a box, so that those next to each other do not cross. */
+/** The order of links at the side of a box, so that neighbouring links do not cross. */
 function portsOf(
   links: readonly Link[],
   layout: Layout,
@@ -127,8 +127,8 @@ function portsOf(
   return ports;
 }
 
-/** @param corners of the boxes that the curve joins, and of those that it passes between them
- *  @param labelAt how far along its first part the name stands, from 0 to 1 */
+/** @param corners of the boxes that the curve joins, and of the boxes that it passes between
+ *  @param labelAt position of the label along the first part, from 0 to 1 */
 function curveOf(
   corners: readonly Point[],
   ports: { readonly from: number; readonly to: number },
@@ -170,7 +170,7 @@ function curveOf(
 
 const zero: Point = { x: 0, y: 0 };
 
-/** What is switched off and leads back goes around, below or beside the boxes. */
+/** Disabled links that point backward go around the boxes, below or next to them. */
 function backCurve(first: Point, last: Point, { width, height, isDown }: Look): Omit<Curve, 'id'> {
   const start = isDown
     ? { x: first.x + width, y: first.y + height / 2 }

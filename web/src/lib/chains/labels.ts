@@ -3,7 +3,7 @@ import type { Tone } from '#lib/ui/badge.svelte';
 
 type Condition = Chain['on'];
 
-/** Of an end that counts: "Success", and in a sentence "succeeds". */
+/** Labels of an outcome: "Success", and in a sentence "succeeds". */
 export const conditions: Record<Condition, { word: string; when: string; tone: Tone }> = {
   success: { word: 'Success', when: 'succeeds', tone: 'success' },
   failed: { word: 'Failure', when: 'fails', tone: 'danger' },

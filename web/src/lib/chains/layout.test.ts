@@ -8,7 +8,7 @@ const link = (source: string, target: string, enabled = true): Link => ({
   enabled,
 });
 
-test('every chain that is on leads forward, past what is between', () => {
+test('points each enabled chain forward, around the nodes between', () => {
   const { nodes, routes, layers } = layOut([link('a', 'c'), link('a', 'b'), link('b', 'c')]);
   expect([...nodes].map(([name, { layer }]) => [name, layer])).toEqual([
     ['a', 0],
@@ -19,7 +19,7 @@ test('every chain that is on leads forward, past what is between', () => {
   expect(layers).toBe(3);
 });
 
-test('no two nodes stand in one place, and parts stand beside each other', () => {
+test('gives each node its own place, and puts components next to each other', () => {
   const links = [link('x', 'y'), link('a', 'b'), link('a', 'c'), link('a', 'd'), link('c', 'e')];
   const { nodes, lanes } = layOut(links);
   const places = [...nodes.values()].map(({ layer, lane }) => `${layer}/${lane}`);
@@ -28,7 +28,7 @@ test('no two nodes stand in one place, and parts stand beside each other', () =>
   expect(nodes.get('x')?.lane).toBe(3);
 });
 
-test('links that are off may lead back without an end', () => {
+test('lets disabled chains point backward in a cycle', () => {
   const { nodes, routes } = layOut([link('b', 'a', false), link('a', 'b'), link('a', 'a', false)]);
   expect(nodes.get('a')?.layer).toBe(0);
   expect(nodes.get('b')?.layer).toBe(1);
@@ -36,14 +36,14 @@ test('links that are off may lead back without an end', () => {
   expect(layOut([]).lanes).toBe(0);
 });
 
-test('crossings are undone where neighbours can change places', () => {
+test('removes crossings by swapping neighbours', () => {
   const links = [link('a', 'p'), link('a', 'q'), link('b', 'r'), link('p', 'z'), link('r', 'y')];
   const { nodes } = layOut([...links, link('q', 'z'), link('b', 'p')]);
   const lane = (name: string) => nodes.get(name)?.lane ?? -1;
   expect(Math.sign(lane('p') - lane('r'))).toBe(Math.sign(lane('z') - lane('y')));
 });
 
-test('a ring is told by its way, and what is off closes none', () => {
+test('describes a cycle by its path, and ignores disabled chains', () => {
   const links = [link('a', 'b'), link('b', 'c')];
   expect(ringOf(links, 'c', 'a')).toEqual(['a', 'b', 'c']);
   expect(ringOf(links, 'a', 'a')).toEqual(['a']);

@@ -1,24 +1,24 @@
-/** Puts a graph of chains into layers, so that every chain that is on leads forward. Pure: it knows places
- *  in layers, and nothing of pixels. */
+/** Puts a graph of chains into layers, so that each enabled chain points forward. Pure: it computes layers and lanes,
+ *  not pixels. */
 
 export interface Link {
   readonly id: string;
   readonly source: string;
   readonly target: string;
-  /** One that is switched off may lead back. */
+  /** Disabled chains may point backward. */
   readonly enabled: boolean;
 }
 
 /** A place in a layer: a node, or the bend of a link that passes by. */
 export interface Spot {
   readonly layer: number;
-  /** Where it is across the layer, from 0. */
+  /** The position within the layer, from 0. */
   readonly lane: number;
 }
 
 export interface Layout {
   readonly nodes: ReadonlyMap<string, Spot>;
-  /** Through which spots each link goes, its nodes included. */
+  /** The spots that each link passes through, including its nodes. */
   readonly routes: ReadonlyMap<string, readonly Spot[]>;
   readonly layers: number;
   readonly lanes: number;
@@ -26,7 +26,7 @@ export interface Layout {
 
 const sweeps = 6;
 
-/** Parts that no link joins stand beside each other, the largest first. */
+/** Components without a common link are next to each other, the largest first. */
 export function layOut(links: readonly Link[]): Layout {
   const nodes = new Map<string, Spot>();
   const routes = new Map<string, readonly Spot[]>();
@@ -43,8 +43,7 @@ export function layOut(links: readonly Link[]): Layout {
   return { nodes, routes, layers, lanes };
 }
 
-/** The way that `source` would be reached again from `target` by chains that are on; null where there is
- *  none. Begins with `target` and ends with `source`. */
+/** The path of enabled chains from `target` back to `source`, including both; null if there is no such path. */
 export function ringOf(
   links: readonly Link[],
   source: string,
@@ -106,7 +105,7 @@ function layOutPart(links: readonly Link[]): Layout {
   };
 }
 
-/** Each node as far on as the longest way to it. What would close a ring is left out of that. */
+/** Places each node after the longest path to it, ignoring links that would close a cycle. */
 function layersOf(links: readonly Link[]): Map<string, number> {
   const forward: Link[] = [];
   for (const link of links.toSorted((one, other) => Number(other.enabled) - Number(one.enabled))) {
@@ -128,7 +127,7 @@ function layersOf(links: readonly Link[]): Map<string, number> {
   return layerOf;
 }
 
-/** The names of what a link goes through, with a bend in each layer that it passes. */
+/** The names on the path of a link, with a bend in each layer that it passes. */
 function bendsOf(
   { id, source, target }: Link,
   layerOf: ReadonlyMap<string, number>,
@@ -144,7 +143,7 @@ function bendsOf(
   return [source, ...bends, target];
 }
 
-/** Has what is linked stand near each other: each goes where the middle of its neighbours is. */
+/** Moves linked nodes close to each other: each node goes to the median of its neighbours. */
 function order(rows: string[][], ways: readonly (readonly string[])[]): void {
   const neighbours = new Map<string, string[]>();
   const join = (one: string, other: string) =>
@@ -165,9 +164,9 @@ function order(rows: string[][], ways: readonly (readonly string[])[]): void {
     const forward = sweep % 2 === 0;
     for (let step = 1; step < rows.length; step += 1) {
       const at = forward ? step : rows.length - 1 - step;
-      const beside = rows[forward ? at - 1 : at + 1] ?? [];
+      const adjacent = rows[forward ? at - 1 : at + 1] ?? [];
       const row = rows[at] ?? [];
-      const keyed = row.map((name, index) => ({ name, key: middle(name, beside, index) }));
+      const keyed = row.map((name, index) => ({ name, key: middle(name, adjacent, index) }));
       rows[at] = keyed.toSorted((one, other) => one.key - other.key).map(({ name }) => name);
     }
   }

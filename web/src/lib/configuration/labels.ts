@@ -1,4 +1,4 @@
-/** How differences of configurations are said. */
+/** Labels for configuration differences. */
 import { ApiError } from '#lib/api/api-error.ts';
 import type { ConfigurationImport } from '#lib/api/types.ts';
 import type { Tone } from '#lib/ui/badge.svelte';
@@ -24,7 +24,7 @@ export const kindWords: Readonly<Record<Difference['kind'], string>> = {
   retention: 'Setting',
 };
 
-/** What an import does, as one sentence. */
+/** The effect of an import, as one sentence. */
 export function summaryOf({ create, change, delete: gone }: ConfigurationImport['counts']): string {
   const parts = [
     ...(create > 0 ? [`${create} created`] : []),
@@ -47,7 +47,7 @@ export function valueText(value: unknown): string {
   return text.length > 300 ? `${text.slice(0, 300)}…` : text || '“”';
 }
 
-/** A failure whose sentence names the place in the document: the parts of it alone would not. */
+/** An error whose message includes the location in the document. */
 export function failureOf(error: unknown): unknown {
   return error instanceof ApiError && error.status < 500 ? new Error(error.message) : error;
 }

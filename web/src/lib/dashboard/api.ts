@@ -12,19 +12,19 @@ export function dashboardStats(): Promise<DashboardStats> {
   return unwrap(client.GET('/api/v1/dashboard/stats', {}));
 }
 
-/** What fails, runs and is due next, of all scripts. */
+/** Failing scripts, active runs and the next due times of all scripts. */
 export function dashboardNow(): Promise<DashboardNow> {
   return unwrap(client.GET('/api/v1/dashboard/now', {}));
 }
 
-/** How many due times the next 24 hours have. */
+/** The number of due times in the next 24 hours. */
 export function dashboardFires(): Promise<DashboardFires> {
   return unwrap(client.GET('/api/v1/dashboard/fires', {}));
 }
 
-/** Figures of a stretch of time. */
+/** Metrics of a time range. */
 export function timeseries(metric: MetricName, range: TimeRange): Promise<Timeseries> {
   const params = { query: { metric, ...timesOf(range, Date.now()) } };
-  // The client's types lose that a point is a pair.
+  // The types of the client do not express that a point is a pair.
   return unwrap(client.GET('/api/v1/dashboard/timeseries', { params })) as Promise<Timeseries>;
 }

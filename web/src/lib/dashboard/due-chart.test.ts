@@ -8,7 +8,7 @@ const hours = [
   { begins_at: '2026-11-21T03:00:00.000Z', due: 1200 },
 ];
 
-test('due times stand on the hours, and are summed up', () => {
+test('puts due times on the hours, with a total', () => {
   const { model, summary } = dueChart({ from, to, counted_until: to, hours });
   expect(summary).toBe('1,203 total');
   expect(model.series[0]?.points).toEqual([
@@ -17,7 +17,7 @@ test('due times stand on the hours, and are summed up', () => {
   ]);
 });
 
-test('what was not counted is told of', () => {
+test('reports due times that were not counted', () => {
   const { summary } = dueChart({ from, to, counted_until: '2026-11-21T04:00:00.000Z', hours });
   expect(summary).toMatch(/^1,203 until .*; more follow$/);
 });

@@ -10,7 +10,7 @@ const series = (names: Record<string, number | null>) => ({
   })),
 });
 
-test('counts become stacked bars, summed up', () => {
+test('stacks counts as bars, with a total', () => {
   const chart = figureChart('runs', series({ success: 1200, failed: 3, stopped: 0 }), String);
   expect(chart.summary).toBe('1,203 total');
   expect(chart.model.kind).toBe('bars');
@@ -18,7 +18,7 @@ test('counts become stacked bars, summed up', () => {
   expect(chart.model.series[1]?.points).toEqual([[Date.parse(at), 3]]);
 });
 
-test('times on the axis are round', () => {
+test('rounds the times on the axis', () => {
   const points = Array.from({ length: 97 }, (_, index): [string, number] => [
     new Date(Date.parse(at) + index * 900_000).toISOString(),
     1,
@@ -29,7 +29,7 @@ test('times on the axis are round', () => {
   expect(ticks.map((ms) => new Date(ms).getHours() % 4)).toEqual([0, 0, 0, 0, 0, 0]);
 });
 
-test('times become lines with gaps, of which the worst is told', () => {
+test('draws durations as lines with gaps, and reports the maximum', () => {
   const chart = figureChart('duration', series({ p50: 12, p95: 1500 }), String);
   expect([chart.model.kind, chart.summary]).toEqual(['lines', 'p95 up to 1.5 s']);
   const empty = figureChart('queue', series({ p50: null, p95: null }), String);

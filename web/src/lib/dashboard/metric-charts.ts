@@ -15,7 +15,7 @@ interface Look {
   valueOf: (value: number) => string;
   /** Names and colors of the series. */
   series: Record<string, { name: string; color: string }>;
-  /** What is said of all values of the last series. */
+  /** The summary of the last series. */
   sumUp: (values: number[]) => string;
 }
 
@@ -23,7 +23,7 @@ const whole = (count: number) => (Number.isInteger(count) ? count.toLocaleString
 const total = (values: number[]) => values.reduce((sum, value) => sum + value, 0);
 const most = (values: number[]) => Math.max(...values);
 
-/** How long things take. */
+/** Duration percentiles. */
 const percentiles: Omit<Look, 'title'> = {
   kind: 'lines',
   valueOf: duration,
@@ -77,7 +77,7 @@ const dayMs = 24 * hourMs;
 const steps = [10 * minuteMs, hourMs, 4 * hourMs, dayMs, 7 * dayMs, 15 * dayMs, 30 * dayMs];
 const mostTicks = 7;
 
-/** The time of all points, and round times of the reader's own zone within it. */
+/** The time range of the points, and round times in the user's time zone within it. */
 export function rangeOf(points: Series['points']): Pick<ChartModel, 'range' | 'ticks'> {
   const [first, last] = [points[0]?.[0], points.at(-1)?.[0]];
   if (first === undefined || last === undefined) return {};
@@ -91,7 +91,7 @@ export function rangeOf(points: Series['points']): Pick<ChartModel, 'range' | 't
 }
 
 /** The chart of a metric.
- *  @param tickOf a short text for a time in milliseconds */
+ *  @param tickOf formats a time in milliseconds as a short text */
 export function figureChart(
   metric: MetricName,
   { series, bucket_seconds: bucketSeconds }: Timeseries,

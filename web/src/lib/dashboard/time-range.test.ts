@@ -11,7 +11,7 @@ test.each(['', 'span=2y', 'from=2026-11-21T00:00:00Z', 'from=b&to=a'])(
   },
 );
 
-test('what was drawn is on whole minutes, and stands in the address', () => {
+test('rounds a drawn range to whole minutes, and stores it in the URL', () => {
   const drawn = drawnRange(nowMs + 61_000, nowMs + 150_500);
   const times = { from: '2026-11-21T12:01:00.000Z', to: '2026-11-21T12:03:00.000Z' };
   expect(drawn).toEqual(times);
@@ -23,7 +23,7 @@ test('what was drawn is on whole minutes, and stands in the address', () => {
   expect(lengthOf(drawnRange(nowMs, nowMs))).toBe(60);
 });
 
-test('a span of the list comes back from its address', () => {
+test('reads a preset range from the URL', () => {
   expect(rangeQuery(asked('span=7d'))).toBe('?span=7d');
   expect(lengthOf(asked('span=7d'))).toBe(604_800);
 });

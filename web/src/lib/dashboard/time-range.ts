@@ -1,9 +1,9 @@
-/** Stretches of time that figures are shown of, as the dashboard's address has them. */
+/** Time ranges of the dashboard, as in its URL. */
 import type { TimeseriesBucket } from '#lib/api/types.ts';
 
 const hour = 3600;
 
-/** Up to now. */
+/** Ranges that end now. */
 export const spans = [
   { key: '1h', name: 'Last hour', seconds: hour, bucket: 60 },
   { key: '24h', name: 'Last 24 hours', seconds: 24 * hour, bucket: 900 },
@@ -13,10 +13,10 @@ export const spans = [
 
 type Span = (typeof spans)[number];
 
-/** One of the spans, or two moments as ISO 8601. */
+/** A preset range, or a start and an end in ISO 8601. */
 export type TimeRange = Span | { readonly from: string; readonly to: string };
 
-/** What an address asks for; without anything that makes sense, the last 24 hours. */
+/** The range in a URL; the last 24 hours if it has no valid one. */
 export function askedRange(query: URLSearchParams): TimeRange {
   const [fromMs, toMs] = ['from', 'to'].map((name) => Date.parse(query.get(name) ?? ''));
   if (fromMs !== undefined && toMs !== undefined && fromMs < toMs) {
@@ -25,14 +25,14 @@ export function askedRange(query: URLSearchParams): TimeRange {
   return spans.find(({ key }) => key === query.get('span')) ?? spans[1];
 }
 
-/** The address of a range of the dashboard. */
+/** The URL query of a range. */
 export function rangeQuery(range: TimeRange): string {
   return 'key' in range
     ? `?span=${range.key}`
     : `?${new URLSearchParams({ from: range.from, to: range.to })}`;
 }
 
-/** What the server is asked for; of two moments it chooses the buckets. */
+/** The query of a range. For a custom range, the server chooses the buckets. */
 export function timesOf(
   range: TimeRange,
   nowMs: number,
@@ -41,12 +41,12 @@ export function timesOf(
   return { from: new Date(nowMs - range.seconds * 1000).toISOString(), bucket: range.bucket };
 }
 
-/** How long it is, in seconds. */
+/** Its length in seconds. */
 export function lengthOf(range: TimeRange): number {
   return 'key' in range ? range.seconds : (Date.parse(range.to) - Date.parse(range.from)) / 1000;
 }
 
-/** A stretch that was drawn, on whole minutes; at least one. */
+/** A drawn range, rounded to whole minutes, at least one. */
 export function drawnRange(fromMs: number, toMs: number): TimeRange {
   const minuteMs = 60_000;
   const begin = Math.floor(fromMs / minuteMs) * minuteMs;

@@ -1,7 +1,7 @@
 import { keeper } from '#lib/api/tokens.ts';
 import type { LivePorts, Socket } from './live-socket.ts';
 
-/** What live connections get from the browser. */
+/** Browser functions for live connections. */
 export const browserPorts: LivePorts = {
   token: (stale) => keeper.renew(stale),
   nowMs: () => Date.now(),

@@ -37,7 +37,19 @@ const page = <Item>(...items: Item[]): Pages<Item> => ({
 });
 const ended = { status: 'success', finished_at: '2026-11-21T02:31:00.000Z' } as const;
 
-test('a run is shown in every list that it belongs to', () => {
+test('shows the progress of a run in the lists, without asking the server', () => {
+  const { client, cache, pass, asked } = setUp();
+  client.setQueryData(['runs', {}], page(run('r1'), run('r2')));
+  client.setQueryData(['audit', {}], page({}));
+  const progress = { fraction: 0.4, text: 'page 4', eta: null };
+  cache.take({ type: 'progress', run_id: 'r1', progress });
+  pass();
+  const items = client.getQueryData<Pages<Run>>(['runs', {}])?.pages[0]?.items;
+  expect(items).toEqual([run('r1', { progress }), run('r2')]);
+  expect(asked).not.toHaveBeenCalled();
+});
+
+test('shows a run in each list that contains it', () => {
   const { client, cache, pass, asked } = setUp();
   client.setQueryData(['runs', {}], page<Run>());
   client.setQueryData(['runs', { status: 'running' }], page(run('r1')));
@@ -51,7 +63,7 @@ test('a run is shown in every list that it belongs to', () => {
   expect(asked).not.toHaveBeenCalled();
 });
 
-test('the present of the dashboard is asked for again, once for all runs until then', () => {
+test('reloads the current state of the dashboard once for several runs', () => {
   const { client, cache, pass, asked } = setUp();
   client.setQueryData(['dashboard', 'now'], { running: [] });
   for (const id of ['r1', 'r2']) cache.take({ type: 'status', run: run(id) });
@@ -61,7 +73,7 @@ test('the present of the dashboard is asked for again, once for all runs until t
   expect(asked.mock.calls).toEqual([[{ queryKey: ['dashboard', 'now'] }]]);
 });
 
-test('the end of a run is the last run of its script, unless a newer one ended before', () => {
+test('updates the last run of a script, unless a newer one ended before', () => {
   const { client, cache, pass } = setUp();
   client.setQueryData(['scripts'], page(script('s1'), script('s2')));
   client.setQueryData(['script', 's1'], { script: script('s1'), etag: '"1"' });
@@ -79,7 +91,7 @@ test('the end of a run is the last run of its script, unless a newer one ended b
   });
 });
 
-test('runs are among the latest of their script, also when its settings are told anew', () => {
+test('lists the latest runs of a script, also after a change of its settings', () => {
   const { client, cache, pass } = setUp();
   const recent = ({ run_id, status, finished_at, duration_ms }: Run): RecentRun => ({
     run_id,
@@ -104,7 +116,7 @@ test('runs are among the latest of their script, also when its settings are told
   expect(other?.activity).toBeUndefined();
 });
 
-test('a list by group is asked for again, once for many new runs', () => {
+test('reloads a list by group once for many new runs', () => {
   const { client, cache, pass, asked } = setUp();
   const key = ['runs', { group_id: 'g' }];
   client.setQueryData(key, page<Run>());
@@ -117,7 +129,7 @@ test('a list by group is asked for again, once for many new runs', () => {
   expect(asked).toHaveBeenCalledWith({ queryKey: key, exact: true });
 });
 
-test('scripts come, change and go; the open one is asked for with its ETag', () => {
+test('adds, changes and removes scripts, and reloads the open one with its ETag', () => {
   const { client, cache, pass, asked } = setUp();
   client.setQueryData(['scripts'], page(script('s2'), script('s1')));
   cache.take({ type: 'script', script: script('s3') });
@@ -131,7 +143,7 @@ test('scripts come, change and go; the open one is asked for with its ETag', () 
   expect(asked).toHaveBeenCalledWith({ queryKey: ['script', 's2'] });
 });
 
-test('a narrowed list of scripts shows what changes in it, and is asked for what belongs there', () => {
+test('updates a filtered list of scripts, and reloads it for possible matches', () => {
   const { client, cache, pass, asked } = setUp();
   const key = ['scripts', { sort: 'name' }];
   client.setQueryData(key, page(script('s1'), script('s9')));
@@ -145,7 +157,7 @@ test('a narrowed list of scripts shows what changes in it, and is asked for what
   expect(asked).toHaveBeenCalledWith({ queryKey: key, exact: true });
 });
 
-test('a list that is just being fetched is asked for once more', async () => {
+test('reloads a list again that is being fetched', async () => {
   const { client, cache, pass, asked } = setUp();
   const answer = Promise.withResolvers<Pages<Run>>();
   const fetched = client.fetchQuery({ queryKey: ['runs', {}], queryFn: () => answer.promise });
@@ -157,14 +169,14 @@ test('a list that is just being fetched is asked for once more', async () => {
   await fetched;
 });
 
-test('when frames were left out, everything that is shown is asked for again', () => {
+test('reloads everything on screen after omitted frames', () => {
   const { cache, asked } = setUp();
   cache.take({ type: 'resync', position: 7 });
   const keys = asked.mock.calls.map(([filters]) => filters?.queryKey?.[0]);
   expect(keys).toEqual(expect.arrayContaining(['runs', 'scripts', 'schedules', 'webhooks']));
 });
 
-test('what is told by name alone is asked for again, once for many frames', () => {
+test('reloads resources announced by name once for many frames', () => {
   const { cache, pass, asked } = setUp();
   const frame = { type: 'changed', resource: 'secrets', id: 's1', script_id: 's1' } as const;
   cache.take(frame);
@@ -174,7 +186,7 @@ test('what is told by name alone is asked for again, once for many frames', () =
   expect(asked.mock.calls).toEqual([[{ queryKey: ['secrets', 's1'] }]]);
 });
 
-test('a run that a schedule caused has its schedule asked for again', () => {
+test('reloads the schedule of a run it has started', () => {
   const { cache, pass, asked } = setUp();
   const trigger = { type: 'schedule', schedule_id: 'd1' } as Run['trigger'];
   cache.take({ type: 'status', run: run('r1', { trigger }) });
@@ -183,7 +195,7 @@ test('a run that a schedule caused has its schedule asked for again', () => {
   expect(asked).toHaveBeenCalledWith({ queryKey: ['occurrences', 'd1'] });
 });
 
-test('a change of a chain has the chains and what it answered asked for again', () => {
+test('reloads the chains and the answers of a changed chain', () => {
   const { cache, pass, asked } = setUp();
   cache.take({ type: 'changed', resource: 'chain', id: 'c1', script_id: 's1' });
   pass();
@@ -191,7 +203,7 @@ test('a change of a chain has the chains and what it answered asked for again', 
   expect(asked).toHaveBeenCalledWith({ queryKey: ['chain-answers', 'c1'] });
 });
 
-test('the newest page of the audit trail is asked for again whatever happens, and only then', () => {
+test('reloads only the newest page of the audit trail, on any change', () => {
   const { client, cache, pass, asked } = setUp();
   client.setQueryData(['audit', {}], page({}));
   const backThere = { pageParams: [null, 'x'], pages: [...page({}).pages, ...page({}).pages] };

@@ -6,13 +6,13 @@ import { hasItem, matches, withItem, withoutItem, type Pages } from './live-page
 import type { LivePorts } from './live-socket.ts';
 import { withRuns } from './recent-runs.ts';
 
-/** Frames that follow closely are one change of what is shown. */
-const gatherMs = 50;
-/** A list that cannot be kept up by frames is asked for again no more often than this. */
+/** Frames within this time are applied together. */
+const batchMs = 50;
+/** Minimum time between reloads of a list that frames cannot keep up to date. */
 const refreshEveryMs = 2000;
-/** What is told by name alone is asked for this soon, once for all that is told until then. */
+/** Resources announced by name are reloaded after this time, once for all announcements until then. */
 const askSoonMs = 300;
-/** The lists of what is told by name alone. */
+/** The lists that contain a resource announced by name. */
 const namedKeys: Record<ChangedFrame['resource'], (frame: ChangedFrame) => QueryKey[]> = {
   schedule: ({ id }) => [
     ['schedules'],
@@ -54,20 +54,21 @@ const shownKeys: QueryKey[] = [
   'dashboard',
 ].map((name) => [name]);
 
+type ProgressFrame = Extract<FeedFrame, { type: 'progress' }>;
 type ChangedFrame = Extract<FeedFrame, { type: 'changed' }>;
 
 const runId = (run: Run): string => run.run_id;
 const scriptId = (script: Script): string => script.id;
 
-/** Keeps what the pages show up to date by the frames of `/ws`, without asking the server. */
+/** Keeps the displayed data up to date with the frames of `/ws`, without requests. */
 export class FeedCache {
   readonly #client: QueryClient;
   readonly #clock: Pick<LivePorts, 'after'>;
   readonly #runs = new Map<string, Run>();
   readonly #scripts = new Map<string, Script | null>();
   readonly #refreshing = new Set<string>();
-  #gathering = false;
-  /** Up to where the server has told. */
+  #isBatching = false;
+  /** The latest position that the server has announced. */
   #position = 0;
 
   constructor(client: QueryClient, clock: Pick<LivePorts, 'after'>) {
@@ -75,7 +76,7 @@ export class FeedCache {
     this.#clock = clock;
   }
 
-  /** Takes a frame; what it changes is shown a moment later. */
+  /** Processes a frame. Its changes are displayed shortly afterwards. */
   take(frame: FeedFrame): void {
     this.#refreshTrail(frame);
     switch (frame.type) {
@@ -83,13 +84,15 @@ export class FeedCache {
         return this.#refreshAll();
       case 'status':
         this.#runs.set(frame.run.run_id, frame.run);
-        return this.#gather();
+        return this.#collect();
+      case 'progress':
+        return this.#showProgress(frame);
       case 'script':
         this.#scripts.set(frame.script.id, frame.script);
-        return this.#gather();
+        return this.#collect();
       case 'script_deleted':
         this.#scripts.set(frame.script_id, null);
-        return this.#gather();
+        return this.#collect();
       case 'changed':
         return this.#refreshNamed(frame);
       case 'heartbeat':
@@ -97,9 +100,10 @@ export class FeedCache {
     }
   }
 
-  /** Whatever happens is in the audit trail: what a frame tells, and what only moves the position of the signs of
-   *  life. Who has gone back in it is not made to read all its pages again. */
+  /** Each change appears in the audit trail, so each frame reloads its newest page. Earlier loaded pages are not read
+   *  again. */
   #refreshTrail(frame: FeedFrame): void {
+    if (frame.type === 'progress') return;
     if (frame.type === 'heartbeat' && frame.position <= this.#position) return;
     if ('position' in frame) this.#position = frame.position;
     for (const [queryKey, data] of this.#client.getQueriesData<Pages<unknown>>({
@@ -109,17 +113,31 @@ export class FeedCache {
     }
   }
 
+  /** Progress is in the lists of runs alone. */
+  #showProgress({ run_id, progress }: ProgressFrame): void {
+    for (const name of ['runs', 'script-runs']) {
+      for (const [key, data] of this.#client.getQueriesData<Pages<Run>>({ queryKey: [name] })) {
+        if (!data?.pages || !hasItem(data, run_id, runId)) continue;
+        const pages = data.pages.map((page) => ({
+          ...page,
+          items: page.items.map((run) => (run.run_id === run_id ? { ...run, progress } : run)),
+        }));
+        this.#client.setQueryData<Pages<Run>>(key, { ...data, pages });
+      }
+    }
+  }
+
   #refreshAll(): void {
     this.#runs.clear();
     this.#scripts.clear();
     for (const queryKey of shownKeys) void this.#client.invalidateQueries({ queryKey });
   }
 
-  #gather(): void {
-    if (this.#gathering) return;
-    this.#gathering = true;
-    this.#clock.after(gatherMs, () => {
-      this.#gathering = false;
+  #collect(): void {
+    if (this.#isBatching) return;
+    this.#isBatching = true;
+    this.#clock.after(batchMs, () => {
+      this.#isBatching = false;
       const [runs, scripts] = [[...this.#runs.values()], [...this.#scripts]];
       this.#runs.clear();
       this.#scripts.clear();
@@ -158,12 +176,12 @@ export class FeedCache {
   }
 
   #refreshNamed(frame: ChangedFrame): void {
-    // A server newer than this page may name more.
+    // A newer server may announce other resources.
     const keys = namedKeys[frame.resource]?.(frame) ?? [];
     for (const queryKey of keys) this.#refresh({ queryKey }, askSoonMs);
   }
 
-  /** A run that a trigger caused is news of the trigger, too. */
+  /** A run also changes the trigger that started it. */
   #refreshTriggerOf({ trigger, script_id }: Run): void {
     const { schedule_id: schedule, webhook_id: webhook, chain_id: chain } = trigger;
     const keys = [
@@ -217,7 +235,7 @@ export class FeedCache {
     }
   }
 
-  /** Lists of scripts in pages; others with such a key are no pages. */
+  /** Lists of scripts in pages. Other queries with such a key are not paged. */
   #scriptLists(): readonly QueryKey[] {
     return this.#client
       .getQueriesData<Partial<Pages<ListedScript>>>({ queryKey: ['scripts'] })
@@ -234,11 +252,11 @@ export class FeedCache {
       );
     }
     this.#refreshNarrowed();
-    // With its ETag, which only an answer has.
+    // A reload, because only a response has the ETag.
     for (const [id] of scripts) void this.#client.invalidateQueries({ queryKey: ['script', id] });
   }
 
-  /** Which scripts belong there, and at which place, only the server knows. */
+  /** Only the server knows which scripts belong to a filtered list, and in which order. */
   #refreshNarrowed(): void {
     for (const queryKey of this.#scriptLists().filter(isNarrowed)) {
       this.#refresh({ queryKey, exact: true }, refreshEveryMs);
@@ -247,12 +265,12 @@ export class FeedCache {
 
   #change<Data>(key: QueryKey, change: (data: Data) => Data): void {
     this.#client.setQueryData<Data>(key, (data) => data && change(data));
-    // What is being fetched may have been read before the change.
+    // A pending request may have read the data before the change.
     const filters = { queryKey: key, exact: true };
     if (this.#client.isFetching(filters) > 0) this.#refresh(filters, refreshEveryMs);
   }
 
-  /** Has a list asked for again after a while, once for all that changes until then. */
+  /** Reloads a list after a delay, once for all changes until then. */
   #refresh(filters: { queryKey: QueryKey; exact?: boolean }, afterMs: number): void {
     const name = JSON.stringify(filters);
     if (this.#refreshing.has(name)) return;
@@ -264,12 +282,12 @@ export class FeedCache {
   }
 }
 
-/** Whether a list of scripts has not all of them, newest first. */
+/** Whether a list of scripts is filtered or sorted. */
 function isNarrowed(key: QueryKey): boolean {
   return Object.keys(key[1] ?? {}).length > 0;
 }
 
-/** The pages with a script as it is now; `null` for one that is gone. */
+/** The pages with the current version of a script; `null` removes a deleted script. */
 function withScript(
   pages: Pages<ListedScript>,
   id: string,

@@ -5,22 +5,22 @@ import { browserPorts, openSocket } from './browser-ports.ts';
 import { FeedCache } from './feed-cache.ts';
 import { LiveSocket, type LinkState } from './live-socket.ts';
 
-/** The server sends a sign of life every 15 seconds. */
+/** The server sends a heartbeat every 15 seconds. */
 const maxSilenceMs = 40_000;
-/** While nothing comes by itself, lists are asked for this often. */
+/** The polling interval of lists while the stream is down. */
 const pollEveryMs = 10_000;
 
-/** The one stream that tells this tab of every run and script. */
+/** The stream of all changes to runs and scripts, one for each tab. */
 class LiveFeed {
   link = $state.raw<LinkState>({ state: 'ended' });
-  /** Since when nothing comes by itself; null while it does. */
+  /** When the stream went down; null while it works. */
   brokenSince = $state.raw<Date | null>(null);
   #socket: LiveSocket | null = null;
 
-  /** For `refetchInterval`: lists are only asked for again while the stream is broken. */
+  /** For `refetchInterval`: lists are polled only while the stream is down. */
   readonly pollMs = $derived(this.brokenSince === null ? (false as const) : pollEveryMs);
 
-  /** Connects, and comes back by itself. @returns the way to end that */
+  /** Connects, and reconnects automatically. @returns closes the connection */
   follow(): () => void {
     const cache = new FeedCache(queryClient, browserPorts);
     const socket = new LiveSocket(
@@ -44,7 +44,7 @@ class LiveFeed {
     };
   }
 
-  /** Tries again at once. */
+  /** Retries immediately. */
   retry(): void {
     void this.#socket?.connect();
   }
@@ -52,7 +52,7 @@ class LiveFeed {
   #take(link: LinkState): void {
     this.link = link;
     if (link.state === 'waiting' || link.state === 'refused') this.brokenSince ??= new Date();
-    // Is it this stream, or the server? The banner shall say so at once.
+    // Checks whether the stream or the server is down, so that the banner shows it immediately.
     if (link.state === 'waiting') void connection.probe();
   }
 }

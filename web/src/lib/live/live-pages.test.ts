@@ -19,7 +19,7 @@ function pages(...ids: string[][]): Pages<Item> {
 }
 const idsOf = (data: Pages<Item>) => data.pages.map((page) => page.items.map(idOf));
 
-test('a new item comes first', () => {
+test('puts a new item first', () => {
   expect(idsOf(withItem(pages(['5', '4'], ['3']), { id: '6' }, idOf))).toEqual([
     ['6', '5', '4'],
     ['3'],
@@ -27,7 +27,7 @@ test('a new item comes first', () => {
   expect(idsOf(withItem(pages([]), { id: '1' }, idOf))).toEqual([[]]);
 });
 
-test('a known item is replaced where it is', () => {
+test('replaces a known item in its place', () => {
   const data = withItem(pages(['5', '4'], ['3', '2']), { id: '3', text: 'new' }, idOf);
   expect(idsOf(data)).toEqual([
     ['5', '4'],
@@ -36,28 +36,28 @@ test('a known item is replaced where it is', () => {
   expect(data.pages[1]?.items[0]?.text).toBe('new');
 });
 
-test('an item between two others comes between them', () => {
+test('inserts an item between two others', () => {
   expect(idsOf(withItem(pages(['5', '4'], ['2', '1']), { id: '3' }, idOf))).toEqual([
     ['5', '4'],
     ['3', '2', '1'],
   ]);
 });
 
-test('an item behind what is loaded changes nothing, unless everything is loaded', () => {
+test('ignores an item behind the loaded pages, unless all are loaded', () => {
   const data = pages(['5', '4']);
   expect(withItem(data, { id: '1' }, idOf)).toBe(data);
   const whole = { ...data, pages: data.pages.map((page) => ({ ...page, next_cursor: null })) };
   expect(idsOf(withItem(whole, { id: '1' }, idOf))).toEqual([['5', '4', '1']]);
 });
 
-test('an item that went is nowhere', () => {
+test('removes an item', () => {
   const data = pages(['5', '4'], ['3']);
   expect(hasItem(data, '4', idOf)).toBe(true);
   expect(idsOf(withoutItem(data, '4', idOf))).toEqual([['5'], ['3']]);
   expect(withoutItem(data, '7', idOf)).toBe(data);
 });
 
-test('a run belongs to a list by what it says itself', () => {
+test('assigns a run to a list by its own fields', () => {
   const run = {
     status: 'failed',
     trigger_type: 'manual',

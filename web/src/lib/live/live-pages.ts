@@ -6,9 +6,9 @@ import { matchesFilter } from '#lib/ui/lists/filter.ts';
 /** The loaded pages of a list, newest first. */
 export type Pages<Item> = InfiniteData<Page<Item>>;
 
-/** The pages with an item as it is now. One that was not there comes where its id puts it, unless that
- *  is on a page which is not loaded.
- *  @param idOf ids grow with time */
+/** The pages with the current version of an item. A new item is inserted by its id, unless its place is on a page that
+ *  is not loaded.
+ *  @param idOf ids increase over time */
 export function withItem<Item>(
   data: Pages<Item>,
   item: Item,
@@ -51,7 +51,7 @@ export function hasItem<Item>(
   return data.pages.some((page) => page.items.some((one) => idOf(one) === id));
 }
 
-/** Whether a run belongs to a list; null where the run alone does not say so. */
+/** Whether a run belongs to a list; null if the run alone does not determine it. */
 export function matches(run: Run, filter: RunFilter): boolean | null {
   const { status, trigger_type, script_id, q, group_id, from, to } = filter;
   const isOther =

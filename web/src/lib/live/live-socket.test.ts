@@ -30,7 +30,7 @@ function setUp() {
   return { subject, sockets, timers, links, close };
 }
 
-test('a connection on which nothing comes is given up and made anew', async () => {
+test('replaces a silent connection', async () => {
   const { subject, sockets, timers, links, close } = setUp();
   await subject.connect();
   sockets[0]?.onmessage?.({ data: '{}' });
@@ -42,7 +42,7 @@ test('a connection on which nothing comes is given up and made anew', async () =
   await vi.waitFor(() => expect(sockets).toHaveLength(2));
 });
 
-test('after the end nothing is waited for', async () => {
+test('has no pending timers after it was closed', async () => {
   const { subject, timers, close } = setUp();
   await subject.connect();
   subject.close();

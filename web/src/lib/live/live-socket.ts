@@ -1,4 +1,4 @@
-/** How a live connection stands; `waiting` tells when the next attempt starts. */
+/** The state of a live connection; `waiting` includes the time of the next attempt. */
 export type LinkState =
   | { state: 'connecting' }
   | { state: 'live' }
@@ -6,7 +6,7 @@ export type LinkState =
   | { state: 'ended' }
   | { state: 'refused'; code: number };
 
-/** What the connection needs of a WebSocket. */
+/** The required part of a WebSocket. */
 export interface Socket {
   onopen: ((event: never) => void) | null;
   onmessage: ((event: { data: string }) => void) | null;
@@ -15,10 +15,10 @@ export interface Socket {
 }
 
 export interface LivePorts {
-  /** A token newer than `stale`; null when the session is over. */
+  /** A token newer than `stale`; null if the session has ended. */
   token(stale: string | null): Promise<string | null>;
   nowMs(): number;
-  /** Calls `work` after `delayMs`; the answer cancels it. */
+  /** Calls `work` after `delayMs`. @returns cancels the call */
   after(delayMs: number, work: () => void): () => void;
   random(): number;
 }
@@ -34,12 +34,11 @@ export interface LiveSocketEvents {
 
 const firstDelayMs = 500;
 const maxDelayMs = 15_000;
-/** Close codes of the contract; the token's is renewed, the others are final. */
+/** Close codes of the contract. 4401 renews the token; the others are final. */
 const tokenRefused = 4401;
 const finalCodes = new Set([4403, 4404]);
 
-/** A WebSocket that comes back by itself: with backoff, and with a new token where the old one was
- *  refused. */
+/** A WebSocket that reconnects automatically, with backoff, and with a new token after a refusal. */
 export class LiveSocket {
   readonly #ports: LiveSocketPorts;
   readonly #events: LiveSocketEvents;
@@ -52,39 +51,39 @@ export class LiveSocket {
   #cancelRetry: () => void = () => {};
   #cancelWatch: () => void = () => {};
 
-  /** @param maxSilenceMs the connection is dead when nothing came for this long; null for never */
+  /** @param maxSilenceMs the connection is considered dead after this long without a frame; null for never */
   constructor(ports: LiveSocketPorts, events: LiveSocketEvents, maxSilenceMs: number | null) {
     this.#ports = ports;
     this.#events = events;
     this.#maxSilenceMs = maxSilenceMs;
   }
 
-  /** Connects now; also cuts a backoff short, as when the network is back. */
+  /** Connects immediately, also during a backoff, such as when the network is back. */
   async connect(): Promise<void> {
     this.#cancelRetry();
     if (this.#closed || this.#socket) return;
     this.#events.onLink({ state: 'connecting' });
     const token = await this.#freshToken();
-    // `close` or another `connect` may have come while the token was on its way.
+    // `close` or another `connect` may have been called while waiting for the token.
     if (this.#closed || this.#socket || token === undefined) return;
     if (token === null) return this.#finish({ state: 'refused', code: tokenRefused });
     this.#token = token;
     this.#listen(this.#ports.open(token));
   }
 
-  /** Ends the connection for good. Safe to call twice. */
+  /** Closes the connection permanently. Safe to call twice. */
   close(): void {
     this.#closed = true;
     this.#cancelRetry();
     this.#drop();
   }
 
-  /** Everything has come: ends the connection for good. */
+  /** Closes the connection permanently after the last frame. */
   end(): void {
     this.#finish({ state: 'ended' });
   }
 
-  /** undefined: the server cannot be reached, and a retry is planned. */
+  /** undefined: the server is unreachable, and a retry is scheduled. */
   async #freshToken(): Promise<string | null | undefined> {
     try {
       return await this.#ports.token(this.#tokenIsStale ? this.#token : null);

@@ -4,7 +4,7 @@ type Activity = NonNullable<ListedScript['activity']>;
 
 const shownRuns = 10;
 
-/** The latest runs of a script, with those of it that are told of. */
+/** The latest runs of a script, updated with announced runs. */
 export function withRuns(activity: Activity, runs: readonly Run[]): Activity {
   const told = runs.map(recentOf);
   const ids = new Set(told.map((run) => run.run_id));

@@ -1,8 +1,8 @@
-/** How programs with a language model are told of the MCP server, ready to be copied. */
+/** Configurations of the MCP server for AI clients, ready to copy. */
 const name = 'scripts';
 
 interface Client {
-  /** Where the text goes. */
+  /** Where the text belongs. */
   readonly where: string;
   readonly text: (url: string, token: string) => string;
 }
@@ -36,5 +36,5 @@ export const clients = {
 export type ClientName = keyof typeof clients;
 export const clientNames = Object.keys(clients) as ClientName[];
 
-/** What stands in the place of a token until there is one. */
+/** Stands in for a token that does not exist yet. */
 export const tokenPlaceholder = 'orch_…';

@@ -15,7 +15,7 @@ import type {
 const mergePatch = { 'content-type': 'application/merge-patch+json' };
 const once = () => ({ 'Idempotency-Key': randomKey() });
 
-/** Newest first, with the count of all that are unread. */
+/** Newest first, with the number of all unread notifications. */
 export function listNotifications(
   filter: { unread?: boolean; limit?: number },
   cursor: string | null,
@@ -38,7 +38,7 @@ export function listChannels(cursor: string | null): Promise<Page<Channel>> {
   return unwrap(client.GET('/api/v1/notifications/channels', { params: { query } }));
 }
 
-/** The answer alone shows the secret that webhooks are signed with. */
+/** Creates a channel. Only this response contains the signing secret of webhooks. */
 export function createChannel(body: NewChannel): Promise<ShownChannel> {
   const params = { header: once() };
   return unwrap(client.POST('/api/v1/notifications/channels', { params, body }));
@@ -55,13 +55,13 @@ export function patchChannel(id: string, body: ChannelChange): Promise<Channel> 
   );
 }
 
-/** @throws ApiError 409 while a rule leads to it */
+/** @throws ApiError 409 while a rule uses it */
 export async function deleteChannel(id: string): Promise<void> {
   const params = { path: { channel_id: id } };
   await unwrap(client.DELETE('/api/v1/notifications/channels/{channel_id}', { params }));
 }
 
-/** Gives a webhook another secret, which the answer alone shows. */
+/** Rotates the secret of a webhook. Only this response contains the new secret. */
 export function rotateChannel(id: string): Promise<ShownChannel> {
   const params = { path: { channel_id: id }, header: once() };
   return unwrap(
@@ -69,7 +69,7 @@ export function rotateChannel(id: string): Promise<ShownChannel> {
   );
 }
 
-/** One attempt, whose outcome comes into the delivery. */
+/** Sends one test message. The delivery shows the outcome. */
 export function testChannel(id: string): Promise<NotificationDelivery> {
   const params = { path: { channel_id: id }, header: once() };
   return unwrap(client.POST('/api/v1/notifications/channels/{channel_id}/test', { params }));
@@ -108,7 +108,7 @@ export function listDeliveries(
   return unwrap(client.GET('/api/v1/notifications/deliveries', { params: { query } }));
 }
 
-/** @throws ApiError 409 while other attempts follow by themselves */
+/** @throws ApiError 409 while automatic attempts are pending */
 export function redeliverNotification(id: string): Promise<NotificationDelivery> {
   const params = { path: { notification_delivery_id: id }, header: once() };
   return unwrap(

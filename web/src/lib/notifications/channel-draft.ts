@@ -1,6 +1,6 @@
 import type { Channel } from '#lib/api/types.ts';
 
-/** A channel as its form shows it. What is secret is empty until somebody enters it. */
+/** A channel in the form. Secrets are empty until the user enters them. */
 export interface ChannelDraft {
   name: string;
   kind: Channel['kind'];
@@ -10,7 +10,7 @@ export interface ChannelDraft {
   username: string;
   password: string;
   from: string;
-  /** Addresses, one a line. */
+  /** E-mail addresses, one per line. */
   to: string;
   service: string;
   chatId: string;
@@ -43,7 +43,7 @@ export function draftOf(channel: Channel | null): ChannelDraft {
   };
 }
 
-/** What the server gets. A secret that was not entered is left out, and stays as it is. */
+/** The configuration to send. Secrets that were not entered are omitted, so that they stay unchanged. */
 export function configOf(draft: ChannelDraft): Channel['config'] {
   switch (draft.kind) {
     case 'email':

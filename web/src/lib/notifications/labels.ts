@@ -3,7 +3,7 @@ import type { Tone } from '#lib/ui/badge.svelte';
 
 type Happening = NotificationDelivery['on'];
 
-/** What is told of, as a rule names it. */
+/** Labels for the events of a rule. */
 export const happenings: Record<NotificationRule['on'][number], string> = {
   failed: 'A run failed',
   failed_n_times: 'Several consecutive runs failed',
@@ -40,7 +40,7 @@ export const deliveryLooks: Record<NotificationDelivery['status'], { word: strin
   failed: { word: 'Failed', tone: 'danger' },
 };
 
-/** Where a channel leads, without what is secret. */
+/** The target of a channel, without secrets. */
 export function channelTarget({ kind, config }: Channel): string {
   const text = (name: string) => String((config[name] as string | undefined) ?? '');
   switch (kind) {

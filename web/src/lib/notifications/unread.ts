@@ -3,7 +3,7 @@ import { liveFeed } from '#lib/live/live-feed.svelte.ts';
 import { session } from '#lib/session/session.svelte.ts';
 import { listNotifications } from './api.ts';
 
-/** How many notifications the reader has not read, up to 1000. For components only. */
+/** The number of the user's unread notifications, up to 1000. For components only. */
 export function unread() {
   const query = createQuery(() => ({
     queryKey: ['notifications', 'unread'],

@@ -18,7 +18,7 @@ export function listUsers(cursor: string | null): Promise<Page<User>> {
   return unwrap(client.GET('/api/v1/users', { params: { query } }));
 }
 
-/** @throws ApiError 409 where the address is taken */
+/** @throws ApiError 409 if the address is in use */
 export function createUser(body: NewUser): Promise<User> {
   const params = { header: { 'Idempotency-Key': randomKey() } };
   return unwrap(client.POST('/api/v1/users', { params, body }));
@@ -30,19 +30,19 @@ export function patchUser(id: string, body: UserChange): Promise<User> {
   return unwrap(client.PATCH('/api/v1/users/{user_id}', { params, body, headers: mergePatch }));
 }
 
-/** Ends the sessions of that person. */
+/** Also ends the user's sessions. */
 export async function resetPassword(id: string, password: string): Promise<void> {
   const params = { path: { user_id: id } };
   await unwrap(client.POST('/api/v1/users/{user_id}/password', { params, body: { password } }));
 }
 
-/** Where somebody is signed in, the newest first. */
+/** A user's sessions, newest first. */
 export async function listUserSessions(id: string): Promise<SignIn[]> {
   const params = { path: { user_id: id } };
   return (await unwrap(client.GET('/api/v1/users/{user_id}/sessions', { params }))).items;
 }
 
-/** Ends all of them; whoever knows the password can sign in again. */
+/** Ends all sessions of a user. The user can sign in again. */
 export async function revokeUserSessions(id: string): Promise<void> {
   const params = { path: { user_id: id } };
   await unwrap(client.DELETE('/api/v1/users/{user_id}/sessions', { params }));

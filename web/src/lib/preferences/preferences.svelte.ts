@@ -1,13 +1,13 @@
 import { setTimeLook } from '#lib/ui/format.ts';
 
-/** How a reader wants things to look, kept in their browser. */
+/** Display preferences, stored in the browser. */
 interface Looks {
-  /** What stands before the lines of a log. */
+  /** The time in front of log lines. */
   logTimes: 'off' | 'clock' | 'elapsed';
-  /** Whether long lines of a log go on in the next row. */
+  /** Whether long log lines wrap. */
   logWraps: boolean;
   density: 'comfortable' | 'compact';
-  /** IANA; empty for that of the machine. */
+  /** IANA name; empty for the time zone of the machine. */
   timeZone: string;
   hours: '24' | '12';
 }
@@ -45,7 +45,7 @@ class Preferences {
   }
 }
 
-/** What was kept; nothing where that cannot be read. */
+/** The stored preferences; empty if unreadable. */
 function stored(): Partial<Looks> {
   try {
     return JSON.parse(globalThis.localStorage?.getItem(storageKey) ?? '{}') as Partial<Looks>;

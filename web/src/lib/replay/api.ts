@@ -1,7 +1,7 @@
 import { client, unwrap } from '#lib/api/client.ts';
 import type { AuditDensity, AuditEntry, Page, Replay, ReplayDifference } from '#lib/api/types.ts';
 
-/** Entries of the trail by time. `from` is its beginning and `to` is now where they are absent. */
+/** The number of audit entries over time. `from` defaults to the first entry, and `to` to now. */
 export function auditDensity(query: {
   from?: string;
   to?: string;
@@ -10,14 +10,14 @@ export function auditDensity(query: {
   return unwrap(client.GET('/api/v1/audit/density', { params: { query } }));
 }
 
-/** Everything as it was; the first 200 of each kind.
+/** The state of the platform, with the first 200 resources of each kind.
  *  @param at a time or the position of an event; null: now */
 export function replayAt(at: string | null): Promise<Replay> {
   const query = { limit: 200, ...(at !== null && { at }) };
   return unwrap(client.GET('/api/v1/replay', { params: { query } }));
 }
 
-/** What has become different since. */
+/** The differences since then. */
 export function differencesSince(
   from: string,
   cursor: string | null,
@@ -26,7 +26,7 @@ export function differencesSince(
   return unwrap(client.GET('/api/v1/replay/diff', { params: { query } }));
 }
 
-/** What was last recorded up to a moment; null before the first event.
+/** The last audit entry as of a point in time; null before the first event.
  *  @param at a time or the position of an event; null: now */
 export async function lastEntryAt(at: string | null): Promise<AuditEntry | null> {
   const query = { limit: 1, ...(at !== null && momentFilter(at)) };
@@ -36,12 +36,12 @@ export async function lastEntryAt(at: string | null): Promise<AuditEntry | null>
 
 function momentFilter(at: string): { position: number } | { to: string } {
   if (/^\d+$/.test(at)) return { position: Number(at) };
-  // The end of a stretch is not in it, and a moment is.
+  // The end of a range is exclusive, but a point in time includes its own events.
   return { to: new Date(Date.parse(at) + 1).toISOString() };
 }
 
-/** The entry next to a place in the store; null where there is none.
- *  @param actor whose entries count; null: everybody's */
+/** The audit entry next to a position; null if there is no further entry.
+ *  @param actor only entries of this actor; null: all */
 export async function entryBeside(
   position: number,
   direction: 'before' | 'behind',

@@ -6,7 +6,7 @@ const names = new Map([
   ['2', 'Mail it'],
 ]);
 
-test('things are named as people name them', () => {
+test('names resources in plain words', () => {
   const before = { script_id: '1', cron: null, interval_seconds: 60 };
   expect(nameOf({ kind: 'schedule', before, after: null }, names)).toBe('every 1 m 00 s of Report');
   const after = { source_script_id: '1', target_script_id: '2' };
@@ -17,7 +17,7 @@ test('things are named as people name them', () => {
   );
 });
 
-test('fields and values are words', () => {
+test('names fields and values in plain words', () => {
   expect(fieldWord('max_concurrent_runs')).toBe('Max concurrent runs');
   expect(fieldWord('group_ids')).toBe('Group');
   const values = [true, null, [], ['1', '2'], 7, 'plain'];

@@ -1,4 +1,4 @@
-/** What there was and is, in words. */
+/** Labels for the replay. */
 import type { Replay, ReplayDifference } from '#lib/api/types.ts';
 import { duration, localTime } from '#lib/ui/format.ts';
 
@@ -13,14 +13,14 @@ export const kindWords: Record<ReplayDifference['kind'], string> = {
   chain: 'Chain',
 };
 
-/** What became of a thing since the moment. */
+/** What happened to a resource since the point in time. */
 export const changeWords: Record<ReplayDifference['change'], string> = {
   created: 'Created since',
   changed: 'Changed since',
   deleted: 'Deleted since',
 };
 
-/** Names of scripts and groups by their ids, of then and of now. */
+/** Names of scripts and groups by their ids, from all given replays. */
 export function namesOf(...replays: readonly (Replay | undefined)[]): ReadonlyMap<string, string> {
   return new Map(
     replays.flatMap((replay) =>
@@ -33,7 +33,7 @@ export function namesOf(...replays: readonly (Replay | undefined)[]): ReadonlyMa
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** What people call it. */
+/** The display name of a resource. */
 export function nameOf(
   { kind, before, after }: Pick<ReplayDifference, 'kind' | 'before' | 'after'>,
   names: ReadonlyMap<string, string>,
@@ -64,7 +64,7 @@ export function fieldWord(field: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** A value of a field, for people. */
+/** The label of a field value. */
 export function valueWord(value: unknown, names: ReadonlyMap<string, string>): string {
   if (value === null || value === undefined || value === '') return '–';
   if (typeof value === 'boolean') return value ? 'Yes' : 'No';

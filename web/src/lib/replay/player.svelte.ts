@@ -1,4 +1,4 @@
-/** Goes from event to event by itself. One step is under way at a time, however slow the server is. */
+/** Steps through events automatically. Waits for each step, even if the server is slow. */
 export class Player {
   playing = $state(false);
   /** Events per second. */
@@ -6,7 +6,7 @@ export class Player {
   readonly #step: () => Promise<boolean>;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** @param step one event further; false where there is none */
+  /** @param step moves to the next event; false after the last event */
   constructor(step: () => Promise<boolean>) {
     this.#step = step;
   }

@@ -1,4 +1,4 @@
-/** The time line of the replay: which stretch it shows, and how high its bars are. Times in milliseconds. */
+/** The time line of the replay: its range and the heights of its bars. Times in milliseconds. */
 import type { AuditDensity } from '#lib/api/types.ts';
 
 export interface Range {
@@ -7,10 +7,10 @@ export interface Range {
 }
 
 export interface Bar {
-  /** Where it begins and how wide it is, as shares of the line. */
+  /** Its start and width, as fractions of the time line. */
   readonly x: number;
   readonly width: number;
-  /** Shares of the line's height. */
+  /** The height as a fraction. */
   readonly height: number;
   readonly notAccepted: number;
 }
@@ -22,7 +22,7 @@ export function rangeOf({ from, to }: Pick<AuditDensity, 'from' | 'to'>): Range 
   return { fromMs: Date.parse(from), toMs: Date.parse(to) };
 }
 
-/** Heights grow with the logarithm, so that a lone event is seen beside thousands. */
+/** Heights are logarithmic, so that a single event is visible next to thousands. */
 export function barsOf(density: AuditDensity): Bar[] {
   const { fromMs, toMs } = rangeOf(density);
   const most = Math.max(1, ...density.items.map(({ entries }) => entries));
@@ -36,14 +36,14 @@ export function barsOf(density: AuditDensity): Bar[] {
   }));
 }
 
-/** A quarter of the stretch, around a moment in it. */
+/** A quarter of the range, around a time in it. */
 export function zoomedIn({ fromMs, toMs }: Range, aroundMs: number): Range {
   const length = Math.max(leastMs, (toMs - fromMs) / zoomBy);
   const start = Math.min(Math.max(fromMs, aroundMs - length / 2), toMs - length);
   return { fromMs: start, toMs: start + length };
 }
 
-/** Four times the stretch, within the whole. */
+/** Four times the range, within the whole. */
 export function zoomedOut({ fromMs, toMs }: Range, whole: Range): Range {
   const more = ((toMs - fromMs) * (zoomBy - 1)) / 2;
   return {

@@ -5,6 +5,7 @@ import type { components } from '#lib/api/schema.d.ts';
 import type {
   Artifact,
   LogLine,
+  LogLevel,
   LogStream,
   Page,
   Run,
@@ -12,18 +13,19 @@ import type {
   RunEvent,
   RunReasons,
   RunSample,
+  RunSpan,
 } from '#lib/api/types.ts';
 
-/** What the list of all runs can be narrowed to, each as `parseFilter` reads it; absent means all. */
+/** Filters of the list of all runs, each in the format of `parseFilter`; absent means all. */
 export interface RunFilter {
   status?: string;
   trigger_type?: string;
   script_id?: string;
   group_id?: string;
   q?: string;
-  /** RFC 3339: asked for then or later. */
+  /** RFC 3339: the earliest request time. */
   from?: string;
-  /** RFC 3339: asked for before. */
+  /** RFC 3339: requested before. */
   to?: string;
 }
 
@@ -47,10 +49,10 @@ export function getRun(runId: string): Promise<Run> {
   return unwrap(client.GET('/api/v1/runs/{run_id}', { params: { path: { run_id: runId } } }));
 }
 
-/** What a single run may be told beside its parameters. */
+/** Options of a single run in addition to its parameters. */
 export type RunChoices = Omit<components['schemas']['RunRequest'], 'params'>;
 
-/** @throws ApiError 409 when the script is disabled, or at its concurrency limit and the run is not to wait */
+/** @throws ApiError 409 if the script is disabled, or at its concurrency limit and the run must not wait */
 export function startRun(
   scriptId: string,
   params?: Record<string, unknown>,
@@ -64,9 +66,9 @@ export function startRun(
   );
 }
 
-/** A run with the parameters of another one.
- *  @param version `same` for exactly the code and the settings of then
- *  @throws ApiError 409 when the script is disabled, or at its concurrency limit and `whenBusy` is to refuse */
+/** Reruns a run with its parameters.
+ *  @param version `same` for exactly the code and settings of the original run
+ *  @throws ApiError 409 if the script is disabled, or at its concurrency limit and `whenBusy` is to refuse */
 export function rerunRun(
   runId: string,
   version: 'same' | 'latest',
@@ -80,23 +82,29 @@ export function rerunRun(
   );
 }
 
-/** @throws ApiError 409 when the run has ended already */
+/** @throws ApiError 409 if the run has already ended */
 export async function stopRun(runId: string): Promise<void> {
   await unwrap(client.POST('/api/v1/runs/{run_id}/stop', { params: { path: { run_id: runId } } }));
 }
 
-/** Stops all runs of a script that have not ended.
- *  @returns how many
- *  @throws ApiError 409 when there is none */
+/** Stops all active runs of a script.
+ *  @returns their number
+ *  @throws ApiError 409 if no run is active */
 export async function stopScript(scriptId: string): Promise<number> {
   const params = { path: { id: scriptId } };
   return (await unwrap(client.POST('/api/v1/runs/scripts/{id}/stop', { params }))).items.length;
 }
 
-/** What the run used while it ran, oldest first. */
+/** The resource samples of the run, oldest first. */
 export async function runSamples(runId: string): Promise<RunSample[]> {
   const params = { path: { run_id: runId } };
   return (await unwrap(client.GET('/api/v1/runs/{run_id}/samples', { params }))).items;
+}
+
+/** The steps of a run and the spans of its script. */
+export async function runSpans(runId: string): Promise<RunSpan[]> {
+  const params = { path: { run_id: runId } };
+  return (await unwrap(client.GET('/api/v1/runs/{run_id}/spans', { params }))).items;
 }
 
 /** The lines from `fromSeq` on, at most 200. */
@@ -109,7 +117,7 @@ export async function logTail(runId: string, lines: number): Promise<LogLine[]> 
   return (await logs(runId, { tail: lines, limit: lines })).items;
 }
 
-/** The lines from `from` to `to`; those that truncation left out are missing. */
+/** The lines from `from` to `to`, without truncated lines. */
 export async function logLines(runId: string, from: number, to: number): Promise<LogLine[]> {
   const lines: LogLine[] = [];
   for (let next = from; next <= to;) {
@@ -122,13 +130,13 @@ export async function logLines(runId: string, from: number, to: number): Promise
   return lines;
 }
 
-/** The first line of the next stretch of error output behind line `seq`; null where there is none. */
+/** The first line of the next block of errors after line `seq`; null if no such line exists. */
 export async function nextErrorLine(runId: string, seq: number): Promise<number | null> {
   let previous = seq;
   for (;;) {
-    const { items } = await logs(runId, { stream: 'stderr', from_seq: previous + 1, limit: 200 });
+    const { items } = await logs(runId, { level: 'error', from_seq: previous + 1, limit: 200 });
     for (const line of items) {
-      // What follows without a gap is the same stretch; a first line may be the one that begins it.
+      // Consecutive lines are one block.
       if (line.seq !== previous + 1 || previous === 0) return line.seq;
       previous = line.seq;
     }
@@ -139,9 +147,11 @@ export async function nextErrorLine(runId: string, seq: number): Promise<number 
 export interface LogFilter {
   q?: string;
   stream?: LogStream;
+  /** The least severe level. */
+  level?: LogLevel;
 }
 
-/** The lines that a search finds, a page at a time. */
+/** The lines that match a search, a page at a time. */
 export function searchLogs(
   runId: string,
   filter: LogFilter,
@@ -181,7 +191,7 @@ export async function runEvents(runId: string): Promise<RunEvent[]> {
   return (await unwrap(client.GET('/api/v1/runs/{run_id}/events', { params }))).items;
 }
 
-/** A page of what the run gave to keep, by path. */
+/** A page of the artifacts of a run, by path. */
 export function runArtifacts(runId: string, cursor: string | null): Promise<Page<Artifact>> {
   const params = { ...pathOf(runId), query: { limit: 100, ...(cursor && { cursor }) } };
   return unwrap(client.GET('/api/v1/runs/{run_id}/artifacts', { params }));

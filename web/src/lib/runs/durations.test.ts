@@ -5,7 +5,7 @@ import { medianMs, remaining } from './durations.ts';
 const recent = (run_id: string, status: RecentRun['status'], duration_ms: number | null) =>
   ({ run_id, status, finished_at: null, duration_ms }) as RecentRun;
 
-test('a run usually takes what the middle one of the latest successes took', () => {
+test('uses the median duration of the latest successful runs', () => {
   const runs = [
     recent('5', 'running', null),
     recent('4', 'success', 30),
@@ -21,6 +21,6 @@ test.each([
   [12_000, 'about 48.0 s left'],
   [60_000, 'almost done'],
   [90_000, 'longer than usual'],
-])('after %i ms of usually a minute a run is %s', (elapsed, words) => {
+])('%i ms into a run of usually a minute, it is %s', (elapsed, words) => {
   expect(remaining(elapsed, { p50_ms: 60_000, p95_ms: 90_000 })).toBe(words);
 });

@@ -1,7 +1,7 @@
 import type { RecentRun, UsualDuration } from '#lib/api/types.ts';
 import { duration } from '#lib/ui/format.ts';
 
-/** When a run that has run for so long is expected to end. */
+/** The estimated remaining time of a run that has run for this long. */
 export function remaining(
   elapsedMs: number,
   { p50_ms: half, p95_ms: most }: Pick<UsualDuration, 'p50_ms' | 'p95_ms'>,
@@ -18,7 +18,7 @@ export function usualWords({
   return `usually ${duration(half)}, p95 ${duration(most)}`;
 }
 
-/** The median of those that succeeded; undefined without any. */
+/** The median of the successful runs; undefined without any. */
 export function medianMs(
   runs: readonly Pick<RecentRun, 'status' | 'duration_ms'>[],
 ): number | undefined {

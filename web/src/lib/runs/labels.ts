@@ -39,11 +39,11 @@ export function statusWord(status: RunStatus): string {
 }
 
 export function triggerWord(trigger: TriggerType): string {
-  // A server newer than this page may know more triggers.
+  // A newer server may know more triggers.
   return triggerWords[trigger] ?? trigger;
 }
 
-/** What started a run. A chain is an event that has a name of its own. */
+/** What started a run. A chain is an event trigger with its own name. */
 export function triggerOf(run: Pick<Run, 'trigger_type' | 'trigger'>): string {
   return run.trigger.chain_id ? 'Chain' : triggerWord(run.trigger_type);
 }
@@ -55,12 +55,12 @@ const platformWords: Record<string, string> = {
   queue: 'a Redis client',
 };
 
-/** Who asked for something: a person by their address, a part of the platform in words. */
+/** The label of an actor: the address of a user, or the name of a component. */
 export function whoWord(actor: string): string {
   return platformWords[actor] ?? actor;
 }
 
-/** Why a run failed, in words; null when it did not. */
+/** The label of a failure reason; null if the run did not fail. */
 function failureWord(run: Pick<Run, 'failure_reason' | 'exit_code' | 'signal'>): string | null {
   if (!run.failure_reason) return null;
   const words = failureWords[run.failure_reason];
@@ -70,23 +70,37 @@ function failureWord(run: Pick<Run, 'failure_reason' | 'exit_code' | 'signal'>):
     : `${words} (exit code ${run.exit_code}).`;
 }
 
-/** What went wrong in a run, in one line; null when nothing did. */
+/** The error of a run in one line; null without an error. */
 export function errorHeadline(
   run: Pick<Run, 'error' | 'failure_reason' | 'exit_code' | 'signal'>,
 ): string | null {
   const { error } = run;
   if (!error || error.type === 'exit_code') return failureWord(run);
   const [message = ''] = error.message.split('\n');
-  // Of a limit or of the platform, the message is a sentence.
+  // The message of a limit or of the platform is a sentence.
   if (error.source === 'platform') return message;
   return message === '' ? error.type : `${error.type}: ${message}`;
+}
+
+/** What a queued run waits for, in one line; null if it waits for nothing, or has started. */
+export function waitingWord(run: Pick<Run, 'waiting_for' | 'script_name'>): string | null {
+  if (!run.waiting_for) return null;
+  const { kind, name } = run.waiting_for;
+  switch (kind) {
+    case 'label':
+      return `Waiting for a runtime with the label ${name}`;
+    case 'slot':
+      return name === 'runtime'
+        ? 'Waiting for a free runtime'
+        : `Waiting for a free slot of ${name}`;
+  }
 }
 
 export function isActive(status: RunStatus): boolean {
   return status === 'queued' || status === 'running';
 }
 
-/** How long a run took, or has taken so far; null before it started. */
+/** The duration of a run so far; null before it started. */
 export function elapsedMs(run: Run, nowMs: number): number | null {
   if (run.duration_ms !== null && !isActive(run.status)) return run.duration_ms;
   if (!run.started_at) return null;

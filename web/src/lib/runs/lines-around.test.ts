@@ -16,7 +16,7 @@ describe('the lines around a line', () => {
     expect(lines.every((one) => one.text === `line ${one.number}`)).toBe(true);
   });
 
-  test('of an empty file are none', () => {
+  test('are empty for an empty file', () => {
     expect(linesAround('', 1)).toEqual([]);
   });
 });

@@ -4,7 +4,7 @@ export interface NumberedLine {
   text: string;
 }
 
-/** The lines next to one, as far as the file has them; none when the file has no such line. */
+/** The lines around a line, as far as they exist; empty if the file has no such line. */
 export function linesAround(text: string, line: number, distance = 4): NumberedLine[] {
   const lines = text.split(/\r?\n/);
   if (text === '' || line < 1 || line > lines.length) return [];

@@ -3,7 +3,7 @@ import { linkify, hrefOfStream } from './linkify.ts';
 
 const id = '019aa3f4-01aa-7c11-8d22-5e6f70819203';
 
-test('runs and schedules that a sentence names are links, and the rest is text', () => {
+test('links runs and schedules in a sentence', () => {
   expect(linkify(`Run ${id} failed; schedule ${id} was due.`)).toEqual([
     { text: 'Run ' },
     { text: '…70819203', href: `/runs/${id}` },
@@ -11,10 +11,10 @@ test('runs and schedules that a sentence names are links, and the rest is text',
     { text: '…70819203', href: `/schedules/${id}` },
     { text: ' was due.' },
   ]);
-  expect(linkify('The script ended by itself.')).toEqual([{ text: 'The script ended by itself.' }]);
+  expect(linkify('The script ended normally.')).toEqual([{ text: 'The script ended normally.' }]);
 });
 
-test('a resource has a place where there is a page of it', () => {
+test('links a resource that has a page', () => {
   expect(hrefOfStream(`run-${id}`)).toBe(`/runs/${id}`);
   expect(hrefOfStream(`notice-${id}`)).toBeUndefined();
 });

@@ -1,15 +1,15 @@
-/** Ids in sentences of the server, as links to what they name. */
+/** Turns ids in messages of the server into links. */
 
 export interface Part {
   text: string;
-  /** Absent where it is plain text. */
+  /** Absent for plain text. */
   href?: string;
 }
 
 const id = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 const named = new RegExp(String.raw`\b(run|ran|schedule) (${id})`, 'gi');
 
-/** A sentence, with the runs and schedules that it names as links. */
+/** A message in parts, with runs and schedules as links. */
 export function linkify(sentence: string): Part[] {
   const parts: Part[] = [];
   let from = 0;
@@ -22,7 +22,7 @@ export function linkify(sentence: string): Part[] {
   return [...parts, { text: sentence.slice(from) }].filter(({ text }) => text !== '');
 }
 
-/** Where something stands that a stream is named after, such as `run-0198…`; undefined where that is nowhere. */
+/** The page of a stream such as `run-0198…`; undefined if it has none. */
 export function hrefOfStream(resource: string): string | undefined {
   const [, kind, target] = new RegExp(`^(run|script|schedule)-(${id})$`).exec(resource) ?? [];
   return kind === undefined ? undefined : `/${kind}s/${target}`;

@@ -14,7 +14,7 @@ const schema = {
 };
 
 describe('a form for the parameters of a schema', () => {
-  test('has a field for each property, with its default, or with what was given before', () => {
+  test('has a field for each property, with its default or previous value', () => {
     const fields = fieldsOf(schema, null);
     expect(fields.map(({ name, kind, initial }) => [name, kind, initial])).toEqual([
       ['city', 'text', ''],
@@ -29,14 +29,14 @@ describe('a form for the parameters of a schema', () => {
     expect(given.map(({ initial }) => initial)).toEqual(['Bern', '3', true, '', '[1]']);
   });
 
-  test('gives what was entered in its types, and leaves out what is empty', () => {
+  test('returns the values in their types, and omits empty fields', () => {
     const values = { city: ' Bern ', limit: '5', level: '3', more: '[1, 2]' };
     expect(paramsOf(fieldsOf(schema, null), values)).toEqual({
       params: { city: ' Bern ', limit: 5, dry: false, level: 3, more: [1, 2] },
     });
   });
 
-  test('says what is missing or cannot be read', () => {
+  test('reports missing and invalid values', () => {
     const values = { limit: 'many', more: '[1' };
     expect(paramsOf(fieldsOf(schema, null), values)).toEqual({
       errors: {
@@ -48,17 +48,17 @@ describe('a form for the parameters of a schema', () => {
   });
 });
 
-describe('without a schema, or with one that names nothing', () => {
+describe('without a schema, or with a schema without properties', () => {
   const fields = fieldsOf({ type: 'object' }, { a: 1 });
 
-  test('all parameters are one object', () => {
+  test('edits all parameters as one object', () => {
     expect(fields).toHaveLength(1);
     expect(fields[0]).toMatchObject({ kind: 'json', initial: '{\n  "a": 1\n}' });
     expect(paramsOf(fields, {})).toEqual({ params: { a: 1 } });
     expect(paramsOf(fields, { '': '' })).toEqual({ params: {} });
   });
 
-  test('what is no object is refused', () => {
+  test('refuses a value that is not an object', () => {
     expect(paramsOf(fields, { '': '[1]' })).toEqual({
       errors: { '': 'Enter a JSON object.' },
     });

@@ -1,4 +1,4 @@
-/** The form for the parameters of a run, made from the JSON Schema that their script has for them. */
+/** The form for the parameters of a run, derived from the JSON Schema of the script. */
 
 export interface ParameterField {
   readonly name: string;
@@ -6,9 +6,9 @@ export interface ParameterField {
   readonly label: string;
   readonly hint: string | undefined;
   readonly required: boolean;
-  /** What may be chosen, as JSON. */
+  /** The permitted values, as JSON. */
   readonly choices: readonly string[];
-  /** What stands in it at first. */
+  /** The initial value. */
   readonly initial: string | boolean;
 }
 
@@ -17,8 +17,8 @@ export type FieldValues = Record<string, string | boolean>;
 type Schema = Readonly<Record<string, unknown>>;
 type Params = Readonly<Record<string, unknown>>;
 
-/** One field for each property that the schema names, in its order; the whole as JSON where it names none.
- *  @param given what stands in the fields at first, before the defaults of the schema */
+/** One field for each property of the schema, in its order; a single JSON field if it has no properties.
+ *  @param given initial values, which take precedence over the defaults of the schema */
 export function fieldsOf(schema: Schema | null, given: Params | null): readonly ParameterField[] {
   const properties = Object.entries(asSchema(schema?.['properties']) ?? {});
   if (properties.length === 0) return [wholeOf(given)];
@@ -30,8 +30,8 @@ export function fieldsOf(schema: Schema | null, given: Params | null): readonly 
   });
 }
 
-/** What was entered, as the parameters of a run; what was left empty is absent.
- *  @returns what is wrong, by the name of the field, where something is */
+/** The entered parameters of a run, without empty fields.
+ *  @returns the errors by field name, if there are any */
 export function paramsOf(
   fields: readonly ParameterField[],
   values: FieldValues,
@@ -49,7 +49,7 @@ export function paramsOf(
   return all === undefined ? { errors: { [whole]: 'Enter a JSON object.' } } : { params: all };
 }
 
-/** The field that holds all parameters. No property is called so: a form has this one alone. */
+/** The name of the single field with all parameters. A form with this field has no others. */
 const whole = '';
 
 function wholeOf(given: Params | null): ParameterField {

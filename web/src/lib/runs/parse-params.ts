@@ -3,7 +3,7 @@ const maxParamsBytes = 64 * 1024;
 
 type Parsed = { params: Record<string, unknown>; problem?: undefined } | { problem: string };
 
-/** Reads the parameters of a run as a person wrote them; empty text is an empty object. */
+/** Parses the entered parameters of a run; empty text is an empty object. */
 export function parseParams(text: string): Parsed {
   if (new TextEncoder().encode(text).length > maxParamsBytes) {
     return { problem: 'Parameters are limited to 64 KiB.' };

@@ -1,16 +1,16 @@
 import { readFilters } from '#lib/ui/lists/filter.ts';
 import type { RunFilter } from './api.ts';
 
-/** Times up to now that the list of runs can be narrowed to, in seconds. */
+/** Relative time ranges of the list of runs, in seconds. */
 export const runSpans: Record<string, { name: string; seconds: number }> = {
   '1h': { name: 'Last hour', seconds: 3600 },
   '24h': { name: 'Last 24 hours', seconds: 86_400 },
   '7d': { name: 'Last 7 days', seconds: 604_800 },
 };
 
-/** What the address of the list asks for. */
+/** The filter in the URL of the list. */
 export interface AskedRuns extends RunFilter {
-  /** A key of `runSpans`, in place of times. */
+  /** A key of `runSpans`, instead of `from` and `to`. */
   since?: string;
 }
 
@@ -25,12 +25,12 @@ const names = [
   'to',
 ] as const;
 
-/** What an address asks for. */
+/** The filter in a URL. */
 export function askedRuns(query: URLSearchParams): AskedRuns {
   return readFilters(query, names);
 }
 
-/** The same for the server. The time is the same for all pages of the list. */
+/** The filter for the server. The time is the same for all pages of the list. */
 export function asFilter({ since, ...rest }: AskedRuns, nowMs: number): RunFilter {
   const span = runSpans[since ?? ''];
   return span ? { ...rest, from: new Date(nowMs - span.seconds * 1000).toISOString() } : rest;

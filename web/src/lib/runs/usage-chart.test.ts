@@ -10,7 +10,7 @@ const sample = (second: number, cpu: number, memory: number): RunSample => ({
   processes: 1,
 });
 
-test('CPU time becomes the share of a core between neighbours', () => {
+test('computes the CPU share from neighbouring samples', () => {
   expect(
     cpuShare([
       [0, 0],
@@ -27,7 +27,7 @@ test('CPU time becomes the share of a core between neighbours', () => {
   ]);
 });
 
-test('samples become charts that count from the first', () => {
+test('measures the time of the charts from the first sample', () => {
   const [cpu, memory, threads] = usageCharts([sample(7, 0, 1024), sample(9, 1, 512)]);
   expect(cpu?.summary).toBe('50%, peak 50%');
   expect(memory?.model.series[0]?.points).toEqual([
@@ -39,7 +39,7 @@ test('samples become charts that count from the first', () => {
   expect(usageCharts([sample(7, 0, 1024)])[0]?.summary).toBe('no samples yet');
 });
 
-test('two runs are drawn over each other, where both were measured', () => {
+test('overlays two runs if both were measured', () => {
   const long = [sample(0, 0, 10), sample(9, 1, 20)];
   const short = [sample(3, 0, 30), sample(5, 1, 40)];
   const memory = usageTogether(long, short)[1];

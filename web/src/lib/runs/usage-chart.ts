@@ -1,4 +1,4 @@
-/** Samples of a run as charts: time counts from the first of them, in seconds. */
+/** Samples of a run as charts. Times are seconds since the first sample. */
 import type { RunSample } from '#lib/api/types.ts';
 import type { ChartModel } from '#lib/ui/charts/model.ts';
 import { byteSize, duration } from '#lib/ui/format.ts';
@@ -34,7 +34,7 @@ export function usageCharts(samples: readonly RunSample[]): UsageChart[] {
   ];
 }
 
-/** The charts of two runs, each measured at least twice, on top of each other; none without that. */
+/** The overlaid charts of two runs; undefined unless both have at least two samples. */
 export function usageTogether(
   before: readonly RunSample[],
   after: readonly RunSample[],
@@ -60,7 +60,7 @@ export function usageTogether(
   });
 }
 
-/** Of CPU time that counts up, the share of one core that was used between neighbours, in percent. */
+/** Converts cumulative CPU time to the share of one core between neighbouring samples, in percent. */
 export function cpuShare(cpuSeconds: readonly Point[]): Point[] {
   return cpuSeconds.slice(1).map(([time, used], index) => {
     const [before, usedBefore] = cpuSeconds[index] ?? [time, used];

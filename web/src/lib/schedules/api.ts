@@ -10,13 +10,13 @@ import type {
   ScheduleTiming,
 } from '#lib/api/types.ts';
 
-/** A schedule with the `ETag` to send back on a write. */
+/** A schedule with the `ETag` for the next write. */
 export interface VersionedSchedule {
   schedule: Schedule;
   etag: string | null;
 }
 
-/** Of one script, or of all that one may see. */
+/** The schedules of one script, or all visible ones. */
 export function listSchedules(
   scriptId: string | null,
   cursor: string | null,
@@ -35,7 +35,7 @@ export function createSchedule(body: NewSchedule): Promise<Schedule> {
   return unwrap(client.POST('/api/v1/schedules', { params, body }));
 }
 
-/** @throws ApiError 412 when the schedule is not at `etag` any more */
+/** @throws ApiError 412 if the schedule has changed since `etag` */
 export function patchSchedule(
   id: string,
   body: ScheduleChanges,
@@ -56,9 +56,9 @@ export async function deleteSchedule(id: string): Promise<void> {
   await unwrap(client.DELETE('/api/v1/schedules/{schedule_id}', { params }));
 }
 
-/** When such a schedule would be due next.
- *  @param from as of when, also in the past; null: now
- *  @throws ApiError 422 naming the field that cannot be */
+/** The next due times of a schedule.
+ *  @param from the start time, also in the past; null: now
+ *  @throws ApiError 422 naming the invalid field */
 export function previewSchedule(
   timing: ScheduleTiming,
   count: number,
@@ -69,7 +69,7 @@ export function previewSchedule(
   return unwrap(client.POST('/api/v1/schedules/preview', { body }));
 }
 
-/** What became of its due times, the last first. */
+/** The run history of a schedule, newest first. */
 export function listOccurrences(id: string, cursor: string | null): Promise<Page<Occurrence>> {
   const params = { path: { schedule_id: id }, query: cursor ? { cursor } : {} };
   return unwrap(client.GET('/api/v1/schedules/{schedule_id}/occurrences', { params }));

@@ -15,23 +15,23 @@ const schedule = {
   params: { limit: 10 },
 } as unknown as Schedule;
 
-test('a schedule that is opened and saved untouched stays as it is', () => {
+test('leaves a schedule unchanged that is opened and saved', () => {
   const draft = draftOf(schedule);
   expect([draft.every, draft.unit]).toEqual([90, 'minutes']);
   expect(bodyOf(draft)).toEqual(schedule);
 });
 
-test('the other kind is forgotten', () => {
+test('drops the fields of the other kind', () => {
   const draft = { ...draftOf(schedule), kind: 'cron' as const, cron: ' @daily ' };
   expect(timingOf(draft)).toMatchObject({ kind: 'cron', cron: '@daily', interval_seconds: null });
 });
 
-test('what says no due time yet is not asked for', () => {
+test('requests no preview without a complete schedule', () => {
   expect(timingOf({ ...newDraft('UTC'), cron: ' ' })).toBeNull();
   expect(timingOf({ ...newDraft('UTC'), kind: 'interval', every: null })).toBeNull();
 });
 
-test('parameters are an object or nothing', () => {
+test('accepts an object or nothing as parameters', () => {
   expect(bodyOf(newDraft('UTC')).params).toBeNull();
   expect(() => bodyOf({ ...newDraft('UTC'), params: '[1]' })).toThrow('JSON object');
 });

@@ -1,18 +1,18 @@
 import type { NewSchedule, Schedule, ScheduleChanges, ScheduleTiming } from '#lib/api/types.ts';
 import { inputTime, localInput } from '#lib/ui/format.ts';
 
-/** How many seconds each unit of an interval has. */
+/** The seconds of each interval unit. */
 export const unitSeconds = { seconds: 1, minutes: 60, hours: 3600, days: 86_400 } as const;
 export type IntervalUnit = keyof typeof unitSeconds;
 
-/** A schedule as the form shows it. */
+/** A schedule in the form. */
 export interface ScheduleDraft {
   kind: Schedule['kind'];
   cron: string;
   timezone: string;
   every: number | null;
   unit: IntervalUnit;
-  /** As `<input type="datetime-local">` has it, in the reader's own zone; empty for none. */
+  /** The value of `<input type="datetime-local">`, in the user's time zone; empty for none. */
   startAt: string;
   endAt: string;
   catchUp: Schedule['catch_up'];
@@ -57,7 +57,7 @@ export function draftOf(schedule: Schedule): ScheduleDraft {
   };
 }
 
-/** When it is due, for the preview and for the server; null while that cannot be said yet. */
+/** The timing for the preview and the server; null while it is incomplete. */
 export function timingOf(draft: ScheduleDraft): ScheduleTiming | null {
   const window = { start_at: inputTime(draft.startAt), end_at: inputTime(draft.endAt) };
   const { timezone } = draft;
@@ -71,15 +71,15 @@ export function timingOf(draft: ScheduleDraft): ScheduleTiming | null {
   return { kind: 'interval', cron: null, interval_seconds: seconds, timezone, ...window };
 }
 
-/** When a schedule that is there is due from now on: an interval counts from its next due time. */
+/** The future timing of an existing schedule: an interval starts at its next due time. */
 export function comingOf(schedule: Schedule): ScheduleTiming | null {
   const timing = timingOf(draftOf(schedule));
   if (timing === null || schedule.kind === 'cron') return timing;
   return { ...timing, start_at: schedule.next_fire_at ?? schedule.start_at };
 }
 
-/** The whole schedule, for a new one and for a change alike.
- *  @throws SyntaxError when the parameters are no JSON object */
+/** The request body of a new or changed schedule.
+ *  @throws SyntaxError if the parameters are not a JSON object */
 export function bodyOf(draft: ScheduleDraft): ScheduleChanges & Omit<NewSchedule, 'script_id'> {
   const timing = timingOf(draft);
   if (timing === null) throw new SyntaxError('Complete the schedule first.');

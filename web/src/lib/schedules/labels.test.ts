@@ -9,11 +9,11 @@ test.each([
   ['0 0 * * 5#2', 'At 00:00, on the second Friday of the month'],
   ['0 0 1 * 1', 'At 00:00, on day 1 of the month, or on Monday'],
   ['*/10 * * * * *', 'Every 10 seconds'],
-])('%s is: %s', (cron, words) => {
+])('describes %s as: %s', (cron, words) => {
   expect(cronWords(cron)).toBe(words);
 });
 
-test('what is no expression has no words', () => {
+test('does not describe an invalid expression', () => {
   expect(cronWords('every day')).toBeNull();
   expect(cronWords('')).toBeNull();
 });
@@ -23,11 +23,11 @@ test.each([
   [90, 'Every 90 seconds'],
   [300, 'Every 5 minutes'],
   [86_400, 'Every day'],
-])('%i seconds are: %s', (seconds, words) => {
+])('describes %i seconds as: %s', (seconds, words) => {
   expect(intervalWords(seconds)).toBe(words);
 });
 
-test('what a due time meets is told', () => {
+test('describes the runs that a due time meets', () => {
   expect(meetingWords({ overlap: null, together: [] })).toEqual([]);
   expect(meetingWords({ overlap: 'likely', together: ['one'] })).toEqual([
     'Previous run will likely still be active',

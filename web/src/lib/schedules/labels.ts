@@ -1,14 +1,13 @@
 import cronstrue from 'cronstrue';
 import type { DueTime, Schedule } from '#lib/api/types.ts';
 
-/** What a cron expression says, in words; null where it says nothing. The server decides what is
- *  valid: this only reads aloud. */
+/** Describes a cron expression; null if it is invalid. The server decides about validity. */
 export function cronWords(cron: string): string | null {
   try {
     const words = cronstrue.toString(cron, { use24HourTimeFormat: true });
     const daily = /^At ([\d:]+)$/.exec(words);
     if (daily) return `Every day at ${daily[1]}`;
-    // Where both are named, either will do, as in every cron.
+    // If both are given, either day matches, as in any cron.
     return words.replace(', and on ', ', or on ');
   } catch {
     return null;
@@ -29,7 +28,7 @@ export function intervalWords(seconds: number): string {
   return count === 1 ? `Every ${unit}` : `Every ${count} ${unit}s`;
 }
 
-/** When a schedule is due, in words. */
+/** Describes when a schedule is due. */
 export function scheduleWords(schedule: Pick<Schedule, 'cron' | 'interval_seconds'>): string {
   if (schedule.interval_seconds !== null) return intervalWords(schedule.interval_seconds);
   const cron = schedule.cron ?? '';
@@ -48,7 +47,7 @@ export const overlapWords: Record<Schedule['overlap'], string> = {
   cancel_previous: 'Stop the previous run, then start',
 };
 
-/** What a due time meets. */
+/** Describes the runs that a due time meets. */
 export function meetingWords({
   overlap,
   together,

@@ -19,13 +19,13 @@ import type { ScriptFilter } from './query.ts';
 /** What a merge patch of a script may change here (RFC 7396). */
 export type ScriptPatch = components['schemas']['ScriptChanges'];
 
-/** A script with the `ETag` to send back on a write. */
+/** A script with the `ETag` for the next write. */
 export interface VersionedScript {
   script: Script;
   etag: string | null;
 }
 
-/** With what they have done lately. */
+/** Including the latest runs. */
 export function listScripts(
   filter: ScriptFilter,
   cursor: string | null,
@@ -41,7 +41,7 @@ export function listScripts(
   return unwrap(client.GET('/api/v1/scripts', { params: { query } }));
 }
 
-/** Scripts whose name has this part, newest first. */
+/** Scripts whose name contains a text, newest first. */
 export async function findScripts(q: string, limit: number): Promise<Script[]> {
   const query = { limit, ...(q && { q }) };
   return (await unwrap(client.GET('/api/v1/scripts', { params: { query } }))).items;
@@ -54,7 +54,7 @@ export async function getScript(id: string): Promise<VersionedScript> {
   return { script: answer.data, etag: answer.etag };
 }
 
-/** @param body.template the id of one; without it, a main.py that runs */
+/** @param body.template the id of a template; without it, a runnable main.py */
 export function createScript(body: {
   name: string;
   group_id?: string;
@@ -68,8 +68,8 @@ export async function listTemplates(): Promise<Template[]> {
   return (await unwrap(client.GET('/api/v1/templates', {}))).items;
 }
 
-/** Makes a script of a zip archive.
- *  @throws ApiError when it holds what is refused; then nothing was made */
+/** Creates a script from a zip archive.
+ *  @throws ApiError if the archive is refused; then nothing was created */
 export async function importScript(
   archive: Blob,
   wanted: { name: string; group_id?: string },
@@ -96,7 +96,7 @@ export function copyScript(id: string, name: string): Promise<Script> {
 }
 
 /** Changes settings.
- *  @throws ApiError 412 when the script is not at `etag` any more */
+ *  @throws ApiError 412 if the script has changed since `etag` */
 export async function patchScript(
   id: string,
   patch: ScriptPatch,
@@ -116,17 +116,17 @@ export async function deleteScript(id: string): Promise<void> {
   await unwrap(client.DELETE('/api/v1/scripts/{id}', { params: { path: { id } } }));
 }
 
-/** Brings a deleted script back, as it was. */
+/** Restores a deleted script. */
 export async function undeleteScript(id: string): Promise<void> {
   await unwrap(client.POST('/api/v1/scripts/{id}/undelete', { params: { path: { id } } }));
 }
 
-/** Removes what is left of a deleted script, for good. It goes on in the background. */
+/** Permanently removes the data of a deleted script. The purge continues in the background. */
 export async function purgeScript(id: string): Promise<void> {
   await unwrap(client.POST('/api/v1/scripts/{id}/purge', { params: { path: { id } } }));
 }
 
-/** Enables or disables; a role of its own, so not part of the patch. */
+/** Enables or disables. This needs a separate right, so it is not part of the patch. */
 export function setEnabled(id: string, enabled: boolean): Promise<Script> {
   const params = { path: { id } };
   return unwrap(
@@ -136,24 +136,24 @@ export function setEnabled(id: string, enabled: boolean): Promise<Script> {
   );
 }
 
-/** What happened to the script, newest first. */
+/** The history of the script, newest first. */
 export function scriptHistory(id: string, cursor: string | null): Promise<Page<Happening>> {
   const params = { path: { id }, query: { limit: 100, ...(cursor && { cursor }) } };
   return unwrap(client.GET('/api/v1/scripts/{id}/history', { params }));
 }
 
-/** The packages that runs of the newest version have. */
+/** The packages for runs of the latest version. */
 export function scriptEnvironment(id: string): Promise<ScriptEnvironment> {
   return unwrap(client.GET('/api/v1/scripts/{id}/environment', { params: { path: { id } } }));
 }
 
-/** Has the packages chosen anew at the next run. */
+/** Resolves the packages again for the next run. */
 export async function rebuildEnvironment(id: string): Promise<void> {
   const params = { path: { id }, header: { 'Idempotency-Key': randomKey() } };
   await unwrap(client.POST('/api/v1/scripts/{id}/environment/rebuild', { params }));
 }
 
-/** All files, whatever number of pages they take. */
+/** All files, from all pages. */
 export async function listFiles(id: string): Promise<FileEntry[]> {
   const files: FileEntry[] = [];
   let cursor: string | null = null;
@@ -174,13 +174,13 @@ export async function listGroups(): Promise<Group[]> {
   return page.items;
 }
 
-/** The packages that the runs of a version get. */
+/** The packages for runs of a version. */
 export function getEnvironment(id: string, version: number): Promise<Environment> {
   const params = { path: { id }, query: { version } };
   return unwrap(client.GET('/api/v1/scripts/{id}/environment', { params }));
 }
 
-/** What differs between two versions of a script: the first 200 files. */
+/** The differences of two versions of a script: the first 200 files. */
 export function scriptDiff(id: string, from: number, to: number): Promise<ScriptDiff> {
   const params = { path: { id }, query: { from, to, limit: 200 } };
   return unwrap(client.GET('/api/v1/scripts/{id}/diff', { params }));

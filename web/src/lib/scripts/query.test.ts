@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { askedScripts } from './query.ts';
 
-test('an address asks for what it names, and for nothing that the list does not know', () => {
+test('reads the known filters of a URL, and ignores others', () => {
   const query = new URLSearchParams('q=night&group_id=!g&enabled=&color=red&sort=name');
   expect(askedScripts(query)).toEqual({ q: 'night', group_id: '!g', sort: 'name' });
 });

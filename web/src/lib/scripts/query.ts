@@ -1,12 +1,12 @@
 import { readFilters } from '#lib/ui/lists/filter.ts';
 
-/** What the list of scripts is narrowed to, as its address has it; absent means all. */
+/** The filter of the list of scripts, as in its URL; absent means all. */
 export interface ScriptFilter {
   q?: string;
-  /** As `parseFilter` reads it. */
+  /** In the format of `parseFilter`. */
   group_id?: string;
   enabled?: 'true' | 'false';
-  /** How the last run ended, as `parseFilter` reads it. */
+  /** The status of the last run, in the format of `parseFilter`. */
   last_status?: string;
   tag?: string;
   sort?: 'name';
@@ -14,7 +14,7 @@ export interface ScriptFilter {
 
 const names = ['q', 'group_id', 'enabled', 'last_status', 'tag', 'sort'] as const;
 
-/** What an address asks for. */
+/** The filter in a URL. */
 export function askedScripts(query: URLSearchParams): ScriptFilter {
   return readFilters(query, names) as ScriptFilter;
 }

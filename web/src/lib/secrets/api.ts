@@ -1,13 +1,13 @@
 import { client, unwrap } from '#lib/api/client.ts';
 import type { Page, Secret } from '#lib/api/types.ts';
 
-/** Names, never values. */
+/** Names only, never values. */
 export function listSecrets(scriptId: string, cursor: string | null): Promise<Page<Secret>> {
   const params = { path: { id: scriptId }, query: cursor ? { cursor } : {} };
   return unwrap(client.GET('/api/v1/scripts/{id}/secrets', { params }));
 }
 
-/** @throws ApiError 422 where the name is not made like that of a variable */
+/** @throws ApiError 422 for an invalid variable name */
 export function setSecret(
   scriptId: string,
   name: string,

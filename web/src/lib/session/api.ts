@@ -5,10 +5,10 @@ import { sessionKey } from '#lib/api/session-key.ts';
 import { exclusively, forgetEverywhere, keeper } from '#lib/api/tokens.ts';
 import type { Me, SessionTokens } from '#lib/api/types.ts';
 
-/** Logs in; the refresh cookie is set by the server and invisible here.
+/** Logs in. The server sets the refresh cookie, which scripts cannot read.
  *  @throws ApiError 401 for wrong credentials, 429 while throttled */
 export async function logIn(email: string, password: string): Promise<void> {
-  // No tab is to present the new cookie with the key of the session before.
+  // No tab may send the new cookie with the key of the previous session.
   const answer = await exclusively(async () => {
     const signedIn = await postLogin(email, password);
     sessionKey.set(signedIn.session_key);
@@ -29,7 +29,7 @@ async function postLogin(email: string, password: string): Promise<SessionTokens
   return (await response.json()) as SessionTokens;
 }
 
-/** Ends the session here and in the other tabs. */
+/** Ends the session in all tabs. */
 export async function logOut(): Promise<void> {
   try {
     await unwrap(client.POST('/api/v1/auth/logout'));
@@ -38,7 +38,7 @@ export async function logOut(): Promise<void> {
   }
 }
 
-/** The person who is logged in. */
+/** The current user. */
 export function me(): Promise<Me> {
   return unwrap(client.GET('/api/v1/auth/me'));
 }

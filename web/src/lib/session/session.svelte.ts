@@ -4,22 +4,22 @@ import { keeper, onSessionEnded } from '#lib/api/tokens.ts';
 import type { Me } from '#lib/api/types.ts';
 import { logIn, logOut, me } from './api.ts';
 
-/** Who is logged in in this tab. */
+/** The current user of this tab. */
 class Session {
   user = $state.raw<Me | null>(null);
-  /** The session ran out under an open page: `user` stays, so that unsaved work is not lost while
-   *  the person logs in again. */
+  /** The session expired while a page was open. `user` remains, so that unsaved work is kept while the user logs in
+   *  again. */
   expired = $state(false);
   #resuming: Promise<Me | null> | null = null;
-  /** The server has said that there is no session; asking again would only be refused again. */
+  /** The server has reported that there is no session, so further attempts are pointless. */
   #over = false;
 
   constructor() {
     onSessionEnded((end) => (end === 'expired' ? this.#expire() : this.#end()));
   }
 
-  /** The person of the refresh cookie, if the session still holds. One attempt at a time.
-   *  @throws when the server cannot be reached */
+  /** The user of the refresh cookie, if the session is still valid. One attempt at a time.
+   *  @throws if the server is unreachable */
   resume(): Promise<Me | null> {
     if (this.user) return Promise.resolve(this.user);
     if (this.#over && !keeper.current()) return Promise.resolve(null);
@@ -36,7 +36,7 @@ class Session {
     this.#over = false;
     if (!this.expired) return;
     this.expired = false;
-    // Another person must not go on with what the first one had open.
+    // Another user must not see the pages of the previous one.
     if (before?.id !== this.user.id) location.reload();
     else await queryClient.invalidateQueries();
   }
@@ -46,8 +46,7 @@ class Session {
     this.#end();
   }
 
-  /** Whether the role has a right, in any group. The dashboard only leaves out what would be
-   *  refused; the server decides. */
+  /** Whether the user has a right in any group. The dashboard only hides what would be refused; the server decides. */
   may(right: string): boolean {
     return this.user?.rights.includes(right) ?? false;
   }

@@ -1,4 +1,4 @@
-/** The pages that one can go to: the menu, the palette and the keys are made from this list. */
+/** The pages of the dashboard. The menu, the palette and the shortcuts are derived from this list. */
 import Archive from '@lucide/svelte/icons/archive';
 import Bell from '@lucide/svelte/icons/bell';
 import Bot from '@lucide/svelte/icons/bot';
@@ -17,19 +17,19 @@ import Server from '@lucide/svelte/icons/server';
 import Users from '@lucide/svelte/icons/users';
 import Workflow from '@lucide/svelte/icons/workflow';
 
-/** Where a page stands in the menu; what is `own` stands under the reader's name instead. */
+/** The section in the menu; `own` pages are under the user's name instead. */
 type Section = 'work' | 'past' | 'platform' | 'own';
 
-/** A page that everybody, or whoever has a right, can go to. */
+/** A page for all users, or for users with a right. */
 interface Place {
   href: string;
   label: string;
   icon: typeof Gauge;
   section: Section;
-  /** Typed after `g`. */
+  /** The second key after `g`. */
   key: string;
   right?: string;
-  /** Says how many notifications are unread. */
+  /** Shows the number of unread notifications. */
   hasUnread?: true;
 }
 
@@ -110,7 +110,7 @@ const places: readonly Place[] = [
   { section: 'own', href: '/account', label: 'Account and API tokens', icon: BookUser, key: 'u' },
 ];
 
-/** Those that are open to somebody. */
+/** The pages that a user may open. */
 export function placesFor(may: (right: string) => boolean): readonly Place[] {
   return places.filter(({ right }) => right === undefined || may(right));
 }

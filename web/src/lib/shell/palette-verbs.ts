@@ -1,8 +1,8 @@
-/** What can be typed in the palette before the name of a script. */
+/** Verbs before the name of a script in the palette. */
 const verbs = ['run', 'stop', 'enable', 'disable'] as const;
 export type Verb = (typeof verbs)[number];
 
-/** What is typed, as a verb and the name that follows it; without a verb it is all a name. */
+/** Splits typed text into verb and name; text without a verb is a name. */
 export function readTyped(typed: string): { verb: Verb | undefined; name: string } {
   const wanted = typed.trim();
   const [first = '', ...rest] = wanted.split(/\s+/);

@@ -1,4 +1,4 @@
-/** What the palette does to scripts. */
+/** The script actions of the palette. */
 import { goto } from '$app/navigation';
 import { queryClient } from '#lib/api/query-client.ts';
 import type { Script } from '#lib/api/types.ts';
@@ -11,9 +11,9 @@ import type { Verb } from './palette-verbs.ts';
 interface ScriptAction {
   word: string;
   right: string;
-  /** Whether it would change anything. */
+  /** Whether the action would change anything. */
   fits: (script: Script) => boolean;
-  /** @returns what was done */
+  /** @returns a description of the result */
   run: (script: Script) => Promise<string>;
 }
 
@@ -57,7 +57,7 @@ export const scriptActions: Record<Verb, ScriptAction> = {
   },
 };
 
-/** Does it, and tells what became of it. */
+/** Performs the action and reports the outcome. */
 export async function act(verb: Verb, script: Script): Promise<void> {
   const action = scriptActions[verb];
   try {

@@ -2,7 +2,7 @@ import { createQuery } from '@tanstack/svelte-query';
 import { liveFeed } from '#lib/live/live-feed.svelte.ts';
 import { systemInfo } from './api.ts';
 
-/** Whether everything that starts by itself is held, since when and by whom. For components only. */
+/** Whether triggers are paused, since when and by whom. For components only. */
 export function triggers() {
   const query = createQuery(() => ({
     queryKey: ['system'],

@@ -1,12 +1,12 @@
 import { ApiError } from '#lib/api/api-error.ts';
 
-/** Something that a person asked for: whether it is under way, and why it failed. */
+/** An action of the user: whether it is in progress, and why it failed. */
 export class Action {
   busy = $state(false);
-  /** Why the last attempt failed; null while none has. */
+  /** Why the last attempt failed; null without a failure. */
   failure = $state.raw<unknown>(null);
 
-  /** One attempt; none is made while another is under way. @returns whether it worked */
+  /** Performs one attempt, unless another is in progress. @returns whether it succeeded */
   async run(work: () => Promise<unknown>): Promise<boolean> {
     if (this.busy) return false;
     this.busy = true;
@@ -22,7 +22,7 @@ export class Action {
     }
   }
 
-  /** What the server says of one body field, by its JSON pointer such as `/name`. */
+  /** The server's error for a body field, by its JSON pointer such as `/name`. */
   fieldError(pointer: string): string | undefined {
     return this.failure instanceof ApiError ? this.failure.fieldError(pointer) : undefined;
   }

@@ -1,7 +1,7 @@
 import { clsx, type ClassValue } from 'clsx';
 import { twMerge } from 'tailwind-merge';
 
-/** Joins class names; of two that contradict, the later one wins. */
+/** Joins class names; later ones override conflicting earlier ones. */
 export function classes(...values: ClassValue[]): string {
   return twMerge(clsx(values));
 }

@@ -1,6 +1,6 @@
 import { createSubscriber } from 'svelte/reactivity';
 
-/** The current time for what is on the page; it ticks only while something reads it. */
+/** The current time. The clock ticks only while a component reads it. */
 class Clock {
   readonly #subscribe: () => void;
 

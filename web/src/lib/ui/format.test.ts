@@ -21,7 +21,7 @@ test.each([
   ['2026-11-20T11:00:00.000Z', 'yesterday'],
   ['2026-11-21T12:00:30.000Z', 'in a moment'],
   ['2026-11-21T15:00:00.000Z', 'in 3 hours'],
-])('%s is %s', (time, words) => {
+])('formats %s as %s', (time, words) => {
   expect(relativeTime(time, nowMs)).toBe(words);
 });
 
@@ -31,15 +31,15 @@ test.each([
   [59_990, '60.0 s'],
   [247_000, '4 m 07 s'],
   [7_500_000, '2 h 05 m'],
-])('%i ms is %s', (ms, words) => {
+])('formats %i ms as %s', (ms, words) => {
   expect(duration(ms)).toBe(words);
 });
 
-test('sizes are in binary units', () => {
+test('formats sizes in binary units', () => {
   expect([0, 1536, 10 * 2 ** 20].map(byteSize)).toEqual(['0 B', '1.5 KiB', '10.0 MiB']);
 });
 
-test('a time in another zone tells its weekday, and the year where it is another', () => {
+test('shows the weekday in another time zone, and the year if it differs', () => {
   const shown = (time: string) => zonedTime(time, 'Europe/Berlin', nowMs);
   expect(shown('2026-11-22T23:30:00.000Z')).toBe('Mon 23 Nov, 00:30:00');
   expect(shown('2027-06-01T00:00:00.000Z')).toBe('Tue, 1 Jun 2027, 02:00:00');
@@ -47,7 +47,7 @@ test('a time in another zone tells its weekday, and the year where it is another
 
 afterEach(() => setTimeLook({}));
 
-test('times are in the zone and the format that the reader chose', () => {
+test('formats times in the zone and format of the user', () => {
   setTimeLook({ timeZone: 'Asia/Tokyo' });
   expect(localTime('2026-11-21T20:00:00.000Z')).toBe('22 Nov 2026, 05:00:00');
   expect(clockTime('2026-11-21T20:00:00.123Z')).toBe('05:00:00.123');
@@ -62,24 +62,24 @@ test.each([
   ['2026-11-21T12:02:03.004Z', '+2:03.004'],
   ['2026-11-21T13:02:03.004Z', '+1:02:03.004'],
   ['2026-11-21T11:59:59.000Z', '+0.000 s'],
-])('a line at %s is at %s of its run', (time, words) => {
+])('shows a line at %s at %s of its run', (time, words) => {
   expect(elapsedTime(time, nowMs)).toBe(words);
 });
 
 test.each([
   ['Europe/Berlin', '2026-01-15T09:30', '2026-01-15T08:30:00.000Z', '2026-01-15T09:30:00'],
   ['Europe/Berlin', '2026-07-15T09:30:07', '2026-07-15T07:30:07.000Z', '2026-07-15T09:30:07'],
-  // Clocks are put forward at two.
+  // Clocks move forward at two.
   ['Europe/Berlin', '2026-03-29T02:30', '2026-03-29T01:30:00.000Z', '2026-03-29T03:30:00'],
   ['America/New_York', '2026-03-08T02:30', '2026-03-08T07:30:00.000Z', '2026-03-08T03:30:00'],
-  // There is half past two twice.
+  // Half past two occurs twice.
   ['Europe/Berlin', '2026-10-25T02:30', '2026-10-25T00:30:00.000Z', '2026-10-25T02:30:00'],
   ['Asia/Kathmandu', '2026-01-15T00:00', '2026-01-14T18:15:00.000Z', '2026-01-15T00:00:00'],
-])('in %s a field that says %s means %s', (timeZone, text, time, shown) => {
+])('in %s a field with %s means %s', (timeZone, text, time, shown) => {
   setTimeLook({ timeZone });
   expect([inputTime(text), localInput(time)]).toEqual([time, shown]);
 });
 
-test('a field that says no time means none', () => {
+test('reads an incomplete field as no time', () => {
   expect([inputTime(''), localInput(null), localInput('soon')]).toEqual([null, '', '']);
 });

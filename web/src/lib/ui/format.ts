@@ -7,20 +7,20 @@ const steps: [Intl.RelativeTimeFormatUnit, number][] = [
   ['minute', 60],
 ];
 
-/** How the reader wants times to be shown; absent means as their machine has it, with 24 hours. */
+/** The time format preferences; absent means the time zone of the machine and 24 hours. */
 interface TimeLook {
-  /** IANA. */
+  /** IANA name. */
   timeZone?: string | undefined;
   hour12?: boolean;
 }
 
-/** Holds for all times that are shown from then on. A zone that is none is left out. */
+/** Sets the format of all times from now on. Ignores an unknown time zone. */
 export function setTimeLook(wanted: TimeLook): void {
   look = isZone(wanted.timeZone) ? wanted : { ...wanted, timeZone: undefined };
   formats = formatsOf(look);
 }
 
-/** Whether there is a time zone of that name; absent is that of the machine. */
+/** Whether a time zone exists; absent means that of the machine. */
 export function isZone(name: string | undefined): boolean {
   try {
     return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
@@ -54,12 +54,12 @@ export function relativeTime(time: string, nowMs: number): string {
   return seconds > 0 ? 'in a moment' : 'just now';
 }
 
-/** A time in the reader's own zone. */
+/** A time in the user's time zone. */
 export function localTime(time: string): string {
   return formats.dateTime.format(new Date(time));
 }
 
-/** How far clocks are ahead of UTC then, in the reader's own zone. */
+/** The offset of the user's time zone from UTC at that time. */
 export function offsetMs(ms: number): number {
   const parts = new Intl.DateTimeFormat('en', {
     timeZone: ownZone(),
@@ -79,14 +79,14 @@ export function offsetMs(ms: number): number {
   return wall - Math.floor(ms / 1000) * 1000;
 }
 
-/** A time as `<input type="datetime-local">` has it, in the reader's own zone; empty for none. */
+/** A time as the value of `<input type="datetime-local">`, in the user's time zone; empty for none. */
 export function localInput(time: string | null): string {
   const ms = Date.parse(time ?? '');
   return Number.isNaN(ms) ? '' : new Date(ms + offsetMs(ms)).toISOString().slice(0, 19);
 }
 
-/** What such a field says, as ISO 8601; null while it says no time. Of a time that there is twice the first is
- *  meant; one that the clocks leave out is as much later. */
+/** The time in such a field, as ISO 8601; null if incomplete. For a time that occurs twice, this is the first; a time
+ *  that the clock change skips moves forward. */
 export function inputTime(text: string): string | null {
   const wall = Date.parse(`${text}Z`);
   if (Number.isNaN(wall)) return null;
@@ -96,7 +96,7 @@ export function inputTime(text: string): string | null {
   return new Date(wall - (isAfter ? after : before)).toISOString();
 }
 
-/** A time in another zone: "Mon 23 Nov, 02:30:00"; with its year where that is not the present one. */
+/** A time in another zone: "Mon 23 Nov, 02:30:00"; with the year unless it is the current one. */
 export function zonedTime(time: string, timeZone: string, nowMs = Date.now()): string {
   const date = new Date(time);
   const isOtherYear = date.getUTCFullYear() !== new Date(nowMs).getUTCFullYear();
@@ -113,7 +113,7 @@ export function zonedTime(time: string, timeZone: string, nowMs = Date.now()): s
   }).format(date);
 }
 
-/** The reader's own zone, such as "Europe/Berlin". */
+/** The user's time zone, such as "Europe/Berlin". */
 export function ownZone(): string {
   return look.timeZone ?? machineZone();
 }
@@ -122,17 +122,17 @@ export function machineZone(): string {
   return Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
-/** "14:03", or "21 Nov" where the day matters more. */
+/** "14:03", or "21 Nov" if the day matters more. */
 export function dayTime(ms: number, byDay: boolean): string {
   return (byDay ? formats.dayOnly : formats.timeOnly).format(ms);
 }
 
-/** "14:03:07.123" in the reader's own zone: the time of a log line. */
+/** "14:03:07.123" in the user's time zone: the time of a log line. */
 export function clockTime(time: string): string {
   return formats.clock.format(new Date(time));
 }
 
-/** "+12.345 s" since a moment, or "+1:02:03.456": the time of a log line beside the run's start. */
+/** "+12.345 s" since a time, or "+1:02:03.456": the time of a log line relative to the start of the run. */
 export function elapsedTime(time: string, sinceMs: number): string {
   const ms = Math.max(0, Date.parse(time) - sinceMs);
   const [hours, minutes] = [Math.floor(ms / 3_600_000), Math.floor(ms / 60_000) % 60];

@@ -1,6 +1,6 @@
-/** Whether a key goes to a field that takes text, so that a shortcut must not take it. */
+/** Whether the target of a key event is a text field, which shortcuts must ignore. */
 export function isTyping(event: KeyboardEvent): boolean {
-  // The editor lives in a shadow tree, from outside of which only its host is seen.
+  // The editor is in a shadow tree, so the event target is only its host.
   const target = event.composedPath()[0];
   if (!(target instanceof HTMLElement)) return false;
   if (target instanceof HTMLInputElement) return !['checkbox', 'radio'].includes(target.type);

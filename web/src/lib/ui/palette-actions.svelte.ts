@@ -1,6 +1,6 @@
 import { untrack } from 'svelte';
 
-/** What the page at hand can do, for the palette. */
+/** Actions of the current page, for the palette. */
 export interface Offer {
   label: string;
   run: () => unknown;
@@ -25,7 +25,7 @@ class Offers {
 
 export const offers = new Offers();
 
-/** Has the palette list these for as long as the component is there that says so. */
+/** Lists actions in the palette while the calling component is mounted. */
 export function offer(source: Source): void {
   $effect(() => untrack(() => offers.add(source)));
 }

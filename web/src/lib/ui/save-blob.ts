@@ -1,4 +1,4 @@
-/** Saves content as a file of the reader's own computer. */
+/** Saves content as a file on the user's computer. */
 export function saveBlob(content: Blob, name: string): void {
   const address = URL.createObjectURL(content);
   const link = document.createElement('a');

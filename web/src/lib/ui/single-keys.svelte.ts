@@ -1,7 +1,6 @@
 const storageKey = 'orch-single-keys';
 
-/** Whether keys without Ctrl or Command do anything. Whoever dictates, or hits keys by chance, turns that
- *  off (WCAG 2.1.4). */
+/** Whether shortcuts without Ctrl or Command are active. Users of speech input can turn them off (WCAG 2.1.4). */
 class SingleKeys {
   #on = $state(globalThis.localStorage?.getItem(storageKey) !== 'off');
 

@@ -5,8 +5,8 @@ export function getUpdates(): Promise<Updates> {
   return unwrap(client.GET('/api/v1/system/updates', {}));
 }
 
-/** Asks the repository.
- *  @throws ApiError 409 where none is set or it cannot be trusted, 503 where it cannot be read */
+/** Checks the repository for updates.
+ *  @throws ApiError 409 if none is configured or it is untrusted, 503 if it is unreachable */
 export function checkUpdates(): Promise<Updates> {
   return unwrap(client.POST('/api/v1/system/updates/check', {}));
 }
@@ -15,14 +15,14 @@ export function applyUpdate(version: string): Promise<Update> {
   return unwrap(client.POST('/api/v1/system/updates/apply', { body: { version } }));
 }
 
-/** Goes back to the previous release.
- *  @param discardEvents confirms that the events since the update are lost, where the database changes back as well */
+/** Rolls back to the previous release.
+ *  @param discardEvents confirms the loss of events since the update, if the database is restored as well */
 export function rollBackUpdate(discardEvents: boolean): Promise<Update> {
   const body = { discard_events: discardEvents };
   return unwrap(client.POST('/api/v1/system/updates/rollback', { body }));
 }
 
-/** Removes the database that is kept for a rollback. */
+/** Removes the database copy for a rollback. */
 export function discardRollback(): Promise<Updates> {
   return unwrap(client.POST('/api/v1/system/updates/rollback/discard', {}));
 }

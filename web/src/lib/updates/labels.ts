@@ -1,4 +1,4 @@
-/** How updates are said. */
+/** Labels for updates. */
 import type { Update } from '#lib/api/types.ts';
 import type { Tone } from '#lib/ui/badge.svelte';
 

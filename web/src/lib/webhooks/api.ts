@@ -16,7 +16,7 @@ export function listWebhooks(scriptId: string, cursor: string | null): Promise<P
   return unwrap(client.GET('/api/v1/webhooks', { params: { query } }));
 }
 
-/** The answer alone shows the address, and what calls are signed with. */
+/** Creates a webhook. Only this response contains the URL and the signing secret. */
 export function createWebhook(
   body: Pick<Webhook, 'script_id' | 'name' | 'when_busy' | 'rate_limit_per_minute' | 'signing'>,
 ): Promise<ShownWebhook> {
@@ -24,7 +24,7 @@ export function createWebhook(
   return unwrap(client.POST('/api/v1/webhooks', { params, body: { ...body, enabled: true } }));
 }
 
-/** The answer alone shows a new signing secret. */
+/** Only this response contains a new signing secret. */
 export function patchWebhook(id: string, body: WebhookChange): Promise<ShownWebhook> {
   return unwrap(
     client.PATCH('/api/v1/webhooks/{webhook_id}', {
@@ -35,7 +35,7 @@ export function patchWebhook(id: string, body: WebhookChange): Promise<ShownWebh
   );
 }
 
-/** Gives it another address or signing secret, which the answer alone shows. */
+/** Rotates the URL or the signing secret. Only this response contains the new one. */
 export function rotateWebhook(id: string, what: 'token' | 'signing_secret'): Promise<ShownWebhook> {
   const params = { path: { webhook_id: id }, header: { 'Idempotency-Key': randomKey() } };
   return unwrap(client.POST('/api/v1/webhooks/{webhook_id}/rotate', { params, body: { what } }));
@@ -46,7 +46,7 @@ export async function deleteWebhook(id: string): Promise<void> {
   await unwrap(client.DELETE('/api/v1/webhooks/{webhook_id}', { params }));
 }
 
-/** What became of its calls, newest first. */
+/** The deliveries of a webhook, newest first. */
 export function listWebhookDeliveries(
   id: string,
   cursor: string | null,
@@ -55,8 +55,8 @@ export function listWebhookDeliveries(
   return unwrap(client.GET('/api/v1/webhooks/{webhook_id}/deliveries', { params }));
 }
 
-/** Has another run made of what a call brought.
- *  @throws ApiError 410 where that is kept no longer */
+/** Starts another run with the content of a delivery.
+ *  @throws ApiError 410 if the content is no longer retained */
 export function redeliverWebhook(id: string, deliveryId: string): Promise<HookAnswer> {
   const path = { webhook_id: id, delivery_id: deliveryId };
   const params = { path, header: { 'Idempotency-Key': randomKey() } };
@@ -68,9 +68,9 @@ export function redeliverWebhook(id: string, deliveryId: string): Promise<HookAn
   );
 }
 
-/** Calls an address as another program would.
- *  @param secret what the call is signed with; null where it is not
- *  @throws ApiError with the status that the program would get */
+/** Calls a webhook URL like another program.
+ *  @param secret the signing secret; null for unsigned calls
+ *  @throws ApiError with the status of the response */
 export async function callWebhook(address: string, secret: string | null): Promise<HookAnswer> {
   const body = '{"test":true}';
   const signature =

@@ -17,10 +17,10 @@ const reasons: Record<string, string> = {
   webhook_disabled: 'The webhook was disabled.',
 };
 
-/** What became of a call, in a sentence. */
+/** Describes the outcome of a call in a sentence. */
 export function deliveryWords({ outcome, reason, redelivery_of }: WebhookDelivery): string {
   if (outcome === 'repeated') return 'Duplicate; returned the original run.';
   if (outcome === 'queued') return redelivery_of ? 'Redelivered.' : 'Queued a run.';
-  // A server newer than this page may know more reasons.
+  // A newer server may know more reasons.
   return reasons[reason ?? ''] ?? reason ?? '';
 }

@@ -20,5 +20,5 @@ export async function signedHeaders(
   };
 }
 
-/** Whether this page can sign: without HTTPS, browsers do so on the own machine alone. */
+/** Whether this page can sign: without HTTPS, browsers sign only on the local machine. */
 export const canSign = globalThis.isSecureContext ?? true;

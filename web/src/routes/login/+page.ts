@@ -2,7 +2,7 @@ import { redirect } from '@sveltejs/kit';
 import { session } from '#lib/session/session.svelte.ts';
 import type { PageLoad } from './$types';
 
-/** Where to go after the login: a path of this site only, so that a link cannot lead elsewhere. */
+/** The target after the login: a path of this site only, so that a link cannot redirect elsewhere. */
 export const load: PageLoad = async ({ url }) => {
   const wanted = url.searchParams.get('next') ?? '/';
   const target = new URL(wanted, url.origin);

@@ -22,6 +22,8 @@ _MAX_GREETING_BYTES = 4096
 class Channel:
     """Sends calls to the platform."""
 
+    is_local = False
+
     def __init__(self, path: str) -> None:
         self._path = path
 

@@ -20,6 +20,8 @@ _PIECE_BYTES = 256 * 1024
 class LocalChannel:
     """Handles calls locally, with the interface of `Channel`."""
 
+    is_local = True
+
     def __init__(self) -> None:
         _say("local mode: the script does not run on the platform")
 
@@ -52,6 +54,12 @@ class LocalChannel:
 
     def _progress(self, fraction: float, text: str) -> None:
         _say(f"progress {fraction:.0%} {text}".rstrip())
+
+    def _spans(self, spans: List[Dict[str, Any]]) -> None:
+        for span in spans:
+            if span["ended_at"] is not None:
+                milliseconds = span["ended_at"] - span["started_at"]
+                _say(f"span {span['name']} {'failed after' if span['failed'] else 'took'} {milliseconds:.0f} ms")
 
     def _notify(self, message: str, level: str) -> None:
         _say(f"notification ({level}) {message}")

@@ -13,6 +13,7 @@ from ._parts import AnyChannel, Database, Mqtt, Secrets, State, Storage
 
 if TYPE_CHECKING:
     from ._http import Http
+    from ._spans import Span, SpanSender
 
 
 class Platform:
@@ -26,11 +27,12 @@ class Platform:
         self.db = Database(self._channel)
         self.mqtt = Mqtt(self._channel)
         self._http: Any = None
+        self._spans: Optional[SpanSender] = None
 
     @property
     def is_local(self) -> bool:
         """Whether the script runs in local mode, outside the platform."""
-        return isinstance(self._channel, LocalChannel)
+        return self._channel.is_local
 
     @property
     def run_id(self) -> Optional[str]:
@@ -76,6 +78,21 @@ class Platform:
     def progress(self, fraction: float, text: str = "") -> None:
         """Reports the progress of the run, from 0 to 1, with an optional text."""
         self._channel.call("progress", {"fraction": float(fraction), "text": text})
+
+    def span(self, name: str, /, **attributes: Any) -> Span:
+        """Shows the following block in the timeline of the run: `with platform.span("fetch", url=url):`.
+
+        Spans nest. An exception that leaves the block marks the span as failed. Each thread starts without an
+        active span; asyncio tasks inherit the active span.
+
+        @param attributes text, numbers, booleans or None; at most 32 and 4 KiB
+        @raises InvalidRequest if the name or an attribute is not valid
+        """
+        from ._spans import Span, SpanSender
+
+        if self._spans is None:
+            self._spans = SpanSender(self._channel)
+        return Span(self._spans, name, attributes)
 
     def notify(self, message: str, level: str = "info") -> None:
         """Sends a notification to the users of the script's group.

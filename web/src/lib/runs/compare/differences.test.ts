@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Environment } from '#lib/api/types.ts';
 import { change, changedEntries, changedPackages } from './differences.ts';
 
-test('of parameters, those that differ are told, also where one has none', () => {
+test('lists parameters that differ or are missing in one run', () => {
   expect(changedEntries({ a: 1, b: [1], c: 'x' }, { a: 1, b: [2], d: null })).toEqual([
     { name: 'b', before: '[1]', after: '[2]' },
     { name: 'c', before: '"x"', after: null },
@@ -11,7 +11,7 @@ test('of parameters, those that differ are told, also where one has none', () =>
   expect(changedEntries(null, { a: 1 })).toEqual([{ name: 'a', before: null, after: '1' }]);
 });
 
-test('of packages, those that differ in what was chosen last are told', () => {
+test('lists packages that differ in their last choice', () => {
   const lock = (lockedAt: string, version: string) => ({
     target: 'Linux',
     locked_at: lockedAt,
@@ -31,7 +31,7 @@ test('of packages, those that differ in what was chosen last are told', () => {
   ]);
 });
 
-test('how much more or less something is', () => {
+test('describes a difference in size', () => {
   expect([change(100, 140), change(100, 60), change(100, 100), change(0, 5)]).toEqual([
     '+40%',
     '−40%',

@@ -1,16 +1,16 @@
-/** What two runs differ in, beside their code and their logs. */
+/** The differences of two runs, apart from code and logs. */
 import type { Environment, Run } from '#lib/api/types.ts';
 import { byteSize, duration } from '#lib/ui/format.ts';
 import { errorHeadline, statusWord, triggerOf } from '../labels.ts';
 
-/** A line of a table of two: what is absent is `null`. */
+/** A row with two values; an absent value is `null`. */
 export interface Pair {
   name: string;
   before: string | null;
   after: string | null;
 }
 
-/** The facts of two runs beside each other. */
+/** The facts of two runs, paired. */
 export function factsOf(before: Run, after: Run): Pair[] {
   const pair = (name: string, of: (run: Run) => string | null | undefined): Pair => ({
     name,
@@ -36,7 +36,7 @@ export function factsOf(before: Run, after: Run): Pair[] {
   ].filter((one) => one.before !== null || one.after !== null);
 }
 
-/** By how much the second is more or less, such as "+40%"; empty where that says nothing. */
+/** The relative change of the second value, such as "+40%"; empty if it is meaningless. */
 export function change(
   before: number | null | undefined,
   after: number | null | undefined,
@@ -46,7 +46,7 @@ export function change(
   return percent === 0 ? '' : `${percent > 0 ? '+' : '−'}${Math.abs(percent)}%`;
 }
 
-/** Values that are not the same, by name. */
+/** Values that differ, by name. */
 export function changedEntries(
   before: Readonly<Record<string, unknown>> | null,
   after: Readonly<Record<string, unknown>> | null,
@@ -58,7 +58,7 @@ export function changedEntries(
     .filter((pair) => pair.before !== pair.after);
 }
 
-/** Packages that are not the same, by name, as they were last chosen. */
+/** Packages that differ, by name, in their latest resolution. */
 export function changedPackages(before: Environment, after: Environment): Pair[] {
   const versions = ({ locks }: Environment) => {
     const last = locks

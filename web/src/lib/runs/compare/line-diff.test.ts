@@ -19,7 +19,7 @@ test.each([
   expect(written(lineDiff(lines(before), lines(after)))).toEqual(expected);
 });
 
-test('what is kept and what is removed is the text before, what is kept and added the one after', () => {
+test('kept and removed lines form the old text, kept and added lines the new text', () => {
   const before = Array.from({ length: 300 }, (_, index) => String((index * 7) % 40));
   const after = Array.from({ length: 280 }, (_, index) => String((index * 11) % 40));
   const lines = lineDiff(before, after) ?? [];
@@ -29,12 +29,12 @@ test('what is kept and what is removed is the text before, what is kept and adde
   expect(only('removed')).toEqual(after);
 });
 
-test('texts that have little in common are not compared', () => {
+test('does not compare texts with little in common', () => {
   const lines = (name: string) => Array.from({ length: 600 }, (_, index) => `${name} ${index}`);
   expect(lineDiff(lines('a'), lines('b'))).toBeUndefined();
 });
 
-test('what is far from a difference is left out', () => {
+test('omits lines far from a difference', () => {
   const lines = (lineDiff('a b c d e f g h'.split(' '), 'a b c x e f g h'.split(' ')) ??
     []) as readonly DiffLine[];
   expect(

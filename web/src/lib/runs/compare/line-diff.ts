@@ -1,14 +1,14 @@
-/** Which lines two texts have in common: the shortest way from one to the other (Myers, 1986). */
+/** The common lines of two texts: the shortest edit script (Myers, 1986). */
 
 export interface DiffLine {
   kind: 'same' | 'removed' | 'added';
   text: string;
 }
 
-/** More differences than a person reads; finding them costs their square. */
+/** The maximum number of differences. The cost is quadratic, and no reader needs more. */
 const mostDifferences = 1000;
 
-/** All lines of both, in order; undefined where the texts differ too much. */
+/** All lines of both texts, in order; undefined if the texts differ too much. */
 export function lineDiff(
   before: readonly string[],
   after: readonly string[],
@@ -40,7 +40,7 @@ export function lineDiff(
   return lines.toReversed();
 }
 
-/** How far one comes on each diagonal with each number of differences, as it was before that one. */
+/** The furthest position on each diagonal before each number of differences. */
 function traceOf(
   before: readonly string[],
   after: readonly string[],
@@ -64,7 +64,7 @@ function goesDown(reached: ReadonlyMap<number, number>, k: number, d: number): b
   return k === -d || (k !== d && (reached.get(k - 1) ?? -1) < (reached.get(k + 1) ?? -1));
 }
 
-/** Differences with the lines around them; between two of these stands how many lines were left out. */
+/** Differences with surrounding lines, separated by the number of omitted lines. */
 export function withContext(
   lines: readonly DiffLine[],
   around: number,

@@ -1,11 +1,11 @@
 import { AnsiUp } from 'ansi_up';
 
-/** Longer lines are cut on the screen; copying and downloading give them whole. */
+/** Longer lines are truncated on the screen; copies and downloads are complete. */
 const maxShown = 10_000;
 
 const ansi = new AnsiUp();
 ansi.use_classes = true;
-// A log must not bring links of its own (OSC 8): where they lead is not visible.
+// A log must not contain links (OSC 8), because their target would not be visible.
 ansi.url_allowlist = {};
 
 /** One line as escaped HTML in which terminal colours are spans. Colours end with their line. */
@@ -15,7 +15,7 @@ export function lineHtml(text: string): string {
   return withReadableText(ansi.ansi_to_html(`${cut}\u001b[0m`));
 }
 
-/** A ground of the script's own, without a color of the text, is light or dark whatever the page is. */
+/** A background color without a text color is light or dark regardless of the theme, so it needs a text color. */
 function withReadableText(html: string): string {
   return html.replaceAll(
     /style="background-color:rgb\((\d+),\s*(\d+),\s*(\d+)\)/g,
@@ -26,7 +26,7 @@ function withReadableText(html: string): string {
   );
 }
 
-/** What a terminal would show of a line that was drawn over again, as progress bars do. */
+/** The visible text of a line that was redrawn with carriage returns, such as a progress bar. */
 function lastDrawn(text: string): string {
   if (!text.includes('\r')) return text;
   return text.replace(/\r+$/, '').split('\r').at(-1) ?? '';

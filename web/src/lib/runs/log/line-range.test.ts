@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { extended, rangeHash, readRange } from './line-range.ts';
 
-test.each(['#L7', '#L120-L140'])('%s comes back as it was', (hash) => {
+test.each(['#L7', '#L120-L140'])('%s is read and written unchanged', (hash) => {
   const range = readRange(hash);
   expect(range && rangeHash(range)).toBe(hash);
 });
 
-test('the ends may stand in either order, with one letter', () => {
+test('accepts the ends in either order, with one letter', () => {
   expect(readRange('#L140-L120')).toEqual({ from: 120, to: 140 });
   expect(readRange('#L3-5')).toEqual({ from: 3, to: 5 });
 });
@@ -15,7 +15,7 @@ test.each(['', '#', '#L', '#L0', '#Lx', '#L1-', '#top'])('“%s” names no line
   expect(readRange(hash)).toBeNull(),
 );
 
-test('a choice grows to the line that is chosen next, upwards and downwards', () => {
+test('extends a selection to the next selected line, in both directions', () => {
   expect(extended(null, 5)).toEqual({ from: 5, to: 5 });
   expect(extended({ from: 5, to: 5 }, 9)).toEqual({ from: 5, to: 9 });
   expect(extended({ from: 5, to: 9 }, 2)).toEqual({ from: 2, to: 9 });

@@ -1,4 +1,4 @@
-/** Lines of a log by their numbers, both ends among them; the address of a run's page names them after `#`. */
+/** A range of log lines by number, inclusive; the URL of a run's page has it after `#`. */
 export interface LineRange {
   from: number;
   to: number;
@@ -13,12 +13,12 @@ export function readRange(hash: string): LineRange | null {
   return { from: Math.min(one, other), to: Math.max(one, other) };
 }
 
-/** What stands behind the address. */
+/** The URL fragment of a range. */
 export function rangeHash({ from, to }: LineRange): string {
   return from === to ? `#L${from}` : `#L${from}-L${to}`;
 }
 
-/** The lines between the first of a choice and the line that was chosen with Shift. */
+/** The range from the first selected line to the line clicked with Shift. */
 export function extended(range: LineRange | null, seq: number): LineRange {
   if (range === null) return { from: seq, to: seq };
   return seq < range.from ? { from: seq, to: range.to } : { from: range.from, to: seq };

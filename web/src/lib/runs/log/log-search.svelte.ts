@@ -9,19 +9,19 @@ export class LogSearch {
   failure = $state.raw<unknown>(null);
   /** Whether further pages may hold more matches. */
   more = $state(false);
-  /** Grows with every page, also with one that holds no match. */
+  /** Increases with each page, also without matches. */
   pages = $state(0);
   readonly #runId: string;
   #filter: LogFilter = {};
   #cursor: string | null = null;
-  /** Tells the answer to an earlier search from the current one. */
+  /** Distinguishes the response to an earlier search from the current one. */
   #generation = 0;
 
   constructor(runId: string) {
     this.#runId = runId;
   }
 
-  /** @param count of lines to be loaded at once */
+  /** @param count the number of lines to load at first */
   search(filter: LogFilter, count = 1): void {
     this.#filter = filter;
     this.#cursor = null;
@@ -36,7 +36,7 @@ export class LogSearch {
     return this.lines.slice(first, first + count).map((line) => ({ seq: line.seq, line }));
   }
 
-  /** Loads further pages until there are enough lines, or no more. */
+  /** Loads further pages until there are enough lines, or no more pages. */
   async loadUpTo(count: number): Promise<void> {
     const generation = this.#generation;
     while (this.more && this.lines.length < count && generation === this.#generation) {

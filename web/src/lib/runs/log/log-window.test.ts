@@ -3,7 +3,14 @@ import type { LogLine } from '#lib/api/types.ts';
 import { LogWindow, chunkLines } from './log-window.ts';
 
 function line(seq: number, more: Partial<LogLine> = {}): LogLine {
-  return { seq, time: '2026-11-21T02:31:00.000Z', stream: 'stdout', text: `line ${seq}`, ...more };
+  return {
+    seq,
+    time: '2026-11-21T02:31:00.000Z',
+    stream: 'stdout',
+    level: null,
+    text: `line ${seq}`,
+    ...more,
+  };
 }
 
 function lines(from: number, to: number): LogLine[] {
@@ -14,8 +21,8 @@ function texts(window: LogWindow, first: number, count: number): (string | undef
   return window.rows(first, count).map((row) => row.line?.text);
 }
 
-describe('given a log of a million lines', () => {
-  test('when only its end is loaded, then the rows before it are known and missing', () => {
+describe('a log of a million lines', () => {
+  test('has known, missing rows before its end when only the end is loaded', () => {
     const window = new LogWindow();
     window.put(lines(999_801, 1_000_000));
     expect(window.rowCount).toBe(1_000_000);
@@ -24,7 +31,7 @@ describe('given a log of a million lines', () => {
     expect(window.missing(399, 2)).toEqual([201, 401]);
   });
 
-  test('when every chunk was visited, then no more than the newest are kept', () => {
+  test('keeps only the newest chunks after all were visited', () => {
     const window = new LogWindow(3);
     for (let from = 1; from < 1_000_000; from += chunkLines) {
       window.put(lines(from, from + chunkLines - 1));
@@ -35,19 +42,19 @@ describe('given a log of a million lines', () => {
   });
 });
 
-describe('given lines that come twice or out of order', () => {
-  test('then each has one row, in its place', () => {
+describe('lines that arrive twice or out of order', () => {
+  test('have one row each, in order', () => {
     const window = new LogWindow();
     window.put([line(3), line(1), line(3), line(2)]);
     expect(texts(window, 0, 10)).toEqual(['line 1', 'line 2', 'line 3']);
   });
 });
 
-describe('given a truncated log', () => {
+describe('a truncated log', () => {
   test.each([
     ['the first line left out', 101],
     ['the last line left out', 900],
-  ])('when its mark has the number of %s, then the middle takes one row', (_, seq) => {
+  ])('uses one row for the middle when its mark has the number of %s', (_, seq) => {
     const window = new LogWindow();
     window.put([...lines(1, 100), line(seq, { from_seq: 101, to_seq: 900 }), ...lines(901, 1000)]);
     expect(window.rowCount).toBe(201);
@@ -57,7 +64,7 @@ describe('given a truncated log', () => {
     expect(window.rowOf(1000)).toBe(200);
   });
 
-  test('when a page skips lines, then they have no row and are not asked for again', () => {
+  test('has no rows for lines that a page skips, and does not load them again', () => {
     const window = new LogWindow();
     window.put(lines(801, 1000));
     window.putPage(201, lines(801, 1000));
@@ -65,7 +72,7 @@ describe('given a truncated log', () => {
     expect(window.missing(0, 400)).toEqual([1]);
   });
 
-  test('when two holes touch, then they are one', () => {
+  test('merges adjacent gaps', () => {
     const window = new LogWindow();
     window.putPage(1, [line(11)]);
     window.putPage(1, [line(6), line(11)]);
@@ -75,7 +82,7 @@ describe('given a truncated log', () => {
   });
 });
 
-test('an empty log has no rows and misses nothing', () => {
+test('an empty log has no rows and no missing rows', () => {
   const window = new LogWindow();
   expect(window.rowCount).toBe(0);
   expect(window.rows(0, 10)).toEqual([]);

@@ -14,9 +14,9 @@ interface Hole {
   to: number;
 }
 
-/** The part of a run's log that is in memory: chunks by line number, the least recently used
- *  dropped first, so that a log of a million lines costs the same as one of a thousand.
- *  Line numbers start at 1; rows start at 0 and leave out what truncation left out. */
+/** The part of a run's log that is in memory: chunks by line number. The least recently used chunks are dropped first,
+ *  so a log of a million lines needs as much memory as one of a thousand.
+ *  Line numbers start at 1; rows start at 0 and omit truncated lines. */
 export class LogWindow {
   readonly #maxChunks: number;
   readonly #chunks = new Map<number, (LogLine | undefined)[]>();
@@ -36,7 +36,7 @@ export class LogWindow {
     return this.#holes.reduce((rows, hole) => rows - (hole.to - hole.from + 1), this.#lastSeq);
   }
 
-  /** Adds lines in any order; a line that is there already is replaced. */
+  /** Adds lines in any order and replaces existing ones. */
   put(lines: readonly LogLine[]): void {
     for (const line of lines) {
       this.#chunkOf(line.seq)[(line.seq - 1) % chunkLines] = line;
@@ -46,7 +46,7 @@ export class LogWindow {
     this.#dropOldest();
   }
 
-  /** Adds the answer to a request for the lines from `fromSeq`: what it skips does not exist. */
+  /** Adds the response to a request for the lines from `fromSeq`: omitted lines do not exist. */
   putPage(fromSeq: number, lines: readonly LogLine[]): void {
     let expected = fromSeq;
     for (const line of lines) {
@@ -86,7 +86,7 @@ export class LogWindow {
     return seq;
   }
 
-  /** The row that shows line `seq`, or the row before the hole it lies in. */
+  /** The row of line `seq`, or the row before the gap that contains it. */
   rowOf(seq: number): number {
     let row = seq - 1;
     for (const hole of this.#holes) {
@@ -116,7 +116,7 @@ export class LogWindow {
     }
   }
 
-  /** The line that stands for the truncated middle keeps its own row. */
+  /** The line that replaces the truncated middle keeps its own row. */
   #noteTruncation(line: LogLine): void {
     const from = line.from_seq === line.seq ? line.seq + 1 : (line.from_seq ?? line.seq);
     const to = line.to_seq === line.seq ? line.seq - 1 : (line.to_seq ?? line.seq);

@@ -4,11 +4,11 @@ import { markText } from './mark-text.ts';
 
 const marked = (text: string, wanted: string) => markText(lineHtml(text), wanted);
 
-test('every place is marked, in any case', () => {
+test('marks each match, regardless of case', () => {
   expect(marked('Error: no error', 'error')).toBe('<mark>Error</mark>: no <mark>error</mark>');
 });
 
-test('the spans of colors are left alone', () => {
+test('leaves color markup unchanged', () => {
   expect(marked('\u001b[31mred span\u001b[0m', 'span')).toBe(
     '<span class="ansi-red-fg">red <mark>span</mark></span>',
   );
@@ -23,6 +23,6 @@ test.each(['<b>', '&', `"it's"`, 'a.b*', '$&'])(
   },
 );
 
-test('nothing is marked when nothing is searched for', () => {
+test('marks nothing for an empty search', () => {
   expect(marked('text', '')).toBe('text');
 });

@@ -1,5 +1,5 @@
-/** Marks where a line says what is searched for, in any case.
- *  @param html escaped text in spans, as `lineHtml` makes it; what a span cuts in two is not marked */
+/** Marks the matches of a search in a line, ignoring case.
+ *  @param html escaped text in spans from `lineHtml`; matches across spans are not marked */
 export function markText(html: string, wanted: string): string {
   if (wanted === '') return html;
   const pattern = new RegExp(RegExp.escape(escaped(wanted)), 'giu');

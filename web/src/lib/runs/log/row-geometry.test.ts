@@ -3,15 +3,15 @@ import { geometry, rowHeightPx, scrollTopOf, wrappedGeometry } from './row-geome
 
 const viewportPx = 600;
 
-describe.each([10, 1000, 400_000, 1_000_000, 50_000_000])('given %i rows', (rowCount) => {
-  test('when scrolled to the end, then the last row ends where the list ends', () => {
+describe.each([10, 1000, 400_000, 1_000_000, 50_000_000])('%i rows', (rowCount) => {
+  test('end at the end of the list when scrolled to the end', () => {
     const { heightPx } = geometry(rowCount, 0, viewportPx);
     const end = geometry(rowCount, Math.max(0, heightPx - viewportPx), viewportPx);
     expect(end.first + end.count).toBe(rowCount);
     expect(end.topPx + end.count * rowHeightPx).toBeCloseTo(heightPx, 0);
   });
 
-  test('when scrolled anywhere, then a few rows are drawn and they cover the viewport', () => {
+  test('cover the viewport with a few rows when scrolled anywhere', () => {
     const { heightPx } = geometry(rowCount, 0, viewportPx);
     for (const share of [0, 0.123, 0.5, 0.987, 1]) {
       const scrollTopPx = share * Math.max(0, heightPx - viewportPx);
@@ -23,7 +23,7 @@ describe.each([10, 1000, 400_000, 1_000_000, 50_000_000])('given %i rows', (rowC
     }
   });
 
-  test('when a row is jumped to, then it is among those drawn', () => {
+  test('include the row that the view jumps to', () => {
     const row = Math.floor(rowCount * 0.7);
     const drawn = geometry(rowCount, scrollTopOf(row, rowCount, viewportPx), viewportPx);
     expect(drawn.first).toBeLessThanOrEqual(row);
@@ -31,25 +31,22 @@ describe.each([10, 1000, 400_000, 1_000_000, 50_000_000])('given %i rows', (rowC
   });
 });
 
-test('no rows take no height', () => {
+test('no rows have no height', () => {
   expect(geometry(0, 0, viewportPx)).toMatchObject({ heightPx: 0, count: 0 });
 });
 
-describe.each([1, 40, 1000, 1_000_000])(
-  'given %i rows that may be of several lines',
-  (rowCount) => {
-    test('when scrolled to the end, then the last rows are drawn at the lower edge', () => {
-      const { heightPx } = wrappedGeometry(rowCount, 0, viewportPx);
-      const end = wrappedGeometry(rowCount, Math.max(0, heightPx - viewportPx), viewportPx);
-      expect(end.fromEnd).toBe(true);
-      expect(end.first + end.count).toBe(rowCount);
-    });
+describe.each([1, 40, 1000, 1_000_000])('%i rows of several lines', (rowCount) => {
+  test('end at the lower edge when scrolled to the end', () => {
+    const { heightPx } = wrappedGeometry(rowCount, 0, viewportPx);
+    const end = wrappedGeometry(rowCount, Math.max(0, heightPx - viewportPx), viewportPx);
+    expect(end.fromEnd).toBe(true);
+    expect(end.first + end.count).toBe(rowCount);
+  });
 
-    test('when scrolled anywhere else, then rows of one line would fill the viewport', () => {
-      const { heightPx } = wrappedGeometry(rowCount, 0, viewportPx);
-      const drawn = wrappedGeometry(rowCount, (heightPx - viewportPx) / 3, viewportPx);
-      const left = rowCount - drawn.first;
-      expect(drawn.count).toBe(Math.min(left, viewportPx / rowHeightPx + 1));
-    });
-  },
-);
+  test('would fill the viewport with single lines when scrolled elsewhere', () => {
+    const { heightPx } = wrappedGeometry(rowCount, 0, viewportPx);
+    const drawn = wrappedGeometry(rowCount, (heightPx - viewportPx) / 3, viewportPx);
+    const left = rowCount - drawn.first;
+    expect(drawn.count).toBe(Math.min(left, viewportPx / rowHeightPx + 1));
+  });
+});

@@ -1,11 +1,11 @@
-/** Height of one log line in pixels; all are the same, so that a row's place is a product. */
+/** Height of one log line in pixels. All lines have the same height, so that positions can be computed. */
 export const rowHeightPx = 20;
 
-/** Browsers bound the height of an element (Firefox at about 17.9 million pixels). Above this,
- *  the scroll bar stands for the position in proportion. */
+/** Browsers limit the height of an element (Firefox to about 17.9 million pixels). Above this height, the scroll bar
+ *  position is proportional. */
 const maxHeightPx = 10_000_000;
 
-/** Rows drawn above and below what is visible. */
+/** Additional rows drawn above and below the viewport. */
 const overscan = 12;
 
 export interface Geometry {
@@ -13,11 +13,11 @@ export interface Geometry {
   heightPx: number;
   first: number;
   count: number;
-  /** Where the first drawn row is put. */
+  /** The position of the first drawn row. */
   topPx: number;
 }
 
-/** Which rows to draw, and where, when `rowCount` rows are scrolled to `scrollTopPx`. */
+/** The rows to draw and their position when `rowCount` rows are scrolled to `scrollTopPx`. */
 export function geometry(rowCount: number, scrollTopPx: number, viewportPx: number): Geometry {
   const visible = Math.ceil(viewportPx / rowHeightPx) + 1;
   const fullPx = rowCount * rowHeightPx;
@@ -28,16 +28,16 @@ export function geometry(rowCount: number, scrollTopPx: number, viewportPx: numb
   return { heightPx, first, count, topPx: scrollTopPx - (top - first) * rowHeightPx };
 }
 
-/** The same for rows that are as high as their text: the row at the upper edge follows from the scroll position
- *  as if all were one line high, and those beneath it are drawn as they come. At the end the last ones are put
- *  to the lower edge, where `fromEnd` is set. */
+/** The same for wrapped rows of any height. The first visible row is computed as if all rows were one line high, and
+ *  the following rows are laid out by the browser. At the end, the last rows are aligned to the lower edge, where
+ *  `fromEnd` is set. */
 export function wrappedGeometry(
   rowCount: number,
   scrollTopPx: number,
   viewportPx: number,
 ): Geometry & { fromEnd: boolean } {
   const visible = Math.ceil(viewportPx / rowHeightPx) + 1;
-  // So far that each row but the last can be the one at the upper edge.
+  // Far enough that each row but the last can be the first visible one.
   const tall = rowCount + Math.max(0, viewportPx / rowHeightPx - 1);
   const { heightPx } = geometry(tall, scrollTopPx, viewportPx);
   const fromEnd = scrollTopPx >= heightPx - viewportPx - rowHeightPx;
@@ -47,7 +47,7 @@ export function wrappedGeometry(
   return { heightPx, first, count, topPx: scrollTopPx, fromEnd };
 }
 
-/** The row at the upper edge, with its fraction. */
+/** The first visible row, with its fraction. */
 function topRow(rowCount: number, scrollTopPx: number, viewportPx: number): number {
   const fullPx = rowCount * rowHeightPx;
   if (fullPx <= maxHeightPx) return scrollTopPx / rowHeightPx;

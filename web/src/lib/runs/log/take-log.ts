@@ -6,10 +6,10 @@ import { toastDone, toastError } from '#lib/ui/toasts.ts';
 import { logLines, logText } from '../api.ts';
 import type { LineRange } from './line-range.ts';
 
-/** More than this freezes a page that pastes it. */
+/** Larger texts freeze a page on paste. */
 const maxCopiedBytes = 5 * 1024 * 1024;
 
-/** Puts the whole log on the clipboard. */
+/** Copies the whole log to the clipboard. */
 export async function copyLog(run: Run): Promise<void> {
   try {
     if (run.log_bytes > maxCopiedBytes) {
@@ -24,9 +24,9 @@ export async function copyLog(run: Run): Promise<void> {
   }
 }
 
-/** Opens the whole log as plain text in a tab of its own. */
+/** Opens the whole log as plain text in a new tab. */
 export async function openRawLog(run: Run): Promise<void> {
-  // Before the answer: a browser opens it for a click alone.
+  // Before the response: browsers open a tab only during a click.
   const tab = globalThis.open('', '_blank');
   try {
     const text = new Blob([await logText(run.run_id)], { type: 'text/plain;charset=utf-8' });
@@ -37,7 +37,7 @@ export async function openRawLog(run: Run): Promise<void> {
   }
 }
 
-/** Puts some lines on the clipboard. */
+/** Copies some lines to the clipboard. */
 export async function copyLines(run: Run, { from, to }: LineRange): Promise<void> {
   try {
     const lines = await logLines(run.run_id, from, to);

@@ -1,16 +1,18 @@
-import type { LogLine, Run, RunSample, RunStatus } from '#lib/api/types.ts';
+import type { LogLine, Run, RunProgress, RunSample, RunSpan, RunStatus } from '#lib/api/types.ts';
 
 /** One frame of `/ws/runs/{run_id}`, as JSON text. */
 export type RunFrame =
   | { type: 'log'; items: LogLine[] }
   | { type: 'status'; run: Run }
+  | { type: 'progress'; progress: RunProgress }
+  | { type: 'span'; span: RunSpan }
   | ({ type: 'sample' } & RunSample)
   | { type: 'end'; status: RunStatus };
 
-/** The frame in `text`, or null for a type that this version does not know. */
+/** The frame in `text`, or null for an unknown type. */
 export function parseFrame(text: string): RunFrame | null {
   const frame: unknown = JSON.parse(text);
   if (typeof frame !== 'object' || frame === null || !('type' in frame)) return null;
-  const known = ['log', 'status', 'sample', 'end'];
+  const known = ['log', 'status', 'progress', 'span', 'sample', 'end'];
   return known.includes(String(frame.type)) ? (frame as RunFrame) : null;
 }

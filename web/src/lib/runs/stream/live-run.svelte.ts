@@ -5,24 +5,26 @@ import { getRun, logPage, logTail, searchLogs, stopRun } from '../api.ts';
 import { isActive } from '../labels.ts';
 import { LogWindow, chunkLines } from '../log/log-window.ts';
 import { refreshRunsOf } from '../refresh-runs.ts';
+import { RunSpans } from '../spans/run-spans.svelte.ts';
 import { openRunSocket } from './open-run-socket.ts';
 import type { RunSocket } from './run-socket.ts';
 import { RunUsage } from './usage-samples.svelte.ts';
 
-/** A failed page of the log is asked for again after this long. */
+/** Delay before a failed page of the log is loaded again. */
 const pageRetryMs = 2000;
 
-/** One run as it happens: its state, and the part of its log that is in memory. */
+/** A live run: its state, and the part of its log that is in memory. */
 export class LiveRun {
   run: Run = $state.raw() as Run;
   link = $state.raw<LinkState>({ state: 'connecting' });
-  /** Why the log could not be read; null while it can. */
+  /** Why the log could not be loaded; null if it was. */
   failure = $state.raw<unknown>(null);
   stopping = $state(false);
-  /** Grows when `lines` has changed: the window itself is not reactive, for speed. */
+  /** Increases when `lines` has changed. The window itself is not reactive, for performance. */
   revision = $state(0);
   readonly lines = new LogWindow();
   readonly usage: RunUsage;
+  readonly spans: RunSpans;
   readonly #loading = new Set<number>();
   #socket: RunSocket | null = null;
   #frame = 0;
@@ -32,15 +34,16 @@ export class LiveRun {
   constructor(run: Run) {
     this.run = run;
     this.usage = new RunUsage(run.run_id);
+    this.spans = new RunSpans(run.run_id);
     this.#forgetConnection = connection.onBack(() => void this.start());
   }
 
-  /** Reads the end of the log and follows the run if it is active. Called again, it goes on. */
+  /** Loads the end of the log and follows the run if it is active. A further call resumes. */
   async start(): Promise<void> {
     if (this.#closed) return;
     if (this.#socket) return this.#socket.connect();
     try {
-      // The log of a queued run is empty: its first line shall not wait for a question.
+      // The log of a queued run is empty, so its first line need not wait for a request.
       if (this.run.status !== 'queued') this.#put(await logTail(this.run.run_id, chunkLines));
       this.failure = null;
     } catch (error) {
@@ -61,14 +64,14 @@ export class LiveRun {
     cancelAnimationFrame(this.#frame);
   }
 
-  /** Loads what these rows need and memory lacks. */
+  /** Loads the missing lines of these rows. */
   need(firstRow: number, count: number): void {
     for (const fromSeq of this.lines.missing(firstRow, count)) {
       if (!this.#loading.has(fromSeq)) void this.#loadPage(fromSeq);
     }
   }
 
-  /** @throws ApiError 409 when the run has ended already */
+  /** @throws ApiError 409 if the run has already ended */
   async requestStop(): Promise<void> {
     this.stopping = true;
     try {
@@ -87,11 +90,13 @@ export class LiveRun {
         this.run = run;
         if (changed) refreshRunsOf(run.script_id);
       },
+      onProgress: (progress) => (this.run = { ...this.run, progress }),
+      onSpan: (span) => this.spans.put(span),
       onSample: (sample) => this.usage.put(sample),
       onEnd: () => void this.#onEnd(),
       onLink: (link) => {
         this.link = link;
-        // Is it this stream, or the server? The banner shall say so at once.
+        // Checks whether the stream or the server is down, so that the banner shows it immediately.
         if (link.state === 'waiting') void connection.probe();
       },
     });
@@ -105,7 +110,7 @@ export class LiveRun {
     if (this.run.log_truncated) await this.#findTruncation();
   }
 
-  /** The mark of a truncated middle, without which the rows before it cannot be counted. */
+  /** Loads the marker of the truncated middle, which is needed to count the rows before it. */
   async #findTruncation(): Promise<void> {
     let cursor: string | null = null;
     do {
@@ -139,7 +144,7 @@ export class LiveRun {
     this.#changed();
   }
 
-  /** At most one redraw per frame, whatever number of lines came in it. */
+  /** At most one redraw per animation frame, regardless of the number of lines. */
   #changed(): void {
     if (this.#frame || this.#closed) return;
     this.#frame = requestAnimationFrame(() => {

@@ -18,7 +18,13 @@ class FakeSocket implements Socket {
     this.closed = true;
   }
   send(...seqs: number[]): void {
-    const items = seqs.map((seq) => ({ seq, time: '', stream: 'stdout', text: `${seq}` }));
+    const items = seqs.map((seq) => ({
+      seq,
+      time: '',
+      stream: 'stdout',
+      level: null,
+      text: `${seq}`,
+    }));
     this.onmessage?.({ data: JSON.stringify({ type: 'log', items }) });
   }
 }
@@ -49,6 +55,8 @@ function setUp(fromSeq = 1) {
   const subject = new RunSocket(fromSeq, ports, {
     onLines: (lines: LogLine[]) => seen.push(...lines.map((line) => line.seq)),
     onRun: () => {},
+    onProgress: () => {},
+    onSpan: () => {},
     onSample: () => {},
     onEnd: () => {},
     onLink: (link) => links.push(link),
@@ -58,7 +66,7 @@ function setUp(fromSeq = 1) {
   return { subject, opened, retries, seen, links, token, sockets };
 }
 
-test('a lost connection goes on after the last line, and repeated lines are left out', async () => {
+test('resumes after the last line when the connection was lost, without repeated lines', async () => {
   const { subject, opened, retries, seen } = setUp();
   await subject.connect();
   const first = await opened(1);
@@ -71,7 +79,7 @@ test('a lost connection goes on after the last line, and repeated lines are left
   expect(seen).toEqual([1, 2, 3, 4, 5]);
 });
 
-test('the wait doubles up to its bound, and a frame starts it over', async () => {
+test('doubles the wait up to its limit, and resets it on a frame', async () => {
   const { subject, opened, retries } = setUp();
   await subject.connect();
   for (let count = 1; count <= 7; count += 1) {
@@ -87,7 +95,7 @@ test('the wait doubles up to its bound, and a frame starts it over', async () =>
   expect(retries.at(-1)?.delayMs).toBe(500);
 });
 
-test('a refused token is renewed at once, and a second refusal waits', async () => {
+test('renews a refused token immediately, and waits after a second refusal', async () => {
   const { subject, opened, retries, token } = setUp();
   await subject.connect();
   (await opened(1)).onclose?.({ code: 4401 });
@@ -98,7 +106,7 @@ test('a refused token is renewed at once, and a second refusal waits', async () 
   expect(retries).toHaveLength(1);
 });
 
-test.each([4403, 4404])('close code %i is final', async (code) => {
+test.each([4403, 4404])('does not reconnect after close code %i', async (code) => {
   const { subject, opened, retries, links } = setUp();
   await subject.connect();
   (await opened(1)).onclose?.({ code });
@@ -106,7 +114,7 @@ test.each([4403, 4404])('close code %i is final', async (code) => {
   expect(links.at(-1)).toEqual({ state: 'refused', code });
 });
 
-test('after the end frame nothing is opened again', async () => {
+test('opens nothing after the end frame', async () => {
   const { subject, opened, retries, links, sockets } = setUp();
   await subject.connect();
   const socket = await opened(1);
@@ -118,18 +126,26 @@ test('after the end frame nothing is opened again', async () => {
   expect(links.at(-1)).toEqual({ state: 'ended' });
 });
 
-test('a truncation mark moves the place to go on behind what it stands for', async () => {
+test('resumes behind the truncated part', async () => {
   const { subject, opened, retries } = setUp();
   await subject.connect();
   const socket = await opened(1);
-  const mark = { seq: 11, time: '', stream: 'system', text: '…', from_seq: 11, to_seq: 90 };
+  const mark = {
+    seq: 11,
+    time: '',
+    stream: 'system',
+    level: null,
+    text: '…',
+    from_seq: 11,
+    to_seq: 90,
+  };
   socket.onmessage?.({ data: JSON.stringify({ type: 'log', items: [mark] }) });
   socket.onclose?.({ code: 1006 });
   retries[0]?.work();
   expect((await opened(2)).fromSeq).toBe(91);
 });
 
-test('when the token cannot be had, it is tried again later; closing cancels that', async () => {
+test('retries later when no token is available, until it is closed', async () => {
   const { subject, retries, token, sockets } = setUp();
   token.mockRejectedValueOnce(new TypeError('offline'));
   await subject.connect();

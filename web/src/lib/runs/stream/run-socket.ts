@@ -1,4 +1,4 @@
-import type { LogLine, Run, RunSample, RunStatus } from '#lib/api/types.ts';
+import type { LogLine, Run, RunProgress, RunSample, RunSpan, RunStatus } from '#lib/api/types.ts';
 import { LiveSocket, type LinkState, type LivePorts, type Socket } from '#lib/live/live-socket.ts';
 import { parseFrame, type RunFrame } from './frames.ts';
 
@@ -10,13 +10,14 @@ export interface RunSocketPorts extends LivePorts {
 export interface RunSocketEvents {
   onLines(lines: LogLine[]): void;
   onRun(run: Run): void;
+  onProgress(progress: RunProgress): void;
+  onSpan(span: RunSpan): void;
   onSample(sample: RunSample): void;
   onEnd(status: RunStatus): void;
   onLink(link: LinkState): void;
 }
 
-/** Follows one run: comes back at the line after the last one seen, so that its listener sees every
- *  line once. */
+/** Follows one run. After a reconnect it resumes after the last line, so that its listener receives each line once. */
 export class RunSocket {
   readonly #socket: LiveSocket;
   readonly #events: RunSocketEvents;
@@ -38,12 +39,12 @@ export class RunSocket {
     );
   }
 
-  /** Connects now; also cuts a backoff short, as when the network is back. */
+  /** Connects immediately, also during a backoff, such as when the network is back. */
   connect(): Promise<void> {
     return this.#socket.connect();
   }
 
-  /** Ends the connection for good. Safe to call twice. */
+  /** Closes the connection permanently. Safe to call twice. */
   close(): void {
     this.#socket.close();
   }
@@ -54,6 +55,10 @@ export class RunSocket {
         return this.#takeLines(frame.items);
       case 'status':
         return this.#events.onRun(frame.run);
+      case 'progress':
+        return this.#events.onProgress(frame.progress);
+      case 'span':
+        return this.#events.onSpan(frame.span);
       case 'sample':
         return this.#events.onSample(frame);
       case 'end':

@@ -1,10 +1,10 @@
 import type { RunSample } from '#lib/api/types.ts';
 import { runSamples } from '../api.ts';
 
-/** What a run uses: what was stored, and what has come since. */
+/** The resource usage of a run: stored and live samples. */
 export class RunUsage {
   samples = $state.raw<RunSample[]>([]);
-  /** Why the samples could not be read; null while they can. */
+  /** Why the samples could not be loaded; null if they were. */
   failure = $state.raw<unknown>(null);
   readonly #runId: string;
 
@@ -12,7 +12,7 @@ export class RunUsage {
     this.#runId = runId;
   }
 
-  /** Reads everything that is stored. */
+  /** Loads the stored samples. */
   async load(): Promise<void> {
     try {
       const stored = await runSamples(this.#runId);
@@ -24,7 +24,7 @@ export class RunUsage {
     }
   }
 
-  /** Takes a sample as it comes. */
+  /** Adds a live sample. */
   put(sample: RunSample): void {
     const last = this.samples.at(-1);
     if (last === undefined || last.time < sample.time) this.samples = [...this.samples, sample];

@@ -1,14 +1,14 @@
 import { readApiError } from '#lib/api/api-error.ts';
 import { sendAuthorized } from '#lib/api/client.ts';
 
-/** A file's content; `text` is null when it is not UTF-8. */
+/** The content of a file; `text` is null if it is not UTF-8. */
 export interface FileContent {
   text: string | null;
   etag: string | null;
 }
 
-/** @param at RFC 3339: the file as it was then; absent: as it is
- *  @throws ApiError 404 when there is no such file */
+/** @param at RFC 3339: the file as of that time; absent: the current file
+ *  @throws ApiError 404 if the file does not exist */
 export async function readFile(scriptId: string, path: string, at?: string): Promise<FileContent> {
   const query = at === undefined ? '' : `?${new URLSearchParams({ at })}`;
   const url = `${address(scriptId, path)}${query}`;
@@ -17,9 +17,9 @@ export async function readFile(scriptId: string, path: string, at?: string): Pro
   return { text: decode(bytes), etag: response.headers.get('etag') };
 }
 
-/** Saves a file as raw bytes, so that large ones pass too.
- *  @param condition `If-Match` of the content that was edited, or null to write without a check
- *  @throws ApiError 412 when somebody else saved first */
+/** Saves a file as raw bytes, which also permits large files.
+ *  @param condition `If-Match` of the edited content, or null to write unconditionally
+ *  @throws ApiError 412 if another user has saved meanwhile */
 export async function writeFile(
   scriptId: string,
   path: string,
@@ -32,8 +32,8 @@ export async function writeFile(
   return (await send(request)).headers.get('etag');
 }
 
-/** @param condition `If-Match`, or null to move it whatever it holds
- *  @throws ApiError 409 when there is a file at `to` */
+/** @param condition `If-Match`, or null to move unconditionally
+ *  @throws ApiError 409 if there is a file at `to` */
 export async function moveFile(
   scriptId: string,
   path: string,
@@ -48,8 +48,8 @@ export async function moveFile(
   await send(new Request(`${address(scriptId, path)}/move`, { method: 'POST', headers, body }));
 }
 
-/** @param condition `If-Match`, or null to delete it whatever it holds
- *  @throws ApiError 409 when it is the last file */
+/** @param condition `If-Match`, or null to delete unconditionally
+ *  @throws ApiError 409 for the last file */
 export async function deleteFile(
   scriptId: string,
   path: string,

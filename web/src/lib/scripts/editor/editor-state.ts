@@ -26,7 +26,7 @@ export interface EditorOptions {
   path: string;
   text: string;
   readOnly: boolean;
-  /** Called with every new state of the document. */
+  /** Called with each new state of the document. */
   onChange: (state: EditorState) => void;
 }
 
@@ -35,7 +35,7 @@ export function editorState({ path, text, readOnly, onChange }: EditorOptions): 
   return EditorState.create({
     doc: text,
     extensions: [
-      // A file keeps the line ends that it came with.
+      // A file keeps its line endings.
       text.includes('\r\n') ? EditorState.lineSeparator.of('\r\n') : [],
       EditorState.readOnly.of(readOnly),
       lineNumbers(),
@@ -52,14 +52,14 @@ export function editorState({ path, text, readOnly, onChange }: EditorOptions): 
       highlightSelectionMatches(),
       language(path),
       editorTheme,
-      // What can be edited takes the focus anyway; not every tool that checks knows.
+      // Editable elements are focusable anyway, but not all accessibility checkers know this.
       EditorView.contentAttributes.of({ 'aria-label': `Code of ${path}`, tabindex: '0' }),
       EditorView.updateListener.of((update) => {
         if (update.docChanged || update.selectionSet) onChange(update.state);
       }),
       keymap.of([
         ...closeBracketsKeymap,
-        // Ctrl+Enter and Ctrl+S belong to the page: run and save.
+        // The page handles Ctrl+Enter and Ctrl+S: run and save.
         ...defaultKeymap.filter(({ key }) => key !== 'Mod-Enter'),
         ...searchKeymap,
         ...historyKeymap,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { pathProblem, treeRows } from './file-tree.ts';
 
-test('the start file leads the files, and folders come before them', () => {
+test('lists the entrypoint first, and folders before files', () => {
   const rows = treeRows(['a.py', 'main.py', 'lib/sub/x.py', 'lib/b.py'], 'main.py');
   expect(rows.map((row) => `${'  '.repeat(row.depth)}${row.name}`)).toEqual([
     'lib',
@@ -19,7 +19,7 @@ test.each(['', '/x', 'a//b', '../x', './x', 'a/..', 'a\\b', 'x'.repeat(256)])(
   (path) => expect(pathProblem(path, [])).not.toBeNull(),
 );
 
-test('a new path is fine, a taken one is not', () => {
+test('accepts a new path, but not an existing one', () => {
   expect(pathProblem('modules/report.py', ['main.py'])).toBeNull();
   expect(pathProblem('main.py', ['main.py'])).not.toBeNull();
 });

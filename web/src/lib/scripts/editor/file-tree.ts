@@ -6,7 +6,7 @@ export interface TreeRow {
   depth: number;
 }
 
-/** The files as an indented list: folders first, then by name; the start file leads. */
+/** The files as an indented list: the entrypoint, folders, then files by name. */
 export function treeRows(paths: readonly string[], entrypoint: string): TreeRow[] {
   const rows: TreeRow[] = [];
   addFolder(rows, [...paths], '', 0, entrypoint);
@@ -44,7 +44,7 @@ function order(path: string, entrypoint: string): string {
   return path === entrypoint ? '' : path;
 }
 
-/** Why `path` cannot be a file of a script; null when it can. The server checks it again. */
+/** Why `path` is not a valid file path; null if it is. The server validates it again. */
 export function pathProblem(path: string, taken: readonly string[]): string | null {
   if (path === '') return 'Enter a file name.';
   if (new TextEncoder().encode(path).length > 255) return 'Paths are limited to 255 bytes.';

@@ -1,9 +1,8 @@
 import init, { format } from '@wasm-fmt/ruff_fmt/vite';
 import { syntaxProblem } from './syntax-problem.ts';
 
-/** Python in the layout of Ruff, which is that of Black. To be imported when it is asked for: the formatter is
- *  large.
- *  @throws Error that says where the text is no Python */
+/** Formats Python with Ruff, in the style of Black. Import this module dynamically: the formatter is large.
+ *  @throws Error with the location of a syntax error */
 export async function formatPython(text: string): Promise<string> {
   await init();
   try {

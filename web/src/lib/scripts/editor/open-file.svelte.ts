@@ -4,20 +4,20 @@ import type { FileContent } from './api.ts';
 import { editorState } from './editor-state.ts';
 import { replacement } from './replacement.ts';
 
-/** A file in the editor: what is saved, what is edited, and whether they differ. */
+/** A file in the editor, with its saved and edited content. */
 export class OpenFile {
   readonly path: string;
   readonly readOnly: boolean;
-  /** True when the content is no text and cannot be edited here. */
+  /** True if the content is binary and cannot be edited here. */
   readonly binary: boolean;
   dirty = $state(false);
   saving = $state(false);
-  /** Grows when the content was replaced from outside, so that the view shows it. */
+  /** Increases when the content was replaced from outside, so that the view shows it. */
   replaced = $state(0);
-  /** `ETag` of the content that is saved; null when the server gave none. */
+  /** `ETag` of the saved content; null if the server sent none. */
   etag: string | null;
   state: EditorState;
-  /** Where it is on the screen; null while another file is. */
+  /** The view that shows the file; null while another file is shown. */
   view: EditorView | null = null;
   #saved: EditorState['doc'];
 
@@ -30,36 +30,36 @@ export class OpenFile {
     this.#saved = this.state.doc;
   }
 
-  /** Whether its layout can be made anew. */
+  /** Whether it can be formatted. */
   get formats(): boolean {
     return !this.readOnly && this.path.endsWith('.py');
   }
 
-  /** The edited text, with the file's own line ends. */
+  /** The edited text, with the line endings of the file. */
   get text(): string {
     return this.state.sliceDoc();
   }
 
-  /** Whether `text` is what this editor last knew to be saved. */
+  /** Whether `text` is the last known saved content. */
   isSavedText(text: string): boolean {
     return this.#saved.eq(this.#stateOf(text).doc);
   }
 
-  /** Notes that `doc` is saved; what was typed while it was on its way stays unsaved. */
+  /** Records that `doc` is saved. Later edits remain unsaved. */
   markSaved(doc: EditorState['doc'], etag: string | null): void {
     this.#saved = doc;
     this.etag = etag;
     this.dirty = !this.state.doc.eq(doc);
   }
 
-  /** Throws the edits away for what somebody else saved. */
+  /** Replaces the edits by the content that another user has saved. */
   replace(content: FileContent): void {
     this.state = this.#stateOf(content.text ?? '');
     this.markSaved(this.state.doc, content.etag);
     this.replaced += 1;
   }
 
-  /** Changes the text as if it had been typed, so that undo brings it back.
+  /** Changes the text as if it had been typed, so that it can be undone.
    *  @param text with line feeds */
   rewrite(text: string): void {
     this.view?.dispatch(replacement(this.state, text));

@@ -6,13 +6,13 @@ import { listFiles } from '../api.ts';
 import { deleteFile, moveFile, readFile, writeFile, type FileContent } from './api.ts';
 import { OpenFile } from './open-file.svelte.ts';
 
-/** Somebody else saved the file meanwhile; `theirs` is null when they deleted it. */
+/** Another user has saved the file meanwhile; `theirs` is null if it was deleted. */
 export interface Conflict {
   file: OpenFile;
   theirs: FileContent | null;
 }
 
-/** The files of one script as they are edited. */
+/** The files of one script in the editor. */
 export class Project {
   readonly scriptId: string;
   readonly readOnly: boolean;
@@ -28,7 +28,7 @@ export class Project {
     this.readOnly = readOnly;
   }
 
-  /** In the order in which they were opened. */
+  /** In opening order. */
   get openFiles(): OpenFile[] {
     return [...this.#open.values()];
   }
@@ -41,7 +41,7 @@ export class Project {
     return this.#open.get(path)?.dirty ?? false;
   }
 
-  /** Lists the files and shows the start file, or the first one. */
+  /** Lists the files and shows the entrypoint, or the first file. */
   async load(entrypoint: string): Promise<void> {
     if (this.loaded) return;
     try {
@@ -56,13 +56,13 @@ export class Project {
     this.loaded = true;
   }
 
-  /** Tries again what failed. */
+  /** Retries a failed load. */
   async reload(entrypoint: string): Promise<void> {
     this.loaded = false;
     await this.load(entrypoint);
   }
 
-  /** Opens a file, or goes back to it with its edits. */
+  /** Opens a file, or returns to it with its edits. */
   async show(path: string): Promise<void> {
     let file = this.#open.get(path);
     if (!file) {
@@ -74,7 +74,7 @@ export class Project {
     this.active = file;
   }
 
-  /** Takes a file from the editor, with what is not saved; its neighbour is shown then. */
+  /** Closes a file, including unsaved edits, and shows its neighbour. */
   close(file: OpenFile): void {
     const open = this.openFiles;
     const at = open.indexOf(file);
@@ -82,22 +82,22 @@ export class Project {
     if (this.active === file) this.active = open[at + 1] ?? open[at - 1] ?? null;
   }
 
-  /** Makes a file and shows it. */
+  /** Creates a file and shows it. */
   async create(path: string, content: string | Blob = ''): Promise<void> {
     await writeFile(this.scriptId, path, content, null);
     await this.#filesChanged();
     await this.show(path);
   }
 
-  /** Gives a file another path. What is edited in it must be saved.
-   *  @throws ApiError 409 when there is a file, 412 when it has conflicting changes */
+  /** Moves a file. Its edits must be saved.
+   *  @throws ApiError 409 if the path exists, 412 after conflicting changes */
   async move(path: string, to: string): Promise<void> {
     await moveFile(this.scriptId, path, to, this.#open.get(path)?.etag ?? null);
     await this.#leave(path);
     await this.show(to);
   }
 
-  /** @throws ApiError 409 for the last file, 412 when it has conflicting changes */
+  /** @throws ApiError 409 for the last file, 412 after conflicting changes */
   async remove(path: string): Promise<void> {
     await deleteFile(this.scriptId, path, this.#open.get(path)?.etag ?? null);
     await this.#leave(path);
@@ -105,9 +105,9 @@ export class Project {
     if (!this.active && first) await this.show(first.path);
   }
 
-  /** Saves every changed file.
-   *  @returns false when a conflict waits for an answer
-   *  @throws ApiError when the server refuses, such as for the quota */
+  /** Saves all changed files.
+   *  @returns false if a conflict must be resolved
+   *  @throws ApiError if the server refuses, such as for the quota */
   async saveAll(): Promise<boolean> {
     for (const file of this.dirtyFiles) {
       await this.#save(file);
@@ -116,13 +116,13 @@ export class Project {
     return true;
   }
 
-  /** Answers a conflict: their text replaces the edits. */
+  /** Resolves a conflict: the saved content replaces the edits. */
   takeTheirs(): void {
     if (this.conflict?.theirs) this.conflict.file.replace(this.conflict.theirs);
     this.conflict = null;
   }
 
-  /** Answers a conflict: the edits replace their text, unless it has changed once more. */
+  /** Resolves a conflict: the edits replace the saved content, unless it has changed again. */
   async overwrite(): Promise<void> {
     const conflict = this.conflict;
     if (!conflict) return;
@@ -157,7 +157,7 @@ export class Project {
     file.markSaved(doc, await writeFile(this.scriptId, file.path, file.text, file.etag));
   }
 
-  /** A 412 over content that nobody changed (only its version) is no conflict: it is sent again. */
+  /** A 412 with unchanged content (only the version changed) is not a conflict: the request is sent again. */
   async #onRefused(file: OpenFile, error: unknown): Promise<void> {
     if (!(error instanceof ApiError) || error.status !== 412) throw error;
     const theirs = await readFile(this.scriptId, file.path).catch((reason: unknown) => {

@@ -1,8 +1,8 @@
 import { Text, type EditorState, type TransactionSpec } from '@codemirror/state';
 
-/** What makes a document the given text, as one step that can be undone: only what differs is replaced, and the
- *  cursor stays in its line.
- *  @param text with line feeds, whatever the document's line ends are */
+/** The transaction that changes a document to the given text as one undoable step. It replaces only the differences,
+ *  and the cursor stays in its line.
+ *  @param text with line feeds, regardless of the document's line endings */
 export function replacement(state: EditorState, text: string): TransactionSpec {
   const before = state.doc.sliceString(0);
   const start = sharedStart(before, text);

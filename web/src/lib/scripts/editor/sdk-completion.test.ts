@@ -8,7 +8,7 @@ function offeredAt(doc: string): string[] {
   return (completeSdk(context)?.options ?? []).map(({ label }) => label);
 }
 
-test('behind “platform.” its calls are offered, and behind a part of it those of the part', () => {
+test('offers the calls of “platform.” and of its parts', () => {
   expect(offeredAt('x = platform.')).toContain('secrets');
   expect(offeredAt('platform.sec')).toContain('secrets');
   expect(offeredAt('platform.state.')).toEqual(['get', 'set', 'delete']);

@@ -1,6 +1,6 @@
 import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete';
 
-/** What stands behind a dot of `platform`, by what stands before it: a call or a value, and what it does. */
+/** The members of `platform` and its parts, each with a description. */
 const members: Readonly<Record<string, readonly (readonly [label: string, info: string])[]>> = {
   platform: [
     ['params', 'Parameters of the run'],
@@ -11,6 +11,7 @@ const members: Readonly<Record<string, readonly (readonly [label: string, info: 
     ['is_local', 'Whether the script runs outside the platform'],
     ['output(value)', 'Sets the output of the run'],
     ['progress(fraction, text="")', 'Reports progress, from 0 to 1'],
+    ['span(name)', 'Shows the following block in the timeline: with platform.span("fetch"):'],
     ['notify(message, level="info")', "Notifies the users of the script's group"],
     ['run(script_id, params=None)', 'Starts a script of the same group'],
     ['secrets', 'Secrets of the script'],
@@ -38,8 +39,7 @@ const members: Readonly<Record<string, readonly (readonly [label: string, info: 
   ],
 };
 
-/** Completes the calls of the package `orchestrator`, where its object is called `platform` as everywhere in
- *  its documentation. */
+/** Completes the calls of the `orchestrator` package on an object called `platform`, as in its documentation. */
 export function completeSdk(context: CompletionContext): CompletionResult | null {
   const before = context.matchBefore(/\bplatform(\.\w+)?\.\w*$/);
   if (before === null) return null;
@@ -49,7 +49,7 @@ export function completeSdk(context: CompletionContext): CompletionResult | null
     displayLabel: label,
     info,
     type: label.includes('(') ? 'method' : 'property',
-    // Before Python's own names, which are offered everywhere.
+    // Above Python's own names, which are always offered.
     boost: 99,
   }));
   return { from: before.from + dot + 1, options, validFor: /^\w*$/ };

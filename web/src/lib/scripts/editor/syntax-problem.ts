@@ -1,4 +1,4 @@
-/** What the formatter says of a text that is no Python, with the line and the column in the place of bytes.
+/** The formatter's message for invalid Python, with line and column instead of byte offsets.
  *  @param message such as "Expected ')' at byte range 11..12" */
 export function syntaxProblem(text: string, message: string): string {
   const match = /^(.*) at byte range (\d+)\.\.\d+$/s.exec(message);

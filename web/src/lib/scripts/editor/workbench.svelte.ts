@@ -5,10 +5,10 @@ import { LiveRun } from '#lib/runs/stream/live-run.svelte.ts';
 import { toastDone, toastError } from '#lib/ui/toasts.ts';
 import { Project } from './project.svelte.ts';
 
-/** What a person does with one script: edit, save, run and read the log, on one page. */
+/** The state of a script's page: edit, save, run and read the log. */
 export class Workbench {
   readonly project: Project;
-  /** The run whose log is open beneath the editor. */
+  /** The run whose log is open next to the editor. */
   live = $state.raw<LiveRun | null>(null);
   starting = $state(false);
   formatting = $state(false);
@@ -17,14 +17,14 @@ export class Workbench {
     this.project = new Project(scriptId, readOnly);
   }
 
-  /** Saves every changed file and tells how it went. */
+  /** Saves all changed files and reports the outcome. */
   async save(): Promise<void> {
     const count = this.project.dirtyFiles.length;
     if (count > 0 && (await this.#saved()))
       toastDone(count === 1 ? 'Saved' : `${count} files saved`);
   }
 
-  /** Lays the open file out anew, where it is Python; one that is not right is left as it is. */
+  /** Formats the open file if it is Python; invalid Python is unchanged. */
   async format(): Promise<void> {
     const file = this.project.active;
     if (!file?.formats || this.formatting) return;
@@ -33,7 +33,7 @@ export class Workbench {
       const { doc } = file.state;
       const { formatPython } = await import('./format-python.ts');
       const text = await formatPython(doc.sliceString(0));
-      // What was typed meanwhile is worth more.
+      // Later edits take precedence.
       if (file.state.doc.eq(doc)) file.rewrite(text);
       if (file.state.doc.eq(doc)) toastDone('Already formatted');
     } catch (error) {
@@ -43,7 +43,7 @@ export class Workbench {
     }
   }
 
-  /** Saves, then runs what was saved, and opens its log. */
+  /** Saves, starts a run, and opens its log. */
   async run(params?: Record<string, unknown>): Promise<void> {
     if (this.starting) return;
     this.starting = true;
@@ -58,7 +58,7 @@ export class Workbench {
     }
   }
 
-  /** Whether everything is saved now; says why where it is not. */
+  /** Whether everything is saved; otherwise it shows the reason. */
   async #saved(): Promise<boolean> {
     try {
       return await this.project.saveAll();
@@ -69,5 +69,5 @@ export class Workbench {
   }
 }
 
-/** Lets the pages of one script share its workbench. */
+/** Shares the workbench between the pages of one script. */
 export const [getWorkbench, setWorkbench] = createContext<() => Workbench>();

@@ -11,6 +11,7 @@ const before = draftOf({
   python: null,
   start_mode: 'warm',
   listen_ports: [],
+  runs_on: [],
   keep_alive: false,
   max_concurrent_runs: 1,
   storage_quota_bytes: 104_857_600,
@@ -29,11 +30,11 @@ const before = draftOf({
   retry: { max_attempts: 1, backoff_seconds: 10, backoff_factor: 2, max_backoff_seconds: 3600 },
 } as unknown as Script);
 
-test('an untouched form patches nothing', () => {
+test('sends nothing for an unchanged form', () => {
   expect(patchOf(before, { ...before })).toEqual({});
 });
 
-test('only what differs is sent, and an emptied limit is lifted', () => {
+test('sends only the differences, and removes an emptied limit', () => {
   const draft = { ...before, name: ' New name ', memoryMib: 1.5, wallClockSeconds: null };
   expect(patchOf(before, draft)).toEqual({
     name: 'New name',
@@ -41,14 +42,14 @@ test('only what differs is sent, and an emptied limit is lifted', () => {
   });
 });
 
-test('variables are set, changed and taken away; their values may hold what they like', () => {
+test('sets, changes and removes variables with any values', () => {
   const environment = 'TZ=UTC\nURL=https://example.com/?a=b\n\n';
   expect(patchOf(before, { ...before, environment })).toEqual({
     environment: { TZ: 'UTC', URL: 'https://example.com/?a=b', EMPTY: null },
   });
 });
 
-test('tags, retries and the schema of the parameters are sent as they are wanted', () => {
+test('sends tags, retries and the parameter schema', () => {
   const parametersSchema = '{"type": "object"}';
   const draft = { ...before, tags: 'a, b ,,a', maxAttempts: 3, python: '3.12', parametersSchema };
   expect(patchOf(before, draft)).toEqual({
@@ -63,11 +64,14 @@ test('tags, retries and the schema of the parameters are sent as they are wanted
   });
 });
 
-test.each(['not a variable', '=x', 'A B=c'])('“%s” is told to be no variable', (environment) => {
+test.each(['not a variable', '=x', 'A B=c'])('refuses “%s” as a variable', (environment) => {
   expect(draftProblems({ ...before, environment }).environment).toContain('NAME=value');
 });
 
-test('listen ports are sent as numbers, each once', () => {
+test('sends labels and listen ports as lists, without repeats', () => {
+  expect(patchOf(before, { ...before, runsOn: 'gpu, zone-b ,gpu' })).toEqual({
+    runs_on: ['gpu', 'zone-b'],
+  });
   expect(patchOf(before, { ...before, listenPorts: ' 8000,0, 8000 ' })).toEqual({
     listen_ports: [8000, 0],
   });
@@ -80,10 +84,10 @@ test.each(['http', '80', '65536', '-1', '8000 9000', '1e4'])(
   },
 );
 
-test.each(['[]', '1', '{', 'object'])('%s is told to be no schema', (parametersSchema) => {
+test.each(['[]', '1', '{', 'object'])('refuses %s as a schema', (parametersSchema) => {
   expect(draftProblems({ ...before, parametersSchema })).toHaveProperty('parametersSchema');
 });
 
-test('what is right has no problem', () => {
+test('reports no problems for valid settings', () => {
   expect(draftProblems(before)).toEqual({});
 });

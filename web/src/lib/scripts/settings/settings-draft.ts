@@ -3,7 +3,7 @@ import type { ScriptPatch } from '../api.ts';
 
 const mebibyte = 1024 * 1024;
 
-/** The settings of a script as the form shows them. An empty limit is no limit. */
+/** The settings of a script in the form. An empty limit means no limit. */
 export interface SettingsDraft {
   name: string;
   description: string;
@@ -16,6 +16,8 @@ export interface SettingsDraft {
   startMode: Script['start_mode'];
   /** Separated by commas. */
   listenPorts: string;
+  /** Separated by commas. */
+  runsOn: string;
   keepAlive: boolean;
   maxConcurrentRuns: number | null;
   storageQuotaMib: number | null;
@@ -31,7 +33,7 @@ export interface SettingsDraft {
   backoffSeconds: number | null;
   backoffFactor: number | null;
   maxBackoffSeconds: number | null;
-  /** One `NAME=value` a line. */
+  /** One `NAME=value` per line. */
   environment: string;
   /** JSON; empty for none. */
   parametersSchema: string;
@@ -49,6 +51,7 @@ export function draftOf(script: Script): SettingsDraft {
     python: script.python ?? '',
     startMode: script.start_mode,
     listenPorts: script.listen_ports.join(', '),
+    runsOn: script.runs_on.join(', '),
     keepAlive: script.keep_alive,
     maxConcurrentRuns: script.max_concurrent_runs,
     storageQuotaMib: mib(script.storage_quota_bytes),
@@ -72,7 +75,7 @@ export function draftOf(script: Script): SettingsDraft {
   };
 }
 
-/** Why what was written in a field cannot be sent; empty when all can. */
+/** The error of each invalid field; empty without errors. */
 export function draftProblems(draft: SettingsDraft): {
   environment?: string;
   listenPorts?: string;
@@ -91,8 +94,8 @@ export function draftProblems(draft: SettingsDraft): {
   };
 }
 
-/** The merge patch that leads from `before` to `draft`; empty when nothing differs.
- *  @param draft without problems */
+/** The merge patch from `before` to `draft`; empty without changes.
+ *  @param draft without errors */
 export function patchOf(before: SettingsDraft, draft: SettingsDraft): ScriptPatch {
   const [old, wanted] = [settingsOf(before), settingsOf(draft)];
   const parts = { limits: {}, retry: {}, environment: {} };
@@ -118,6 +121,7 @@ function settingsOf(draft: SettingsDraft) {
     python: draft.python.trim() || null,
     start_mode: draft.startMode,
     listen_ports: itemsOf(draft.listenPorts).map(Number),
+    runs_on: itemsOf(draft.runsOn),
     keep_alive: draft.keepAlive,
     max_concurrent_runs: draft.maxConcurrentRuns ?? 1,
     storage_quota_bytes: bytes(draft.storageQuotaMib) ?? 0,
@@ -147,7 +151,7 @@ function settingsOf(draft: SettingsDraft) {
   };
 }
 
-/** What `wanted` has otherwise; null for what it has no more. */
+/** The entries of `wanted` that differ; null for removed ones. */
 function differing<Fields extends Record<string, unknown>>(before: Fields, wanted: Fields): object {
   const names = new Set([...Object.keys(before), ...Object.keys(wanted)]);
   const changed = [...names].filter(
@@ -156,7 +160,7 @@ function differing<Fields extends Record<string, unknown>>(before: Fields, wante
   return Object.fromEntries(changed.map((name) => [name, wanted[name] ?? null]));
 }
 
-/** What stands between commas, each once. */
+/** The values between commas, without repeats. */
 function itemsOf(text: string): string[] {
   return [...new Set(text.split(',').map((item) => item.trim()))].filter((item) => item !== '');
 }

@@ -1,8 +1,8 @@
-/** Colors of the page as the drawing library understands them: it knows `rgba()`, the page is written in
- *  `oklch()`. The browser itself does the conversion, by painting a pixel. */
+/** Converts the colors of the page, written in `oklch()`, to `rgba()` for the drawing library. The browser converts
+ *  them by painting a pixel. */
 const pixel = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
 
-/** @param property a custom property that holds a color */
+/** @param property a custom property with a color */
 export function colorOf(element: Element, property: string): string {
   const color = getComputedStyle(element).getPropertyValue(property).trim();
   if (!pixel) return color;
@@ -13,7 +13,7 @@ export function colorOf(element: Element, property: string): string {
   return `rgba(${red}, ${green}, ${blue}, 1)`;
 }
 
-/** @param color as `colorOf` gives it */
+/** @param color from `colorOf` */
 export function withAlpha(color: string, alpha: number): string {
   return color.replace(/, 1\)$/, `, ${alpha})`);
 }

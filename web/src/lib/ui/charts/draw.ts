@@ -1,5 +1,4 @@
-/** Draws a chart over time. The drawing library comes with this module: import it when there is a chart
- *  to show. */
+/** Draws a chart over time. Import this module dynamically: it includes the drawing library. */
 import {
   BarController,
   BarElement,
@@ -28,9 +27,9 @@ Chart.register(
 );
 
 export interface Drawing {
-  /** Shows other data, or the same in the colors of now. */
+  /** Shows other data, or the same data in the current theme. */
   show(model: ChartModel): void;
-  /** The place on the time axis at so many pixels from the left, and the other way round. */
+  /** Converts a distance from the left in pixels to a time, and back. */
   placeAt(pixels: number): number;
   pixelsAt(place: number): number;
   /** The whole time axis. */
@@ -124,7 +123,7 @@ function ticksAt(places: number[] = []): { value: number }[] {
   return places.map((value) => ({ value }));
 }
 
-/** A point that no line leads to is shown as such. */
+/** A point without neighbours is drawn as a dot. */
 function radiusOf(points: Series['points'], index: number): number {
   const isAlone = points[index - 1]?.[1] == null && points[index + 1]?.[1] == null;
   return isAlone ? 2 : 0;

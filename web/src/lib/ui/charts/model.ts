@@ -1,15 +1,15 @@
-/** What a chart shows, in words that know nothing of how it is drawn. */
+/** The content of a chart, independent of the drawing library. */
 export interface ChartModel {
-  /** Lines for what is measured, stacked bars for what is counted. */
+  /** Lines for measurements, stacked bars for counts. */
   kind: 'lines' | 'bars';
   series: Series[];
-  /** From and to, in the unit of the points; absent: what the points need. */
+  /** Start and end, in the unit of the points; absent: the range of the points. */
   range?: [number, number];
-  /** Places on the time axis that have a text; absent: round numbers. */
+  /** Times with a label; absent: round numbers. */
   ticks?: number[];
-  /** A short text for a place on the time axis. */
+  /** Formats a time for the axis. */
   tickOf: (x: number) => string;
-  /** A longer one for a single point. */
+  /** Formats the time of a single point. */
   titleOf: (x: number) => string;
   valueOf: (y: number) => string;
 }
@@ -18,6 +18,6 @@ export interface Series {
   name: string;
   /** A custom property of the page, such as `--primary`. */
   color: string;
-  /** Place on the time axis and value; null where there is none. */
+  /** Time and value; null for a gap. */
   points: [number, number | null][];
 }

@@ -5,11 +5,11 @@ export interface TimeSelection {
   readonly to: number;
 }
 
-/** A key moves by one of so many parts of the whole. */
+/** One key press moves by this fraction of the chart. */
 const parts = 24;
 
-/** What an arrow key makes of a stretch: it moves, with Shift its end alone does. Where there is none yet, the latest
- *  part is chosen. It stays within the range, and has one part at least.
+/** The selection after an arrow key: it moves, or with Shift only its end. Without a selection, the latest part is
+ *  selected. It stays within the range and has at least one part.
  *  @param by -1 to the left, 1 to the right */
 export function moveSelection(
   stretch: TimeSelection | null,

@@ -1,7 +1,7 @@
 import { untrack } from 'svelte';
 
-/** Has a dialog begin anew each time it opens, and at no other time: what it is about may come anew from the server
- *  while somebody types. Call it where a component is made. */
+/** Resets a dialog each time it opens, and only then: a background reload must not change the form during editing.
+ *  Call this function during component initialization. */
 export function whenOpened(isOpen: () => boolean, begin: () => void): void {
   $effect(() => {
     if (isOpen()) untrack(begin);

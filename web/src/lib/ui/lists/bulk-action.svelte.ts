@@ -1,19 +1,19 @@
-import { doToEach, type Gathered, type Outcome } from './bulk.ts';
+import { doToEach, type Collected, type Outcome } from './bulk.ts';
 
-/** The same done to many: what is meant, how far it is, and what was refused. */
+/** A bulk action: its items, progress and refusals. */
 export class Bulk<Item> {
-  phase = $state.raw<'gathering' | 'asking' | 'working' | 'over'>('gathering');
-  gathered = $state.raw<Gathered<Item>>({ items: [], more: false });
+  phase = $state.raw<'collecting' | 'asking' | 'working' | 'over'>('collecting');
+  collected = $state.raw<Collected<Item>>({ items: [], more: false });
   outcomes = $state.raw<readonly Outcome<Item>[]>([]);
-  /** Why it is not known what is meant. */
+  /** Why the items could not be loaded. */
   failure = $state.raw<unknown>(null);
   readonly #stop = new AbortController();
   readonly refused = $derived(this.outcomes.filter(({ refusal }) => refusal !== null));
 
-  /** Finds out what is meant. */
-  async gather(find: () => Promise<Gathered<Item>>): Promise<void> {
+  /** Loads the items. */
+  async collect(find: () => Promise<Collected<Item>>): Promise<void> {
     try {
-      this.gathered = await find();
+      this.collected = await find();
       this.phase = 'asking';
     } catch (error) {
       this.failure = error;
@@ -22,14 +22,14 @@ export class Bulk<Item> {
 
   async work(one: (item: Item) => Promise<unknown>): Promise<void> {
     this.phase = 'working';
-    await doToEach(this.gathered.items, one, {
+    await doToEach(this.collected.items, one, {
       signal: this.#stop.signal,
       tell: (outcome) => (this.outcomes = [...this.outcomes, outcome]),
     });
     this.phase = 'over';
   }
 
-  /** Begins no more of them. */
+  /** Starts no further items. */
   stop(): void {
     this.#stop.abort();
   }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { doToEach, gatherPages, type Outcome } from './bulk.ts';
+import { doToEach, collectPages, type Outcome } from './bulk.ts';
 
-/** Does it to 1 … count. */
+/** Applies an action to 1 … count. */
 async function done(count: number, one: (item: number, stop: () => void) => Promise<unknown>) {
   const outcomes: Outcome<number>[] = [];
   const stop = new AbortController();
@@ -13,7 +13,7 @@ async function done(count: number, one: (item: number, stop: () => void) => Prom
   return outcomes;
 }
 
-test('each is done once, and what is refused is told with its reason', async () => {
+test('applies the action to each item once, and lists refusals with their reasons', async () => {
   const outcomes = await done(6, (item) =>
     item % 3 === 0 ? Promise.reject(new Error(`not ${item}`)) : Promise.resolve(),
   );
@@ -24,7 +24,7 @@ test('each is done once, and what is refused is told with its reason', async () 
   ]);
 });
 
-test('no more than a few are done at once', async () => {
+test('limits the number of concurrent requests', async () => {
   let now = 0;
   let most = 0;
   await done(20, async () => {
@@ -36,7 +36,7 @@ test('no more than a few are done at once', async () => {
   expect(most).toBe(4);
 });
 
-test('when it is stopped, then no other is begun', async () => {
+test('starts no further item after being stopped', async () => {
   const outcomes = await done(9, (_, stop) => {
     stop();
     return Promise.resolve();
@@ -44,11 +44,11 @@ test('when it is stopped, then no other is begun', async () => {
   expect(outcomes).toEqual([{ item: 1, refusal: null }]);
 });
 
-test('pages are read up to the most', async () => {
+test('reads pages up to the maximum', async () => {
   const load = (cursor: string | null) => {
     const at = Number(cursor ?? 0);
     return Promise.resolve({ items: [at, at + 1], next_cursor: at < 6 ? String(at + 2) : null });
   };
-  expect(await gatherPages(load, 100)).toEqual({ items: [0, 1, 2, 3, 4, 5, 6, 7], more: false });
-  expect(await gatherPages(load, 3)).toEqual({ items: [0, 1, 2], more: true });
+  expect(await collectPages(load, 100)).toEqual({ items: [0, 1, 2, 3, 4, 5, 6, 7], more: false });
+  expect(await collectPages(load, 3)).toEqual({ items: [0, 1, 2], more: true });
 });

@@ -1,18 +1,18 @@
-/** The same done to many, one by one. */
+/** Applies an action to many items, one by one. */
 import { messageOf } from '#lib/api/api-error.ts';
 import type { Page } from '#lib/api/types.ts';
 
-/** As many at once: the server has others to serve. */
+/** The number of concurrent requests, limited to spare the server. */
 const atOnce = 4;
 
 export interface Outcome<Item> {
   item: Item;
-  /** Why it was not done; null where it was. */
+  /** Why the action was refused; null on success. */
   refusal: string | null;
 }
 
-/** Does it to each, in their order, until `signal` is aborted; what was begun is waited for.
- *  @param tell of each, as it ends */
+/** Applies an action to each item in order, until `signal` is aborted. Waits for items in progress.
+ *  @param tell called with each result */
 export async function doToEach<Item>(
   items: readonly Item[],
   one: (item: Item) => Promise<unknown>,
@@ -33,20 +33,20 @@ export async function doToEach<Item>(
   await Promise.all(Array.from({ length: atOnce }, worker));
 }
 
-/** What is meant by a command for many. */
-export interface Gathered<Item> {
+/** The items of a bulk action. */
+export interface Collected<Item> {
   items: readonly Item[];
-  /** Whether there are more than were taken. */
+  /** Whether there are more items than the limit. */
   more: boolean;
-  /** How many were selected to which it cannot be done. */
+  /** How many selected items the action does not apply to. */
   leftOut?: number;
 }
 
-/** All pages of a list, up to so many items. */
-export async function gatherPages<Item>(
+/** Loads all pages of a list, up to a number of items. */
+export async function collectPages<Item>(
   load: (cursor: string | null) => Promise<Page<Item>>,
   most: number,
-): Promise<Gathered<Item>> {
+): Promise<Collected<Item>> {
   const items: Item[] = [];
   let cursor: string | null = null;
   do {

@@ -1,22 +1,22 @@
 import { toggled } from './selection.ts';
 
-/** What is selected in a list that may have more pages than are loaded. */
+/** The selection in a list that may have unloaded pages. */
 export class Selection<Item> {
-  /** All that the list has, also what is not loaded. */
+  /** Whether all items are selected, including unloaded ones. */
   everything = $state(false);
   #ids = $state.raw<ReadonlySet<string>>(new Set());
   readonly #shown: () => readonly Item[];
   readonly #idOf: (item: Item) => string;
-  /** Where a range begins. */
+  /** The start of a range. */
   #anchor: string | undefined;
 
-  /** @param shown what is loaded, in the order of the list */
+  /** @param shown the loaded items, in list order */
   constructor(shown: () => readonly Item[], idOf: (item: Item) => string) {
     this.#shown = shown;
     this.#idOf = idOf;
   }
 
-  /** What is selected of what is loaded. What has left the list is selected no longer. */
+  /** The selected loaded items. Items that left the list are no longer selected. */
   get items(): readonly Item[] {
     return this.#shown().filter((item) => this.has(this.#idOf(item)));
   }
@@ -25,7 +25,7 @@ export class Selection<Item> {
     return this.items.length > 0;
   }
 
-  /** Whether all that is loaded is selected. */
+  /** Whether all loaded items are selected. */
   get whole(): boolean {
     return this.any && this.items.length === this.#shown().length;
   }
@@ -34,16 +34,16 @@ export class Selection<Item> {
     return this.everything || this.#ids.has(id);
   }
 
-  /** Selects or leaves out one, or with `range` all from the one before to it. */
+  /** Toggles an item, or with `range` all items from the previous one. */
   toggle(id: string, range = false): void {
-    // What is left out of everything leaves what is loaded.
+    // Deselecting one of all items keeps only the loaded ones.
     if (this.everything) this.all();
     const ids = this.#shown().map(this.#idOf);
     this.#ids = toggled(this.#ids, ids, id, range ? this.#anchor : undefined);
     this.#anchor = id;
   }
 
-  /** Selects what is loaded. */
+  /** Selects the loaded items. */
   all(): void {
     this.everything = false;
     this.#ids = new Set(this.#shown().map(this.#idOf));

@@ -5,16 +5,16 @@ const shown = ['a', 'b', 'c', 'd', 'e'];
 const after = (selected: string[], id: string, anchor?: string) =>
   [...toggled(new Set(selected), shown, id, anchor)].toSorted();
 
-test('one is selected, and left out again', () => {
+test('selects and deselects an item', () => {
   expect(after(['a'], 'b')).toEqual(['a', 'b']);
   expect(after(['a', 'b'], 'b')).toEqual(['a']);
 });
 
-test('a range reaches from the one before, in either direction', () => {
+test('extends a range from the previous item, in either direction', () => {
   expect(after(['d'], 'b', 'd')).toEqual(['b', 'c', 'd']);
   expect(after(['a', 'b', 'c', 'd'], 'd', 'b')).toEqual(['a']);
 });
 
-test('a range whose beginning has left the list is one', () => {
+test('selects a single item when the start of the range has left the list', () => {
   expect(after(['gone'], 'c', 'gone')).toEqual(['c', 'gone']);
 });

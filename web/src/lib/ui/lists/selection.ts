@@ -1,7 +1,6 @@
-/** Ids that are selected, with one of them selected or left out; with a range, all from the one that was
- *  clicked before to it.
- *  @param shown ids in the order of the list
- *  @param anchor the one before; `undefined` for none */
+/** The selected ids after toggling an item, or with a range, all items from the previous one.
+ *  @param shown ids in list order
+ *  @param anchor the previously toggled item; `undefined` for none */
 export function toggled(
   selected: ReadonlySet<string>,
   shown: readonly string[],

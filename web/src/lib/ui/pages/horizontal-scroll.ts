@@ -1,5 +1,5 @@
-/** Attachment of what scrolls sideways. `data-beyond` names the edges beyond which there is more, where app.css fades it
- *  out; what is open of it (`aria-current`) comes into view. */
+/** Attachment for horizontally scrolling elements. `data-beyond` names the edges with hidden content, where app.css
+ *  fades it out. The current item (`aria-current`) scrolls into view. */
 export function horizontalScroll(node: HTMLElement): () => void {
   function tell(): void {
     const { scrollLeft, scrollWidth, clientWidth } = node;
@@ -10,7 +10,7 @@ export function horizontalScroll(node: HTMLElement): () => void {
   function showOpen(): void {
     const open = node.querySelector('[aria-current]')?.getBoundingClientRect();
     const own = node.getBoundingClientRect();
-    // Not scrollIntoView, which moves the page too.
+    // Not scrollIntoView, which also scrolls the page.
     if (open) node.scrollLeft += open.left - own.left - (own.width - open.width) / 2;
     tell();
   }

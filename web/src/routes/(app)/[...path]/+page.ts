@@ -1,4 +1,4 @@
 import { error } from '@sveltejs/kit';
 
-/** An address that no page has: told inside the dashboard, so that the menu leads on. */
+/** An unknown URL: reported inside the dashboard, with its menu. */
 export const load = (): never => error(404, 'Page not found.');

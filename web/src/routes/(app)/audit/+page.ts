@@ -5,7 +5,7 @@ import type { PageLoad } from './$types';
 
 const names = ['actor', 'action', 'resource', 'outcome', 'from', 'to', 'position'] as const;
 
-/** The filter is the address, so that it can be shared and survives a reload. */
+/** The URL contains the filter, so that it can be shared and survives a reload. */
 export const load: PageLoad = async ({ url, parent }): Promise<{ filter: AuditFilter }> => {
   await requireRight(parent, 'audit.read');
   return { filter: readFilters(url.searchParams, names) as AuditFilter };

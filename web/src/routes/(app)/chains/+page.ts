@@ -1,7 +1,7 @@
 import { requireRight } from '#lib/session/require-right.ts';
 import type { PageLoad } from './$types';
 
-/** Which chain is told of is in the address. */
+/** The URL contains the selected chain. */
 export const load: PageLoad = async ({ url, parent }): Promise<{ chosen: string | null }> => {
   await requireRight(parent, 'chains.manage');
   return { chosen: url.searchParams.get('chain') };

@@ -4,17 +4,17 @@ import type { PageLoad } from './$types';
 interface Look {
   /** A time or the position of an event; null: now. */
   at: string | null;
-  /** The stretch of the time line; null: all of it. */
+  /** The visible range of the time line; null: all of it. */
   from: string | null;
   to: string | null;
-  /** Whose events are shown; null: everybody's. */
+  /** The actor whose events are shown; null: all. */
   actor: string | null;
 }
 
 const isMoment = (text: string): boolean => /^\d{1,15}$/.test(text) || isTime(text);
 const isTime = (text: string): boolean => !Number.isNaN(Date.parse(text));
 
-/** The moment and the filters are the address, so that somebody else can be shown the same. */
+/** The URL contains the time and the filters, so that it can be shared. */
 export const load: PageLoad = async ({ url, parent }): Promise<{ look: Look }> => {
   await requireRight(parent, 'audit.read');
   const read = (name: string, isValid: (text: string) => boolean): string | null => {

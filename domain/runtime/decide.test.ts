@@ -1,0 +1,21 @@
+import { given } from '#domain/testing/given.ts';
+import { test } from 'vitest';
+import { runtimeAggregate } from './decide.ts';
+
+const id = { runtimeId: 'runtime-1' };
+const drain = { type: 'DrainRuntime', ...id } as const;
+const resume = { type: 'ResumeRuntime', ...id } as const;
+const drained = { type: 'RuntimeDrained', data: id } as const;
+const resumed = { type: 'RuntimeResumed', data: id } as const;
+
+test('an active runtime is drained once; resuming changes nothing', () => {
+  given(runtimeAggregate).when(drain).thenRecords(drained);
+  given(runtimeAggregate).when(resume).thenRecordsNothing();
+  given(runtimeAggregate, drained).when(drain).thenRecordsNothing();
+});
+
+test('a drained runtime is resumed once, and can be drained again', () => {
+  given(runtimeAggregate, drained).when(resume).thenRecords(resumed);
+  given(runtimeAggregate, drained, resumed).when(resume).thenRecordsNothing();
+  given(runtimeAggregate, drained, resumed).when(drain).thenRecords(drained);
+});

@@ -1,0 +1,44 @@
+/** The timeline of a run. */
+import type { Recorded } from '#domain/aggregates.ts';
+import type { RunEvent } from '#domain/run/events.ts';
+import { readStream } from '#infra/postgres/event-store/event-store.ts';
+import { readSpans } from '#infra/postgres/logs/run-spans.ts';
+import { visibleRun } from '../access/visibility.ts';
+import { operation, type Operation } from '../http/operation.ts';
+import { notFound } from '../http/problem.ts';
+import { json } from '../http/reply.ts';
+import { pathParameters } from '../http/schema.ts';
+import { RunSpanItems } from './span-schema.ts';
+import { platformSpans, scriptSpanJson } from './spans.ts';
+
+const listSpans = operation({
+  method: 'get',
+  path: '/api/v1/runs/{run_id}/spans',
+  operationId: 'listRunSpans',
+  summary: 'List the spans of a run: steps of the platform, then spans of the script',
+  description:
+    'The steps of the platform are computed from the events of the run. The script records its own spans with ' +
+    '`platform.span`, at most 1000 per run. The WebSocket `/ws/runs/{run_id}` sends changed spans as ' +
+    '`{"type": "span", …}`.',
+  tag: 'Runs',
+  access: { right: 'runs.read' },
+  parameters: { run_id: pathParameters.runId },
+  responses: { 200: { description: 'All spans, by start.', schema: RunSpanItems } },
+  handle: async ({ principal, parameters: { run_id } }, { database, readModels }) => {
+    const run = await visibleRun(principal, run_id, readModels);
+    if (run === undefined) return notFound;
+    const [events, stored] = await Promise.all([
+      readStream(database, `run-${run_id}`, 1),
+      readSpans(database, [run_id]),
+    ]);
+    const hasEnded = run.finished_at !== null;
+    return json(200, {
+      items: [
+        ...platformSpans(events as readonly Recorded<RunEvent>[]),
+        ...stored.map((span) => scriptSpanJson(span, hasEnded)),
+      ],
+    });
+  },
+});
+
+export const spanOperations: readonly Operation[] = [listSpans];

@@ -1,0 +1,107 @@
+import type { Bus } from '#domain/ports/bus.ts';
+import type { Clock } from '#domain/ports/clock.ts';
+import type { Queryable } from '#infra/postgres/database.ts';
+import { saveSpans, type ScriptSpan, type SpanValue } from '#infra/postgres/logs/run-spans.ts';
+import { storable } from '#services/shared/line-splitter.ts';
+import { recordScriptSpan } from '#services/shared/tracing/run-spans.ts';
+import type { Tracing } from '#services/shared/tracing/tracing.ts';
+import Type, { type Static } from 'typebox';
+import { answered, refused, sdkCall, type SdkCalls, type SdkContext } from '../call.ts';
+import { maskedValue } from './json.ts';
+
+/** Maximum number of spans of a run. */
+const maxSpans = 1000;
+const maxAttributesBytes = 4096;
+
+const SpanId = Type.String({ pattern: '^[0-9a-f]{16}$' });
+const Milliseconds = Type.Number({ minimum: 0, maximum: 1e14 });
+const Attribute = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]);
+
+const GivenSpan = Type.Object(
+  {
+    id: SpanId,
+    parent_id: Type.Union([SpanId, Type.Null()]),
+    name: Type.String({ minLength: 1, maxLength: 200 }),
+    // By the clock of the script, since 1970.
+    started_at: Milliseconds,
+    ended_at: Type.Union([Milliseconds, Type.Null()]),
+    failed: Type.Boolean(),
+    attributes: Type.Record(Type.String(), Attribute, { maxProperties: 32 }),
+  },
+  { additionalProperties: false },
+);
+type GivenSpan = Static<typeof GivenSpan>;
+
+export interface SpanCallsDeps {
+  readonly database: Queryable;
+  readonly bus: Pick<Bus, 'publish'>;
+  readonly clock: Clock;
+  readonly tracing: Tracing | undefined;
+}
+
+/** The spans of a run. The script is not trusted: times are limited to the duration of the run, and names and
+ *  attributes are bounded, and masked as in the log. */
+export function spanCalls({ database, bus, clock, tracing }: SpanCallsDeps): SdkCalls {
+  /** The spans of each run, and whether they have ended. A run has one context. */
+  const known = new WeakMap<SdkContext, Map<string, boolean>>();
+  return {
+    spans: sdkCall({
+      arguments: Type.Object(
+        { spans: Type.Array(GivenSpan, { minItems: 1, maxItems: 50 }) },
+        { additionalProperties: false },
+      ),
+      handle: async ({ spans: given }, context) => {
+        const tooLarge = given.find(
+          ({ attributes }) => Buffer.byteLength(JSON.stringify(attributes)) > maxAttributesBytes,
+        );
+        if (tooLarge) {
+          return refused(
+            'limit_reached',
+            `The attributes of a span exceed ${maxAttributesBytes} bytes as JSON.`,
+          );
+        }
+        const spansOfRun = known.get(context) ?? new Map<string, boolean>();
+        known.set(context, spansOfRun);
+        const taken = new Map<string, ScriptSpan>();
+        let dropped = 0;
+        for (const span of given) {
+          const isKnown = spansOfRun.has(span.id);
+          if (!isKnown && spansOfRun.size >= maxSpans) {
+            dropped += 1;
+            continue;
+          }
+          if (spansOfRun.get(span.id) === true) continue;
+          spansOfRun.set(span.id, span.ended_at !== null);
+          taken.set(span.id, takenSpan(span, context, clock));
+        }
+        if (taken.size > 0) {
+          const { runId } = context.run;
+          await saveSpans(database, runId, [...taken.values()]);
+          bus.publish({ topic: 'spans', runId });
+          for (const span of taken.values()) {
+            if (tracing) recordScriptSpan(tracing, context.run, span);
+          }
+        }
+        return answered({ dropped });
+      },
+    }),
+  };
+}
+
+function takenSpan(span: GivenSpan, { run, log }: SdkContext, clock: Clock): ScriptSpan {
+  const now = clock.now().getTime();
+  const offset = now - Date.now();
+  const within = (ms: number, earliest: number) =>
+    new Date(Math.min(now, Math.max(earliest, Math.round(ms + offset))));
+  const startedAt = within(span.started_at, run.queuedAt.getTime());
+  const shown = (text: string) => log.masked(storable(text));
+  return {
+    spanId: span.id,
+    parentId: span.parent_id,
+    name: shown(span.name),
+    startedAt,
+    endedAt: span.ended_at === null ? null : within(span.ended_at, startedAt.getTime()),
+    failed: span.failed,
+    attributes: maskedValue(span.attributes, shown) as Readonly<Record<string, SpanValue>>,
+  };
+}

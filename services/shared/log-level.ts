@@ -1,0 +1,157 @@
+/** The level of a log line, from the formats that logging libraries write. Pure.
+ *  A wrong level is worse than none: text that only mentions a level has no level. */
+import type { LogLevel } from '#domain/ports/run-logs.ts';
+
+/** Formats put the level near the start of a line. */
+const MAX_HEAD_LENGTH = 240;
+/** Longer records are not parsed. */
+const MAX_JSON_LENGTH = 16 * 1024;
+
+const names: Readonly<Record<string, LogLevel>> = {
+  trace: 'debug',
+  debug: 'debug',
+  dbg: 'debug',
+  info: 'info',
+  information: 'info',
+  notice: 'info',
+  success: 'info',
+  warn: 'warning',
+  warning: 'warning',
+  err: 'error',
+  error: 'error',
+  crit: 'critical',
+  critical: 'critical',
+  fatal: 'critical',
+  panic: 'critical',
+  alert: 'critical',
+  emergency: 'critical',
+};
+
+const WORD = 'TRACE|DEBUG|INFO|NOTICE|SUCCESS|WARN|WARNING|ERROR|CRITICAL|FATAL';
+const DATE = String.raw`\d{2,4}[-/]\d\d[-/]\d{2,4}`;
+const CLOCK = String.raw`\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: [AP]M)?`;
+const ZONE = String.raw`(?:Z| ?[+-]\d\d:?\d\d| UTC)?`;
+const TIME = `(?:${DATE}[T ])?${CLOCK}${ZONE}`;
+/** A name or a bracketed value, such as a thread, between the time and the level. */
+const BETWEEN = String.raw`(?:\[[^\]]{1,80}\] +|\([^)]{1,80}\) +|\{[^}]{1,80}\} +|[\w.:-]{1,80} [-|] +)`;
+
+/** For lines that start with a letter or a space. */
+const wordPatterns: readonly RegExp[] = [
+  // WARNING:root:text, INFO:     text, ERROR: text; but not a count such as ERROR: 0.
+  new RegExp(`^(${WORD}):(?!\\s*[\\d.]+%?\\s*$)`),
+  // ERROR - text, INFO | text
+  new RegExp(`^(${WORD}) +[-|] `),
+  // Rich and Python's %(levelname)-8s: padded to eight characters; Rich puts spaces in place of a repeated time.
+  /^(?: {9,})?(INFO(?= {5})|DEBUG(?= {4})|ERROR(?= {4})|WARNING(?= {2})|(?<= {9})CRITICAL(?= ))/,
+  // level=info msg=text, time=… level=warning msg=text
+  /^(?:(?:time|ts|timestamp)=(?:"[^"]{1,40}"|\S{1,40}) )?(?:level|lvl)=(\w{3,11})(?= |$)/,
+];
+/** For lines that start with a digit or a bracket. */
+const timePatterns: readonly RegExp[] = [
+  // 2026-01-01 12:00:00,123 - name - ERROR - text; 12:00:00.123 | INFO | text; [12:00:00] INFO text
+  new RegExp(`^[[(]?${TIME}[\\])]?:?(?: +[-|])? +${BETWEEN}{0,3}(${WORD})(?=[\\s:|\\]-]|$)`),
+  // [INFO] text, [warning  ] text
+  new RegExp(`^\\[(${WORD}) *\\][: -]`, 'i'),
+  // 2026-01-01 12:00:00 [info     ] text; [2026-01-01 12:00:00 +0000] [123] [INFO] text
+  new RegExp(`^[[(]?${TIME}[\\])]? +${BETWEEN}{0,2}?\\[(${WORD}) *\\]`, 'i'),
+  // [2026-01-01 12:00:00,123: INFO/MainProcess] text
+  new RegExp(`^\\[${TIME}: (${WORD})/`),
+];
+
+const glog = /^([DIWEF])\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ \S+:\d+\] /;
+const glogLevels: Readonly<Record<string, LogLevel>> = {
+  D: 'debug',
+  I: 'info',
+  W: 'warning',
+  E: 'error',
+  F: 'critical',
+};
+const pythonWarning = /^\S[^:]*:\d+: [A-Z]\w*Warning: /;
+const traceback = /^ *(?:\+ Exception Group )?Traceback \(most recent call last\):$/;
+/** Every text format matches this near its start; most lines do not. */
+const anyHint =
+  /TRACE|DEBUG|INFO|NOTICE|SUCCESS|WARN|ERROR|CRITICAL|FATAL|Warning: |Traceback|(?:level|lvl)=|\[[A-Za-z]{4,8} *\]|^[DIWEF]\d{4} /;
+// eslint-disable-next-line no-control-regex -- terminal colours begin with ESC
+const colours = /\u001b\[[\d;]*m/g;
+
+/** @param previous level of the line before on the same stream: a traceback belongs to its record */
+export function levelOf(text: string, previous: LogLevel | null): LogLevel | null {
+  const first = text.charCodeAt(0);
+  if (first === 0x7b) return text.endsWith('}') ? levelOfJson(text) : null;
+  const start = text.length > MAX_HEAD_LENGTH ? text.slice(0, MAX_HEAD_LENGTH) : text;
+  if (!anyHint.test(start)) return null;
+  const head = start.includes('\u001b') ? start.replace(colours, '') : start;
+  const patterns = /^[\d[(]/.test(head) ? timePatterns : wordPatterns;
+  for (const pattern of patterns) {
+    const word = pattern.exec(head)?.[1];
+    if (word !== undefined) return named(word);
+  }
+  const letter = glog.exec(head)?.[1];
+  if (letter !== undefined) return glogLevels[letter] ?? null;
+  if (pythonWarning.test(head)) return 'warning';
+  return traceback.test(head) ? (previous ?? 'error') : null;
+}
+
+function named(word: string): LogLevel | null {
+  const name = word.toLowerCase();
+  return Object.hasOwn(names, name) ? (names[name] ?? null) : null;
+}
+
+const jsonHint = /"(?:level|levelname|levelno|level_number|severity|lvl|log\.level|record)"/;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function levelOfJson(text: string): LogLevel | null {
+  if (text.length > MAX_JSON_LENGTH || !jsonHint.test(text)) return null;
+  let record: Fields;
+  try {
+    record = JSON.parse(text) as Fields;
+  } catch {
+    return null;
+  }
+  // Data that has a level, but no message, is no log record.
+  if (!['message', 'msg', 'event', 'text', '@message'].some((key) => key in record)) return null;
+  const { level, levelname, severity, lvl, record: loguru } = record;
+  const candidates = [level, levelname, severity, lvl, record['log.level'], loguruLevel(loguru)];
+  const word = candidates.find((value) => typeof value === 'string');
+  if (typeof word === 'string') return named(word);
+  const { levelno, level_number: levelNumber, time } = record;
+  // Pino and bunyan write the time in milliseconds. Their numbers are ten more than Python's.
+  const isPino = typeof level === 'number' && typeof time === 'number' && time > 1e11;
+  return numbered(isPino ? Math.max(10, level - 10) : (levelno ?? levelNumber ?? level ?? lvl));
+}
+
+function loguruLevel(record: unknown): unknown {
+  const level = fieldOf(record, 'level');
+  return fieldOf(level, 'name');
+}
+
+function fieldOf(value: unknown, key: string): unknown {
+  return typeof value === 'object' && value !== null ? (value as Fields)[key] : undefined;
+}
+
+/** By Python's numbers. */
+const byNumber: ReadonlyMap<unknown, LogLevel> = new Map([
+  [10, 'debug'],
+  [20, 'info'],
+  [30, 'warning'],
+  [40, 'error'],
+  [50, 'critical'],
+]);
+
+function numbered(value: unknown): LogLevel | null {
+  return byNumber.get(value) ?? null;
+}
+
+/** Derives the levels of one log, line by line. */
+export class LogLevels {
+  readonly #previous = new Map<string, LogLevel | null>();
+
+  /** Lines of the platform have no level. */
+  next(stream: 'stdout' | 'stderr' | 'system', text: string): LogLevel | null {
+    if (stream === 'system') return null;
+    const level = levelOf(text, this.#previous.get(stream) ?? null);
+    this.#previous.set(stream, level);
+    return level;
+  }
+}

@@ -1,0 +1,14 @@
+import { duration } from '#lib/ui/format.ts';
+
+/** "about 4 m left"; null once the estimated end has passed.
+ *  @param eta RFC 3339 */
+export function leftWord(eta: string, nowMs: number): string | null {
+  const leftMs = Date.parse(eta) - nowMs;
+  if (leftMs <= 0) return null;
+  // An estimate is not precise: whole seconds, and whole minutes from 90 seconds on.
+  const stepMs = leftMs < 90_000 ? 1000 : 60_000;
+  const roundedMs = Math.ceil(leftMs / stepMs) * stepMs;
+  if (roundedMs < 90_000) return `about ${Math.round(roundedMs / 1000)} s left`;
+  const minutes = roundedMs / 60_000;
+  return minutes < 60 ? `about ${minutes} min left` : `about ${duration(roundedMs)} left`;
+}
