@@ -6,7 +6,7 @@ import { lstat, mkdir, open, type FileHandle } from 'node:fs/promises';
 
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
-/** A link or a device is in the place of a plain folder or file. */
+/** A path contains a link or a device instead of a plain folder or file. */
 export class NotPlain extends Error {
   override readonly name = 'NotPlain';
 }
