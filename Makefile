@@ -1,4 +1,4 @@
-# The project's commands. Each makes the folder ready first (Node, packages; see scripts/bootstrap.sh).
+# The project's commands. Each prepares the folder first (Node, packages; see scripts/bootstrap.sh).
 .DEFAULT_GOAL := help
 .PHONY: help install run test check format bench soak sbom pin-images clean
 

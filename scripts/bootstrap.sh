@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Makes this folder ready, then runs a command with the right Node:
+# Prepares this folder, then runs a command with the right Node:
 #   scripts/bootstrap.sh [--web | --run] [command…]
 #     --web: build the dashboard too
 #     --run: start the command with the packages that the service needs; install the other packages and build the
 #            dashboard in the background
-# When nothing is to do it prints nothing, writes nothing and takes under 100 ms.
+# Without work to do it prints nothing, writes nothing and takes under 100 ms.
 set -euo pipefail
 
 readonly node_version=24.21.0 # installed when the PATH's Node is older than least_node
@@ -16,7 +16,7 @@ readonly local_node=$tools/node_modules/node/bin
 say() { echo "bootstrap: $*" >&2; }
 die() { say "$@" && exit 1; }
 
-# The lock is held by the slow path alone. The kernel frees it when its holder dies.
+# Only the slow path takes the lock. The kernel releases it when its holder ends.
 lock() {
   [ -z "${locked:-}" ] || return 0
   mkdir -p "$tools" 2>/dev/null && [ -w "$tools" ] && [ -w "$root" ] ||
@@ -47,7 +47,7 @@ npm_quietly() {
   esac
 }
 
-# Node trusts its own list of authorities; a network may need one that the machine's owner added.
+# Node has its own list of certificate authorities; a network may need one of the machine's owner.
 trust_system_authorities() {
   local bundle=/etc/ssl/certs/ca-certificates.crt
   [ -n "${NODE_EXTRA_CA_CERTS:-}" ] || [ ! -r "$bundle" ] || export NODE_EXTRA_CA_CERTS=$bundle
@@ -77,7 +77,7 @@ use_node() {
   command -v node >/dev/null && command -v npm >/dev/null ||
     die "no node and npm here; install Node $least_node or newer, or any older one with npm"
   say "installing Node $node_version into .toolchain (the one on the PATH is $(node --version))"
-  # A package.json of its own keeps npm from climbing to the project's.
+  # A separate package.json keeps npm from using the project's.
   echo '{"private":true}' >"$tools/package.json"
   rm -rf "$tools/node_modules" "$tools/package-lock.json"
   npm_quietly "installing Node $node_version" install --prefix "$tools" --no-save --ignore-scripts=false \
@@ -96,7 +96,7 @@ hash_of_web() {
     -o ! -name '*.test.ts' ! -name '*.d.ts'
 }
 
-# is <stamp file> <hash>: whether the stamp says so
+# is <stamp file> <hash>: whether the stamp has this hash
 is() { [ -f "$1" ] && [ "$(<"$1")" = "$2" ]; }
 
 readonly packages_stamp=$root/node_modules/.lock-sha256 # all packages
@@ -110,10 +110,10 @@ install_packages() {
   has_packages "$@" && return
   lock
   has_packages "$@" && return
-  # NODE_ENV or a user's settings could leave out what building and testing need.
+  # NODE_ENV or a user's settings could omit packages that building and testing need.
   local with=(--include=optional --ignore-scripts=false)
   if [ -d node_modules ] && node scripts/bootstrap/is-installed.ts; then
-    : # After a developer's own `npm install` everything is there already.
+    : # After a developer’s own `npm install` everything exists already.
   elif [ "${1:-}" = service ]; then
     say 'installing packages (npm ci)'
     npm_quietly 'npm ci' ci --omit=dev --workspaces=false "${with[@]}"
@@ -127,12 +127,12 @@ install_packages() {
     say 'installing packages (npm ci)'
     npm_quietly 'npm ci' ci --include=dev "${with[@]}"
   fi
-  # Releases share files by hard links: the stamp of another one stays.
+  # Releases share files by hard links: the stamp of another release must not change.
   rm -f "$packages_stamp"
   echo "$wanted" >"$packages_stamp"
 }
 
-# has_packages [service], with the hash that is wanted in $wanted
+# has_packages [service], with the expected hash in $wanted
 has_packages() {
   is "$packages_stamp" "$wanted" || { [ "${1:-}" = service ] && is "$service_stamp" "$wanted"; }
 }
@@ -157,7 +157,7 @@ has_web() {
 
 what=
 case ${1:-} in --web | --run) what=$1 && shift ;; esac
-# The first start gets Node and the packages side by side.
+# The first start installs Node and the packages concurrently.
 if [ "$what" = --run ] && command -v npm >/dev/null && ! node_fits && ! has_local_node && [ ! -d node_modules ]; then
   lock
   use_node &
@@ -176,6 +176,6 @@ esac
 # In the background with low priority, detached, and after the start of the service.
 [ "$what" != --run ] || has_web || (sleep 10 && nice -n 10 scripts/bootstrap.sh --web </dev/null >&2 &)
 [ $# -gt 0 ] || exit 0
-# What a process held, secrets among it, goes into no core file when it falls.
+# Disables core files, which could contain secrets of a crashed process.
 ulimit -c 0
 exec "$@"

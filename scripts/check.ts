@@ -44,7 +44,7 @@ function checksOfWeb(): Check[] {
   return [{ name: 'dashboard', command: ['npm', 'run', '--silent', '-w', 'web', 'check'] }];
 }
 
-// Output goes straight through: what a tool prints is what a person reads.
+// The output of the tools is printed unchanged.
 function passes({ name, command: [program = '', ...args] }: Check): boolean {
   console.log(`── ${name}: ${[program, ...args].join(' ')}`);
   const path = `${root}node_modules/.bin:${process.env['PATH'] ?? ''}`;
@@ -57,7 +57,7 @@ function passes({ name, command: [program = '', ...args] }: Check): boolean {
   return status === 0;
 }
 
-// That of the dashboard first: it makes the types of its pages, which others look for.
+// The dashboard first: its check generates the types of its pages, which other checks need.
 const results = [...checksOfWeb(), ...CHECKS].map((check) => ({
   name: check.name,
   passed: passes(check),

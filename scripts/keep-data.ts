@@ -116,7 +116,7 @@ async function removeOne(): Promise<void> {
   await product.call('DELETE', `/scripts/${gone}`);
 }
 
-/** Nothing is under way, and all of it is in the read models. */
+/** Waits until all runs have ended and the read models are current. */
 async function untilQuiet(): Promise<void> {
   await until('everything has ended and is counted', async () => {
     const { items } = await product.call<{ items: { status: string }[] }>('GET', '/runs');

@@ -1,4 +1,4 @@
-/** What is installed is what was reviewed: the lock file names every package with its hash. */
+/** The lock file names every package with its hash, so that reviewed and installed packages match. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';

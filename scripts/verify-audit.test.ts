@@ -55,7 +55,7 @@ async function file(name: string, content: string): Promise<string> {
   return path;
 }
 
-/** Runs the program as a user does. */
+/** Runs the program like a user. */
 async function verified(content: string, ...args: readonly string[]) {
   const path = await file('export', content);
   return await new Promise<{ code: number; said: string }>((resolve) => {

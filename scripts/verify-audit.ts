@@ -25,9 +25,9 @@ interface Head {
   readonly signature?: string;
 }
 
-/** The trail is not what it was. */
+/** The audit log was altered. */
 class Broken extends Error {}
-/** What was given cannot be checked. */
+/** The input cannot be checked. */
 class Unusable extends Error {}
 
 const zeros = '0'.repeat(64);
@@ -42,7 +42,7 @@ function hashOf({ hash: _, ...entry }: Entry & { event_position?: number }): str
   return createHash('sha256').update(canonical(hashed)).digest('hex');
 }
 
-/** Rows of CSV (RFC 4180), as they come. */
+/** Streams rows of CSV (RFC 4180). */
 async function* rowsOf(chunks: AsyncIterable<string>): AsyncGenerator<readonly string[], void> {
   let [row, cell, isQuoted, wasQuote]: [string[], string, boolean, boolean] = [
     [],
@@ -221,7 +221,7 @@ function tooLate(saved: Head, last: Entry | undefined, end: Head | null): string
     : `a saved head names entry ${saved.audit_seq}, ${ends}: the end was cut off`;
 }
 
-/** What cannot be known of the first entry. */
+/** The parts of the first entry that cannot be verified. */
 function beginning(first: Entry, saved: ReadonlyMap<number, readonly Head[]>): readonly string[] {
   const { audit_seq: seq, prev_hash: before } = first;
   if (seq === 1 && before !== zeros) throw new Broken('the first entry follows another');
@@ -233,7 +233,7 @@ function beginning(first: Entry, saved: ReadonlyMap<number, readonly Head[]>): r
   return heads.length > 0 ? [] : [`it begins at entry ${seq}: what came before was not checked`];
 }
 
-/** @returns the exit code, after telling what was found */
+/** @returns the exit code, after printing the result */
 async function main(args: readonly string[]): Promise<number> {
   try {
     const { values, positionals } = parseArgs({

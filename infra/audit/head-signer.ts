@@ -9,7 +9,7 @@ export interface ChainHead {
   readonly hash: string;
 }
 
-/** As it goes over the wire and into tables. */
+/** The wire and table format. */
 export interface SignedHead extends ChainHead {
   /** When it was signed. */
   readonly time: Date;

@@ -9,14 +9,14 @@ export class ByteReader {
     this.#source = chunks[Symbol.asyncIterator]();
   }
 
-  /** Exactly so many bytes. @throws Damage where fewer are left */
+  /** Reads exactly this many bytes. @throws Damage if fewer are left */
   async take(sizeBytes: number): Promise<Buffer> {
     const bytes = await this.upTo(sizeBytes);
     if (bytes.length < sizeBytes) throw cut();
     return bytes;
   }
 
-  /** So many bytes, or what is left. */
+  /** Reads up to this many bytes. */
   async upTo(sizeBytes: number): Promise<Buffer> {
     const parts = [this.#held];
     let size = this.#held.length;
@@ -31,7 +31,7 @@ export class ByteReader {
     return all.subarray(0, sizeBytes);
   }
 
-  /** Yields so many bytes in pieces. The caller must read all of them. */
+  /** Yields this many bytes in pieces. The caller must read all of them. */
   async *stream(sizeBytes: number): AsyncGenerator<Uint8Array> {
     for (let left = sizeBytes; left > 0;) {
       const piece = await this.#some(left);

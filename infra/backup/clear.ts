@@ -1,4 +1,4 @@
-/** Empties a database of everything that the migrations make. */
+/** Empties a database of everything that the migrations create. */
 import type { Queryable } from '#infra/postgres/database.ts';
 
 const schemas = `SELECT nspname AS name FROM pg_namespace

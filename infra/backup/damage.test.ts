@@ -1,4 +1,4 @@
-/** A backup in which anything was changed is refused, and the damaged part is named. */
+/** A changed backup is refused, and the damaged part is named. */
 import { createHash, randomBytes } from 'node:crypto';
 import {
   cpSync,
@@ -68,7 +68,7 @@ async function refused(from: string, problem: RegExp | string) {
   expect(made).toEqual([]);
 }
 
-/** What is said of a part. */
+/** The beginning of an error about a part. */
 const namesPart = (part: string) => `${part} is damaged: `;
 
 /** Tries each damage, one after the other, in the same copy. */
@@ -111,7 +111,7 @@ describe('a stored backup', () => {
   test.each(files)('is refused without %s, or with one from another backup', async (name) => {
     const { from, folder, folderOf } = copied();
     cpSync(join(folderOf(other), name), join(folder, name));
-    const differs = name !== 'keys-1.json'; // the keys are the same in both
+    const differs = name !== 'keys-1.json'; // both have the same keys
     if (differs) await refused(from, / is damaged: /);
     rmSync(join(folder, name));
     if (name === 'backup.json') await expect(verify(from)).rejects.toThrow('there is no backup');
@@ -176,7 +176,7 @@ test('an encrypted backup is refused with any bit flipped or cut anywhere', asyn
   const { from, folder } = copied();
   const regions = await regionsOf(folder, files, true);
   const check = async (part: string) => {
-    // What is encrypted is named by the member that was being read.
+    // Encrypted content is reported by the member that was being read.
     const problem = part === 'backup.tar' ? /^(\S+ is damaged: |backup\.tar is )/ : namesPart(part);
     await expect(verify(from, { key })).rejects.toThrow(problem);
   };

@@ -1,7 +1,7 @@
 /** A backup that cannot be trusted. */
 export class DamagedBackup extends Error {
   override readonly name: string = 'DamagedBackup';
-  /** Whether the message names the damaged part. Where it does not, the message is the reason alone. */
+  /** Whether the message names the damaged part. Otherwise the message is only the reason. */
   readonly namesPart: boolean = true;
 }
 
@@ -33,7 +33,7 @@ export function damaged(part: string, reason: string, cause?: unknown): DamagedB
   return new DamagedBackup(`${part} is damaged: ${reason}.`, { cause });
 }
 
-/** The same error; one that does not name a part gets the name of this part. */
+/** The same error, with the name of this part if it has none. */
 export function inPart(part: string, error: unknown): unknown {
   if (!(error instanceof DamagedBackup) || error.namesPart) return error;
   return damaged(part, error.message, error);

@@ -1,4 +1,4 @@
-/** Access that was taken away after a backup was made stays away after a restore in place. */
+/** A restore in place keeps access revoked that was revoked after the backup. */
 import type { Command } from '#domain/aggregates.ts';
 import {
   backupId,

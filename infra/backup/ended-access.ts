@@ -81,7 +81,7 @@ const statements = {
         AND (s.account_version = u.access_version OR s.session_id = u.kept_session_id)) AS sessions`,
 };
 
-/** What took access away, as it is recorded again. */
+/** A revocation as recorded again. */
 export type EndedAccess = Pick<NewEvent, 'type'> & {
   readonly stream_id: string;
   readonly data: object;
@@ -94,7 +94,7 @@ export interface ActiveAccess {
   readonly sessions: number;
 }
 
-/** Notes what was taken away in the present history, before that is cleared. */
+/** Saves the revocations of the current history before it is cleared. */
 export async function noteEndedAccess(db: Queryable): Promise<void> {
   await db.query(statements.note);
 }
@@ -107,7 +107,7 @@ export async function unknownEndedAccess(db: Queryable): Promise<readonly EndedA
   return rows;
 }
 
-/** @param now when a token has to be valid */
+/** @param now the time at which a token must be valid */
 export async function countActiveAccess(db: Queryable, now: Date): Promise<ActiveAccess> {
   const { rows } = await db.query<ActiveAccess>(statements.active, [now]);
   return rows[0] ?? { accounts: 0, tokens: 0, sessions: 0 };

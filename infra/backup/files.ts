@@ -27,8 +27,8 @@ export interface BackupSource {
   readonly summary: BackupSummary;
   /** Names of all existing files except the manifest, in any order. */
   readonly names: readonly string[];
-  /** A part from its beginning, as it is stored. May be asked for several times.
-   *  @throws DamagedBackup where it is missing */
+  /** A stored part from its beginning. May be called several times.
+   *  @throws DamagedBackup if it is missing */
   readonly part: (name: string) => Promise<AsyncIterable<Uint8Array>>;
 }
 
@@ -38,7 +38,7 @@ export function partNames({ parts }: BackupSummary): readonly string[] {
 }
 
 /** The manifest of a stored backup; undefined if it does not exist.
- *  @throws DamagedBackup where it is damaged, or of another backup */
+ *  @throws DamagedBackup if it is damaged or belongs to another backup */
 export async function readSummary(
   objects: ObjectStore,
   backupId: string,
@@ -55,7 +55,7 @@ export async function saveSummary(objects: ObjectStore, summary: BackupSummary):
   await objects.put(summaryKey(summary.backupId), jsonBytes(summary));
 }
 
-/** Removes every part. The manifest goes first, so that a rest is never taken for a backup. */
+/** Removes every part, the manifest first, so that a partial removal is never mistaken for a backup. */
 export async function removeBackup(objects: ObjectStore, backupId: string): Promise<void> {
   await objects.delete(summaryKey(backupId));
   for (const name of await filesOf(objects, backupId)) {
@@ -144,7 +144,7 @@ async function sizedParts(source: BackupSource) {
   ];
 }
 
-/** A file of another size would shift everything behind it. */
+/** A file of another size would shift all later content. */
 async function* exactly(
   name: string,
   sizeBytes: number,

@@ -1,9 +1,9 @@
-/** What is in a backup: docs/backup.md tells it to people. */
+/** The content of a backup, as docs/backup.md describes it. */
 import type { BackupKind } from '#domain/backup/backup.ts';
 import { damaged } from './damaged.ts';
 import type { ListedPart } from './parts.ts';
 
-/** Raised when an older program could not read what a newer one writes. */
+/** Raised when older versions cannot read the format. */
 export const backupFormat = 2;
 /** The first format whose backups are sealed. */
 export const sealedFormat = 2;
@@ -11,14 +11,14 @@ export const sealedFormat = 2;
 export const formatMember = 'format.json';
 export const manifestMember = 'manifest.json';
 
-/** The first member: who can read the rest. */
+/** The first member, which describes how to read the others. */
 export interface FormatDescription {
   readonly format: number;
   readonly backupId: string;
   readonly kind: BackupKind;
   /** RFC 3339. */
   readonly createdAt: string;
-  /** Of the program that made it. */
+  /** The version of the program that made it. */
   readonly version: string;
   /** The schema that its rows are of, by the migrations that had made it. */
   readonly migrations: readonly { readonly name: string; readonly sha256: string }[];
@@ -55,7 +55,7 @@ export interface BackupSummary extends Pick<Manifest, 'position' | 'events'> {
   readonly version: string;
   readonly createdAt: string;
   readonly finishedAt: string;
-  /** Of the archive as it is stored. */
+  /** The size of the stored archive. */
   readonly sizeBytes: number;
   readonly sha256: string;
   readonly encrypted: boolean;
@@ -68,7 +68,7 @@ export interface BackupSummary extends Pick<Manifest, 'position' | 'events'> {
 
 /** Proves that the writer of the manifest had the master key. */
 export interface Seal {
-  /** Names the master key without telling anything of it. */
+  /** Identifies the master key without revealing it. */
   readonly key: string;
   /** HMAC-SHA-256 of the manifest without this seal, in lower-case hex. */
   readonly mac: string;
@@ -92,7 +92,7 @@ export function parseJson<Value>(bytes: Uint8Array, name: string): Value {
   }
 }
 
-/** What a small part holds. */
+/** The bytes of a small part. */
 export function jsonBytes(value: unknown): Buffer {
   return Buffer.from(`${JSON.stringify(value, null, 2)}\n`);
 }

@@ -24,7 +24,7 @@ const statements = {
   destroyed: `INSERT INTO destroyed_keys (key_id) SELECT unnest($1::uuid[]) ON CONFLICT DO NOTHING`,
 };
 
-/** @param after how many events came before these  @returns how many these were */
+/** @param after the number of earlier events  @returns the number of inserted events */
 export async function insertEvents(
   db: Queryable,
   lines: readonly string[],
@@ -42,7 +42,7 @@ export async function insertStreams(db: Queryable): Promise<void> {
   await db.query('ANALYZE events');
 }
 
-/** @throws DamagedBackup where the table or a column is unknown */
+/** @throws DamagedBackup if the table or a column is unknown */
 export async function insertRows(
   db: Queryable,
   table: string,
@@ -71,8 +71,8 @@ export async function insertKeys(
   await db.query(statements.keys, [JSON.stringify(keys)]);
 }
 
-/** Puts readers where they were. Those of read models are where these were filled up to.
- *  @param projections those that have a place */
+/** Restores the checkpoints of readers. Read models get the position up to which they were rebuilt.
+ *  @param projections those with a checkpoint */
 export async function placeReaders(
   db: Queryable,
   readers: Manifest['readers'],

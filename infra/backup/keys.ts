@@ -37,7 +37,7 @@ const Keys = Type.Array(
   }),
 );
 
-/** The part that holds keys, as it is stored and as the manifest lists it. */
+/** The stored part with the data keys, as listed in the manifest. */
 export function keysPart(
   keys: readonly WrappedKey[],
   revision: number,

@@ -28,9 +28,9 @@ const objectRoots = ['scripts/', 'runs/', 'templates/', 'system/'];
 export interface MakeBackupParts {
   readonly pool: pg.Pool;
   readonly objects: ObjectStore;
-  /** 32 bytes that it is encrypted with. Undefined: it is not. */
+  /** 32 bytes for encryption. Undefined: not encrypted. */
   readonly key: Uint8Array | undefined;
-  /** 32 bytes that it is sealed with. */
+  /** 32 bytes for the seal. */
   readonly masterKey: Uint8Array;
   /** The program's version. */
   readonly version: string;
@@ -42,13 +42,13 @@ export interface BackupRequest {
   readonly backupId: string;
   readonly kind: BackupKind;
   readonly createdAt: Date;
-  /** When it is done. */
+  /** The time of completion. */
   readonly now: () => Date;
 }
 
-/** Writes the backup to the object store, whole or not at all. It holds every event that was committed when it
- *  began, and what belongs to them; memory stays bounded.
- *  @throws the reason of `signal`, and what the database or the object store throw; nothing is stored then */
+/** Writes the backup to the object store atomically. It contains every event that was committed at its start, with the
+ *  related data. Memory use is bounded.
+ *  @throws the reason of `signal`, and errors of the database or the object store; nothing is stored then */
 export async function makeBackup(
   parts: MakeBackupParts,
   request: BackupRequest,
@@ -86,7 +86,7 @@ class Making {
   async run(): Promise<BackupSummary> {
     const { objects, masterKey } = this.#parts;
     const { backupId, kind, createdAt, now } = this.#request;
-    // Without an id of its own such a transaction holds up no reader of the store.
+    // Without a transaction id, it blocks no reader of the store.
     await this.#db.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY');
     await this.#db.query('SET LOCAL idle_in_transaction_session_timeout = 0');
     const { position, events } = await this.#position();

@@ -32,10 +32,10 @@ const Summary = Type.Object({
   seal: Type.Optional(Type.Union([Sealed, Type.Null()])),
 });
 
-/** @throws DamagedBackup where it is not what this program writes, NewerBackup where a newer one wrote it */
+/** @throws DamagedBackup if the format is invalid, NewerBackup if a newer version wrote it */
 export function parseSummary(bytes: Uint8Array): BackupSummary {
   const summary = parseJson<BackupSummary>(bytes, summaryName);
-  // A newer program may write another form.
+  // A newer version may use another format.
   if (typeof summary?.version === 'string' && summary.format > backupFormat) {
     throw newer(summary.version);
   }
@@ -55,7 +55,7 @@ function isMeaningful(summary: BackupSummary): boolean {
   return format > 0 && isTime && isKnown && hasParts;
 }
 
-/** A newer program made the backup. */
+/** The error for a backup of a newer version. */
 export function newer(version: string): NewerBackup {
   return new NewerBackup(
     `The backup was made by version ${version}, which is newer than this one: update this installation first.`,
@@ -68,9 +68,9 @@ export function sealSummary(summary: BackupSummary, masterKey: Uint8Array): Back
   return { ...rest, seal: { key: keyName(masterKey), mac: macOf(rest, masterKey) } };
 }
 
-/** @param masterKeys those that are here
- *  @throws DamagedBackup where the manifest was changed after it was sealed, UnsealedBackup where none of the keys
- *    sealed it */
+/** @param masterKeys the known ones
+ *  @throws DamagedBackup if the manifest was changed after it was sealed, UnsealedBackup if none of the keys sealed
+ *  it */
 export function checkSeal(summary: BackupSummary, masterKeys: readonly Uint8Array[]): void {
   const { seal, ...rest } = summary;
   if (seal === undefined) {

@@ -27,7 +27,7 @@ export class PartList {
     return this.#lines;
   }
 
-  /** @throws Error where its reader has given up */
+  /** @throws Error if its reader has stopped */
   async add({ sha256, sizeBytes, name }: ListedPart): Promise<void> {
     const isTaken = this.#lines.write(`${sha256}  ${sizeBytes}  ${name}\n`);
     if (!isTaken) await Promise.race([once(this.#lines, 'drain'), once(this.#lines, 'close')]);
@@ -44,7 +44,7 @@ export class PartList {
   }
 }
 
-/** The lines of a list. @throws Damage where a line is none */
+/** The lines of a list. @throws Damage at an invalid line */
 export async function* readPartList(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ListedPart> {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   let rest = '';

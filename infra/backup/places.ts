@@ -2,13 +2,13 @@
 import { startOfStore, type Position } from '#domain/kernel/event.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
 
-/** Events that share a transaction id; more where there are too few ids. */
+/** Events that share a transaction id; more if there are too few ids. */
 const usualShare = 1_000;
 
 export interface Places {
   /** Events that share a transaction id, of which the first is 1. */
   readonly share: number;
-  /** Of the caller's transaction, which comes behind all of them. */
+  /** The id of the caller's transaction, which follows all of them. */
   readonly transactionId: bigint;
   /** Of the event with this number, from 1 on; 0 is the start of the store. */
   of(number: number): Position;

@@ -25,8 +25,8 @@ export interface Loaded {
   readonly added: number;
 }
 
-/** @param events what there is
- *  @param onProgress told the share that is done, from 0 to 1 */
+/** @param events all events
+ *  @param onProgress receives the progress from 0 to 1 */
 export async function fillReadModels(
   client: pg.PoolClient,
   { inline, async }: Projections,

@@ -14,7 +14,7 @@ import { readPartList, type ListedPart } from './parts.ts';
 import { unseal } from './sealing.ts';
 import { readTar, type TarMember } from './tar.ts';
 
-/** Limit of what is read whole: parts of tables, lists, the manifest. */
+/** The size limit for content that is read into memory as a whole: parts of tables, lists, the manifest. */
 const maxMemberBytes = 64 * 1024 * 1024;
 
 export type BackupMember =
@@ -135,8 +135,8 @@ function compare(found: readonly string[], list: string): void {
   if (found.length > written.length) throw new Damage('it has extra content');
 }
 
-/** All bytes of a member that is known to be small.
- *  @throws Damage where it is not */
+/** All bytes of a small member.
+ *  @throws Damage if it is too large */
 export async function wholeMember({
   sizeBytes,
   content,
@@ -155,7 +155,7 @@ function opened(
   return encrypted && key !== undefined ? unseal(key, stored) : stored;
 }
 
-/** The archive as it is stored. At its end it is compared with the manifest. */
+/** The stored archive, which is compared with the manifest at its end. */
 async function* comparedWhole(
   archive: AsyncIterable<Uint8Array>,
   { summary }: BackupSource,
@@ -170,8 +170,8 @@ async function* comparedWhole(
   }
 }
 
-/** A part as it is stored, compared with its line in the manifest at its end.
- *  @throws DamagedBackup where it is another; Damage where it is cut, so that its reader names what it was reading */
+/** A stored part, which is compared with its line in the manifest at its end.
+ *  @throws DamagedBackup if it differs; Damage if it is truncated, so that its reader names the part */
 export async function* comparedPart(
   chunks: AsyncIterable<Uint8Array>,
   { name, sizeBytes, sha256 }: ListedPart,

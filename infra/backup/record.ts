@@ -1,4 +1,4 @@
-/** What a restore adds to the history that it has restored. */
+/** Events that a restore adds to the restored history. */
 import type { BackupContent } from '#domain/backup/backup.ts';
 import type { Actor } from '#domain/kernel/actor.ts';
 import type { NewEvent, StreamId } from '#domain/kernel/event.ts';
@@ -68,7 +68,7 @@ function restored(backupId: BackupId, summary: BackupSummary): Fact {
   return { stream_id: `backup-${backupId}`, type: 'BackupRestored', data };
 }
 
-/** What the manifest says to the domain. */
+/** The content of the manifest for the domain. */
 export function contentOf({ summary }: { readonly summary: BackupSummary }): BackupContent {
   const { kind, position, events, sizeBytes, sha256, encrypted, version } = summary;
   const { createdAt, finishedAt } = summary;
@@ -86,7 +86,7 @@ async function versionsOf(
   return new Map(rows.map(({ stream_id: id, version }) => [id, version]));
 }
 
-/** Backups that were to be restored when this one was made: that is not to be done behind this restore. */
+/** Restores that were requested at backup time, which must not run after this restore. */
 async function askedFor(db: Queryable): Promise<readonly BackupId[]> {
   const { rows } = await db.query<{ id: string }>(
     `SELECT asked.data ->> 'backupId' AS id FROM events asked

@@ -31,7 +31,7 @@ import type { TarMember } from './tar.ts';
 import { verifyBackup, type VerifiedBackup, type VerifyOptions } from './verify.ts';
 
 const unpack = promisify(gunzip);
-/** Of what fills a part there cannot be more; a bomb would. */
+/** No valid part has more objects; a zip bomb would. */
 const maxPartBytes = 256 * 1024 * 1024;
 
 /** In their order; the start of each is reported. */
@@ -59,7 +59,7 @@ export interface RestoreOptions extends Pick<PrepareOptions, 'source' | 'key' | 
   readonly pool: pg.Pool;
   readonly objects: ObjectStore;
   readonly projections: Projections;
-  /** Also where there are events, which are lost then. */
+  /** Also replaces existing events, which are then lost. */
   readonly replace: boolean;
   /** Restores access that was revoked since the backup was made: revoked tokens, ended sessions, disabled accounts and
    *  changed passwords. */
@@ -73,13 +73,13 @@ export interface RestoreOptions extends Pick<PrepareOptions, 'source' | 'key' | 
 export interface RestoreReport {
   readonly events: number;
   readonly objects: number;
-  /** What the backup says of the objects that it holds. */
+  /** The size of the objects, according to the backup. */
   readonly objectBytes: number;
   /** Whether the backup replaced an existing history. */
   readonly isInPlace: boolean;
-  /** What is active after the restore. */
+  /** Active access after the restore. */
   readonly active: ActiveAccess;
-  /** What was taken away after the backup was made, and stays so. */
+  /** Access that was revoked after the backup, and stays revoked. */
   readonly ended: readonly EndedAccess[];
 }
 
@@ -88,7 +88,7 @@ export interface Prepared extends VerifiedBackup {
   readonly schema: SchemaMigrations;
 }
 
-/** Verifies the backup, which changes nothing.
+/** Verifies the backup without changes.
  *  @throws DamagedBackup, RestoreRefused */
 export async function prepareRestore(options: PrepareOptions): Promise<Prepared> {
   const tell = options.onProgress ?? (() => undefined);
@@ -127,7 +127,7 @@ export async function restoreBackup(
 }
 
 interface Outcome extends RestoreReport {
-  /** Objects that are there with other content. */
+  /** Existing objects with other content. */
   readonly differing: readonly ObjectKey[];
 }
 
@@ -175,7 +175,7 @@ class Restore {
     return { events, objects, objectBytes, isInPlace, active, ended, differing };
   }
 
-  /** @throws RestoreRefused where there are events that may not be replaced */
+  /** @throws RestoreRefused if there are events that must not be replaced */
   async #eventsHere(): Promise<number> {
     const { rows: tables } = await this.#db.query<{ there: boolean }>(
       `SELECT to_regclass('public.events') IS NOT NULL AS there`,
@@ -237,7 +237,7 @@ class Restore {
   }
 }
 
-/** Of these the backup has others; the services do not run yet. */
+/** The backup contains other checkpoints for these; the services do not run yet. */
 async function replaceObjects(
   { objects, source, key }: RestoreOptions,
   differing: readonly ObjectKey[],

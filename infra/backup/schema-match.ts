@@ -9,7 +9,7 @@ export class RestoreRefused extends Error {
 }
 
 export interface SchemaMigrations {
-  /** What made the schema that the backup's rows are of. */
+  /** The migrations that created the schema of the backup's rows. */
   readonly before: readonly Migration[];
   readonly after: readonly Migration[];
 }

@@ -36,8 +36,8 @@ export async function* seal(
   }
 }
 
-/** What was sealed.
- *  @throws DamagedBackup where a bit or the end is not what it was, or the key is another */
+/** Opens sealed content.
+ *  @throws DamagedBackup if a bit or the end was changed, or the key differs */
 export async function* unseal(
   key: Uint8Array,
   sealed: AsyncIterable<Uint8Array>,

@@ -23,8 +23,8 @@ export const carriedTables: readonly string[] = [
   'webhook_misses',
 ];
 
-/** What a backup takes in a form of its own: events in their order, data keys as a part that can shrink, places
- *  of reactions as numbers of events. */
+/** Data that a backup stores in a special format: events in order, data keys as a part that can shrink, checkpoints of
+ *  reactions as numbers of events. */
 export const ownForms: readonly string[] = ['events', 'data_keys', 'checkpoints'];
 
 /** What is true of one installation for the moment, or follows from the rest. */
@@ -42,7 +42,7 @@ export const leftTables: readonly string[] = [
   'ws_tickets',
 ];
 
-/** Tables of the database that nothing here speaks of: a backup would lose what is in them. */
+/** Tables that are not listed here: a backup would not contain them. */
 export async function forgottenTables(
   db: Queryable,
   projections: readonly Projection[],

@@ -1,4 +1,4 @@
-/** Archives in the form of POSIX (ustar, and pax headers where a name does not fit), which any `tar` reads. */
+/** Archives in the POSIX format (ustar, with pax headers for long names), which any `tar` reads. */
 import { ByteReader } from './byte-reader.ts';
 import { Damage } from './damaged.ts';
 
@@ -12,11 +12,11 @@ const pax = 'x';
 export interface TarMember {
   readonly name: string;
   readonly sizeBytes: number;
-  /** To be read to its end before the next member is asked for. */
+  /** Must be read to its end before the next member is requested. */
   readonly content: AsyncIterable<Uint8Array>;
 }
 
-/** What comes before the content of a member. */
+/** The header before the content of a member. */
 export function tarHeader(name: string, sizeBytes: number): Uint8Array {
   const bytes = Buffer.byteLength(name);
   if (bytes <= maxNameBytes && sizeBytes <= maxSizeBytes) return header(name, sizeBytes, regular);
@@ -29,17 +29,16 @@ export function tarHeader(name: string, sizeBytes: number): Uint8Array {
   ]);
 }
 
-/** What comes behind the content of a member. */
+/** The padding after the content of a member. */
 export function tarPadding(sizeBytes: number): Uint8Array {
   return Buffer.alloc((blockBytes - (sizeBytes % blockBytes)) % blockBytes);
 }
 
-/** What comes behind the last member. */
+/** The end of an archive, after its last member. */
 export const tarEnd: Uint8Array = Buffer.alloc(2 * blockBytes);
 
-/** The members of an archive that this program wrote, one after the other. Every byte between their contents has to
- *  be the one that was written.
- *  @throws Damage where one is not */
+/** The members of an archive of this program, one after the other. Every byte between their contents must be unchanged.
+ *  @throws Damage otherwise */
 export async function* readTar(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<TarMember> {
   const reader = new ByteReader(chunks);
   try {
@@ -141,7 +140,7 @@ function octal(value: number, digits: number): string {
   return value.toString(8).padStart(digits, '0');
 }
 
-/** `length key=value\n`, where the length counts itself. */
+/** `length key=value\n`, where the length includes itself. */
 function paxRecord(key: string, value: string): string {
   const rest = Buffer.byteLength(` ${key}=${value}\n`);
   let length = rest + String(rest).length;

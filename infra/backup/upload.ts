@@ -76,8 +76,8 @@ async function manifestIn(members: AsyncGenerator<TarMember>): Promise<BackupSum
   return await summaryFrom(member);
 }
 
-/** Stores the parts that the manifest lists, and sees that there are no others.
- *  @param reading told the name of the part that comes next */
+/** Stores the listed parts, and verifies that there are no others.
+ *  @param reading receives the name of the next part */
 async function store(
   members: AsyncGenerator<TarMember>,
   summary: BackupSummary,

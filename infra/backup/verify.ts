@@ -1,5 +1,5 @@
-/** Verifies a backup: its seal, each of its parts, every wrapped key, every member of the archive, and that what the
- *  manifest says agrees with what is inside. */
+/** Verifies a backup: its seal, all parts, every wrapped key, every member of the archive, and that the manifest
+ *  matches the content. */
 import { damaged, inPart, UnsealedBackup } from './damaged.ts';
 import { archiveName, isKeysName, partListName, partNames, type BackupSource } from './files.ts';
 import type { FormatDescription, Manifest, WrappedKey } from './format.ts';
@@ -22,13 +22,13 @@ export interface VerifiedBackup {
   readonly keys: readonly WrappedKey[];
   /** How many data keys no master key opens that is here: secrets that they belong to cannot be read. */
   readonly foreignKeys: number;
-  /** Why its seal could not be checked; null where it was. */
+  /** Why the seal could not be checked; null if it was checked. */
   readonly unsealed: string | null;
 }
 
-/** Reads all of a backup, and keeps nothing of it but its keys.
- *  @throws DamagedBackup that names the damaged part; UnsealedBackup, once all else was verified, where its seal
- *    cannot be checked */
+/** Reads the complete backup, and returns only its keys.
+ *  @throws DamagedBackup that names the damaged part; UnsealedBackup, after all other checks, if its seal cannot be
+ *  checked */
 export async function verifyBackup(
   source: BackupSource,
   options: VerifyOptions,

@@ -35,7 +35,7 @@ export async function withUploadLock(
   }
 }
 
-/** The lock goes with the connection. */
+/** The lock ends with the connection. */
 async function whileAlone(
   name: string,
   pool: pg.Pool,
@@ -59,7 +59,7 @@ async function whileAlone(
   }
 }
 
-/** @param share that is done, from 0 to 1 */
+/** @param share the progress, from 0 to 1 */
 export async function noteWork(db: Queryable, backupId: string, share: number): Promise<void> {
   await db.query(statements.note, [backupId, share]);
 }

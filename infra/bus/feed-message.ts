@@ -1,4 +1,4 @@
-/** What the feed says of an event. */
+/** The message of the feed about an event. */
 import type { RecordedEvent } from '#domain/kernel/event.ts';
 
 /** Streams whose events are published with their data. Streams of users, sessions, tokens, webhooks and secrets carry

@@ -59,7 +59,7 @@ describeWith(natsService, 'the event feed on NATS', () => {
         [{ streamId, expectedVersion: version, events: [newEvent('Happened', {})] }],
         new Date(0),
       );
-    // The transaction that began first takes its position last.
+    // The first transaction takes the last position.
     await inTransaction(platform.pool, async (early) => {
       await early.query('SELECT pg_current_xact_id()');
       await append(platform.pool, streams[1], 0);
@@ -193,7 +193,7 @@ async function untilFed(feeder: Feeder): Promise<void> {
 }
 
 let names = 0;
-/** Records so many events. @returns their ids, in order */
+/** Records this many events. @returns their ids, in order */
 async function record(count: number): Promise<string[]> {
   const ids: string[] = [];
   const base = (names += 1) * 1000;

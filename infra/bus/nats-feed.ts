@@ -1,6 +1,6 @@
-/** The event feed as a stream of JetStream. Each message says which one it follows, and the server refuses
- *  what does not: so there is no gap and no repetition, however many publish, and whenever one of them dies
- *  or hangs. The id of the event is the message's id too. */
+/** The event feed as a JetStream stream. Each message names its predecessor, and the server refuses others: so there
+ *  are no gaps and no repetitions with several publishers, also if one crashes or hangs. The id of the event is also
+ *  the id of the message. */
 import type { EventFeed, FeedEnd } from '#domain/ports/event-feed.ts';
 import type { RecordedEvent } from '#domain/kernel/event.ts';
 import {
@@ -91,7 +91,7 @@ export class NatsFeed implements EventFeed {
     return { sequence, eventId: last?.header.get('Nats-Msg-Id') };
   }
 
-  /** The same twice changes nothing. */
+  /** Idempotent. */
   #makeStream(streams: JetStreamManager['streams']) {
     return streams.add({
       name: this.#stream,

@@ -1,9 +1,9 @@
-/** A connection to NATS that is made again whenever it is lost. */
+/** A connection to NATS that reconnects automatically. */
 import { connect, credsAuthenticator, errors, type NatsConnection } from '@nats-io/transport-node';
 
 const connectTimeoutMs = 2_000;
 const reconnectMs = 500;
-/** A server that hangs is given up after two of these. */
+/** A hanging server is disconnected after two missed pings. */
 const pingEveryMs = 2_000;
 
 export interface NatsOptions {
@@ -41,12 +41,12 @@ export class NatsLink {
     return this.#connection;
   }
 
-  /** Why there is no connection, in words without an address. */
+  /** Why there is no connection, without addresses. */
   get problem(): string | undefined {
     return this.#problem;
   }
 
-  /** Calls back for the present connection, and for each that comes. */
+  /** Calls back for the current connection and for each later one. */
   onConnect(callback: (connection: NatsConnection) => void): void {
     this.#whenConnected.push(callback);
     if (this.#connection !== undefined) callback(this.#connection);

@@ -44,7 +44,7 @@ async function startServer(options?: TestNatsOptions): Promise<TestNatsServer> {
   return server;
 }
 
-/** Asks until the message is heard. */
+/** Repeats the message until it is received. */
 async function untilHeard(from: Bus, to: Bus): Promise<void> {
   const heard: BusMessage[] = [];
   const stop = to.subscribe('status', (message) => heard.push(message));

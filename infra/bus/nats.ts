@@ -11,7 +11,7 @@ const heavy: ReadonlySet<Topic> = new Set(['log', 'sample']);
 
 export interface NatsBusOptions {
   readonly link: NatsLink;
-  /** What subjects begin with, so that several installations may share a server. */
+  /** The prefix of subjects, so that several installations can share a server. */
   readonly prefix: string;
   readonly onError: (error: unknown) => void;
 }
@@ -75,11 +75,11 @@ export class NatsBus implements Bus {
 
   async #send(payloads: Payloads): Promise<void> {
     const { connection } = this.#options.link;
-    // What the library would keep for later is old news then, and without end.
+    // The library would buffer messages without a limit, although they expire.
     if (connection === undefined) return;
     for (const [payload, { topic }] of payloads)
       connection.publish(this.#subjectOf(topic), payload);
-    // A connection that is lost never says that it has sent the rest.
+    // After a lost connection, the flush never completes.
     await Promise.race([connection.flush(), connection.closed()]);
   }
 

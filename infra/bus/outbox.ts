@@ -8,7 +8,7 @@ const maxWaitingBytes = 16 * 1024 * 1024;
 export type Payloads = ReadonlyMap<string, BusMessage>;
 
 export interface OutboxOptions {
-  /** What a message with more than this has to do without its items. */
+  /** Above this size, a message is sent without its items. */
   readonly maxPayloadBytes: number;
   /** Sends the batched messages. @throws when sending fails; it is not retried */
   readonly send: (payloads: Payloads) => Promise<void>;
@@ -35,13 +35,13 @@ export class Outbox {
     this.#sending ??= this.#send();
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when nothing is being sent. */
   async settled(): Promise<void> {
     await this.#sending;
   }
 
   async #send(): Promise<void> {
-    // One turn of the loop gathers what is published together.
+    // One turn of the event loop batches concurrent messages.
     await Promise.resolve();
     while (this.#waiting.size > 0) {
       const payloads = this.#waiting;
@@ -57,7 +57,7 @@ export class Outbox {
   }
 }
 
-/** The text that travels: without its items where it would be too large. */
+/** The text of the message, without its items if it would be too large. */
 export function payloadOf(message: BusMessage, maxPayloadBytes: number): string {
   const whole = JSON.stringify(message);
   if (message.topic !== 'log' || Buffer.byteLength(whole) <= maxPayloadBytes) return whole;

@@ -1,4 +1,4 @@
-/** What every adapter of the bus keeps. */
+/** The contract of every adapter of the bus. */
 import type { Bus, BusMessage } from '#domain/ports/bus.ts';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** What every adapter of the event store keeps. */
+/** The contract of every adapter of the event store. */
 import {
   startOfStore,
   type NewEvent,

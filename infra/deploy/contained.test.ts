@@ -1,5 +1,5 @@
-/** How the containers of the production edition are kept apart, by what compose.yaml says. Scripts run in the
- *  runtime's container: what shares a network with it can be reached by them. */
+/** The isolation of the production edition's containers in compose.yaml. Scripts run in the runtime's container, so
+ *  they can reach every service that shares a network with it. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -30,7 +30,7 @@ const compose = parse(file, { merge: true }) as {
   readonly networks: Readonly<Record<string, { readonly internal?: boolean }>>;
 };
 
-/** What a script may connect to: each asks for a password that scripts do not have. */
+/** Services that a script may reach: each requires a password that scripts do not have. */
 const signIn = new Set(['postgres', 'nats', 'objects']);
 /** More than none, and why. */
 const capabilities: Readonly<Record<string, readonly string[]>> = {
@@ -64,7 +64,7 @@ function reachable(services: Services): readonly string[] {
   });
 }
 
-/** What a service has beyond what it needs. */
+/** Privileges of a service beyond the necessary ones. */
 function excess(services: Services): readonly string[] {
   return Object.entries(services).flatMap(([name, service]) => [
     ...(service.cap_drop?.includes('ALL') === true

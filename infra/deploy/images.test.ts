@@ -18,7 +18,7 @@ import { describeWith } from '../../scripts/testing/optional-service.ts';
 
 const targets = ['service', 'runtime', 'frontend'];
 const services = ['backend', 'scheduler', 'runtime', 'mcp', 'redis', 'frontend'];
-/** Of the processes in the images. */
+/** The user of the processes in the images. */
 const user = 10001;
 const needed = [natsService, s3Service].find(({ found }) => found === undefined) ?? imageTools;
 /** A cold build installs packages three times. */

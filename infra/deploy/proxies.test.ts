@@ -18,7 +18,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** @returns what the program wrote, and its exit code */
+/** @returns the output of the program, and its exit code */
 function run(program: string, args: readonly string[]) {
   const { status, stdout, stderr } = spawnSync(program, args, { cwd: root, encoding: 'utf8' });
   return { status, said: stdout + stderr };

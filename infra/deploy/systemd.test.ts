@@ -125,7 +125,7 @@ describeWith(analyze, 'systemd-analyze', () => {
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'orch-units-'));
     for (const name of readdirSync(units)) {
-      // Programs have to be where a unit says.
+      // Programs must exist at the path of the unit.
       const text = read(name)
         .replaceAll('/opt/orchestrator/node/node_modules/node/bin/node', process.execPath)
         .replaceAll('/opt/orchestrator/current', root.replace(/\/$/, ''));
@@ -148,7 +148,7 @@ describeWith(analyze, 'systemd-analyze', () => {
     );
   });
 
-  // systemd 252 says 1.4 and 3.7; other versions weigh differently.
+  // systemd 252 reports 1.4 and 3.7; other versions use different weights.
   test.each(services)('finds %s confined', (name) => {
     const runsScripts = /minimal|runtime/.test(name);
     expect(exposure(name)).toBeLessThan(runsScripts ? 4 : 2);

@@ -17,9 +17,9 @@ import { passesAs, type Account } from './account.ts';
 
 const RUNS = '"$1/bin/postgres" --version && test -r "$1/share/postgresql/postgres.bki"';
 
-/** The folder with `bin/postgres`, such that `account` can run it: the package's own or, where that
- *  is out of the account's reach, a copy beneath `copyParent`.
- *  @throws Error when the package is missing or its programs do not run */
+/** The folder with a `bin/postgres` that `account` can run: the package's own folder or, if the account cannot reach
+ *  it, a copy below `copyParent`.
+ *  @throws Error if the package is missing or its programs do not run */
 export function findBinaries(account: Account | undefined, copyParent: string): string {
   const native = packagedBinaries();
   const complete = completeLinks(native);
@@ -46,8 +46,8 @@ function packageVersion(native: string): string {
   return String((JSON.parse(text) as { version: unknown }).version);
 }
 
-/** The package leaves its symbolic links to an install script, which may not have been allowed.
- *  @returns whether all are there */
+/** The package creates its symbolic links in an install script, which may have been skipped.
+ *  @returns whether all exist */
 function completeLinks(native: string): boolean {
   const list = join(native, 'pg-symlinks.json');
   if (!existsSync(list)) return true;
@@ -84,7 +84,7 @@ function copyBinaries(native: string, target: string): void {
     openToAll(copy);
     renameSync(copy, target);
   } catch (error) {
-    if (!existsSync(target)) throw error; // else another process was first
+    if (!existsSync(target)) throw error; // otherwise another process was first
   } finally {
     rmSync(draft, { recursive: true, force: true });
   }

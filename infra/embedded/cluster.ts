@@ -1,4 +1,4 @@
-/** The cluster's files: made once, together with the passwords of its two users. */
+/** The cluster's files: created once, together with the passwords of its two users. */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import {
@@ -13,9 +13,9 @@ import {
 import { join } from 'node:path';
 import { runAs, type Account } from './account.ts';
 
-/** Owns the schema; used by migrations alone. */
+/** Owns the schema; used only for migrations. */
 export const ADMIN_USER = 'orch_admin';
-/** What the services log in as. */
+/** The database user of the services. */
 export const SERVICE_USER = 'orch_service';
 export const DATABASE = 'orchestrator';
 
@@ -52,7 +52,7 @@ export function newPassword(): string {
   return randomBytes(24).toString('base64url');
 }
 
-/** @throws Error when `data` holds a cluster that no record tells the passwords of */
+/** @throws Error if `data` contains a cluster whose passwords are unknown */
 export function refuseForeign(data: string): void {
   if (!existsSync(join(data, 'PG_VERSION'))) return;
   throw new Error(`${data} holds a database, but cluster.json with its passwords is missing`);

@@ -1,5 +1,5 @@
-/** Where a cluster lives: in its owner's folder if the server's account can get there. A clone
- *  beneath /root, say, is out of its reach. */
+/** The place of a cluster: its owner's folder if the server's account can reach it. For example, the account cannot
+ *  reach a clone below /root. */
 import { createHash } from 'node:crypto';
 import {
   chmodSync,
@@ -20,7 +20,7 @@ const MAX_SOCKET_PATH_BYTES = 107;
 const SOCKET_FILE = '.s.PGSQL.5432.lock';
 
 export interface Placement {
-  /** `.` where it is the owner's folder itself, which may be moved. */
+  /** `.` for the owner's folder itself, which may be moved. */
   readonly home: string;
   readonly data: string;
   readonly sockets: string;
@@ -30,9 +30,9 @@ export interface PlacementRequest {
   /** The owner's folder, which exists. */
   readonly directory: string;
   readonly account: Account | undefined;
-  /** Holds what the account cannot reach in `directory`. */
+  /** The folder for data that the account cannot reach in `directory`. */
   readonly fallbackParent: string;
-  /** Where the cluster was at the last start. */
+  /** The folder of the cluster at the previous start. */
   readonly knownHome: string | undefined;
   readonly say: (line: string) => void;
 }

@@ -24,7 +24,7 @@ let folder: string;
 let directory: string;
 let said: string[];
 
-// Most tests share a cluster, because making one takes a second.
+// Most tests share a cluster, because creating one takes a second.
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'orch-embedded-'));
   chmodSync(folder, 0o711);
@@ -136,7 +136,7 @@ describe('a running server', () => {
   test('stops with open sessions, and can be stopped twice', async () => {
     const server = await start();
     await withClient(server.adminUrl, async (client) => {
-      client.on('error', () => undefined); // the session is cut
+      client.on('error', () => undefined); // the session ends
       await server.stop();
     });
     expect(isAlive(server.pid())).toBe(false);

@@ -16,11 +16,11 @@ const START_ATTEMPTS = 5;
 const START_PAUSE_MS = 500;
 
 export interface EmbeddedPostgresOptions {
-  /** Folder for the cluster and its passwords; made if missing. */
+  /** Folder for the cluster and its passwords; created if missing. */
   readonly directory: string;
-  /** False for tests: nothing is flushed to the disk. Default true. */
+  /** False in tests: disables flushing to the disk. Default true. */
   readonly durable?: boolean;
-  /** Where things go that the server's account cannot reach in `directory`. */
+  /** The folder for data that the server's account cannot reach in `directory`. */
   readonly fallbackParent?: string;
   /** Receives messages for the user, one line each. */
   readonly say?: (line: string) => void;
@@ -29,11 +29,11 @@ export interface EmbeddedPostgresOptions {
 export interface EmbeddedPostgres {
   /** Owner of the schema; for migrations. */
   readonly adminUrl: string;
-  /** For the services: may do what the migrations grant to `orch_app`. */
+  /** For the services, with the privileges that the migrations grant to `orch_app`. */
   readonly serviceUrl: string;
   /** The server's process now. */
   pid(): number;
-  /** Settles when the present process has ended, for whatever reason. */
+  /** Settles when the current process has ended. */
   exited(): Promise<Exit>;
   /** Starts it again after its end, or stops it first. The addresses stay. */
   restart(): Promise<void>;
@@ -41,9 +41,9 @@ export interface EmbeddedPostgres {
   stop(): Promise<void>;
 }
 
-/** Makes the cluster at the first start, starts the server on it, and makes its database and users.
- *  A server left over from a killed process is stopped first.
- *  @throws Error with a line for the user when the server cannot run here */
+/** Creates the cluster at the first start, starts the server, and creates its database and users. A server of a killed
+ *  process is stopped first.
+ *  @throws Error with a line for the user if the server cannot run here */
 export async function startEmbeddedPostgres(
   options: EmbeddedPostgresOptions,
 ): Promise<EmbeddedPostgres> {

@@ -3,7 +3,7 @@ import { withConnection } from '#infra/postgres/await-database.ts';
 import type pg from 'pg';
 import { DATABASE, SERVICE_USER } from './cluster.ts';
 
-/** Makes what is missing; changes nothing that is there.
+/** Creates missing users and databases; changes no existing ones.
  *  @param maintenanceUrl an administrator's address of the database `postgres` */
 export async function preparePrincipals(
   maintenanceUrl: string,

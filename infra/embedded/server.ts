@@ -150,8 +150,8 @@ const WITHOUT_DURABILITY = {
   max_connections: '200',
 };
 
-/** The server writes its number and its state into a file: asking before it is ready would fill its
- *  log with refusals. */
+/** The server writes its process id and state into a file. Connection attempts before it is ready would fill its
+ *  log. */
 function saysReady(data: string, pid: number): boolean {
   try {
     const lines = readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n');

@@ -1,4 +1,4 @@
-/** Against a broker that keeps what it hears, byte by byte as MQTT 3.1.1 has it. */
+/** Against a broker that records the received bytes of MQTT 3.1.1. */
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -8,7 +8,7 @@ const message = { topic: 'a/b', payload: Buffer.from('hello'), qos: 1, retain: f
 const closing: (() => void)[] = [];
 afterEach(() => closing.splice(0).forEach((close) => close()));
 
-/** @param answer what the broker sends on the n-th piece that it hears */
+/** @param answer what the broker sends after the n-th received packet */
 async function broker(answer: (count: number, socket: Socket) => void) {
   const heard: Buffer[] = [];
   const ended = Promise.withResolvers<void>();

@@ -1,11 +1,11 @@
-/** Publishes one message to an MQTT broker (MQTT 3.1.1, OASIS): a connection for each, so that nothing has
- *  to be kept alive. */
+/** Publishes one message to an MQTT broker (MQTT 3.1.1, OASIS), with a new connection for each, so that none must be
+ *  kept alive. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 
-/** The broker cannot be reached, or does not take the message; the message says why. */
+/** The broker is unreachable, or refuses the message; the error message gives the reason. */
 export class MqttFailure extends Error {
   override readonly name = 'MqttFailure';
 }
@@ -13,7 +13,7 @@ export class MqttFailure extends Error {
 export interface MqttMessage {
   readonly topic: string;
   readonly payload: Uint8Array;
-  /** 0: sent; 1: the broker has said that it has it. */
+  /** 0: sent; 1: acknowledged by the broker. */
   readonly qos: 0 | 1;
   readonly retain: boolean;
 }
@@ -32,7 +32,7 @@ const refusals = [
   'not authorized',
 ];
 
-/** @param url `mqtt://` or `mqtts://`, with user and password where the broker asks for them
+/** @param url `mqtt://` or `mqtts://`, with user and password if the broker requires them
  *  @throws MqttFailure */
 export async function publishMqtt(url: URL, message: MqttMessage): Promise<void> {
   const socket = await open(url);

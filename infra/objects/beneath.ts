@@ -1,12 +1,12 @@
 /** Opens folders below a root one part at a time, each relative to its parent, so that no symbolic link is ever
- *  followed, not even one that is planted meanwhile. Node has no `openat`; on Linux `/proc/self/fd/N/name` means the
+ *  followed, not even a link that is planted meanwhile. Node has no `openat`; on Linux `/proc/self/fd/N/name` means the
  *  same. */
 import { constants } from 'node:fs';
 import { lstat, mkdir, open, type FileHandle } from 'node:fs/promises';
 
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
-/** Where something lies that was expected to be a plain folder or file. */
+/** A path contains a link or a device instead of a plain folder or file. */
 export class NotPlain extends Error {
   override readonly name = 'NotPlain';
 }
@@ -47,8 +47,8 @@ async function makeChild(parent: FileHandle, name: string): Promise<FileHandle> 
 }
 
 /** Opens the folder `root/part/part…`; the caller closes it.
- *  @param create makes what is missing, durably
- *  @throws NotPlain at a link; ENOENT where a folder is missing; ENOTDIR where a file is in the way */
+ *  @param create creates missing folders durably
+ *  @throws NotPlain at a link; ENOENT if a folder is missing; ENOTDIR if a file is in its place */
 export async function openFolder(
   root: string,
   parts: readonly string[],

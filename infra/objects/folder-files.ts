@@ -1,4 +1,4 @@
-/** The files under the object store's folder: where a key lies, and how one is read and written. */
+/** The files in the object store's folder: the path of a key, reading and writing. */
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { mkdir, open, readdir, rename, stat, unlink, type FileHandle } from 'node:fs/promises';
@@ -24,7 +24,7 @@ export function placeOf(key: ObjectKey): Place {
   return { folders: parts.slice(0, -1), name: parts.at(-1) ?? '' };
 }
 
-/** The port's error for what the file system said. */
+/** Converts an error of the file system to an error of the port. */
 export function storeError(key: ObjectKey, error: unknown): Error {
   const code = errorCode(error);
   if (code === 'ENOSPC' || code === 'EDQUOT') return new ObjectStoreFull(key, { cause: error });
@@ -73,13 +73,13 @@ export async function openIncoming(root: string): Promise<Incoming> {
   return { path, file: await open(path, WRITE, 0o600) };
 }
 
-/** Gives up an unfinished file; never throws. */
+/** Discards an unfinished file; never throws. */
 export async function discard(incoming: Incoming): Promise<void> {
   await incoming.file.close().catch(() => undefined);
   await unlink(incoming.path).catch(() => undefined);
 }
 
-/** Makes a finished file the object `key`, durably: content, then name, then folder. */
+/** Makes a finished file the object `key`, durably: first content, then name, then folder. */
 export async function publish(root: string, key: ObjectKey, incoming: Incoming): Promise<void> {
   await incoming.file.sync();
   const { folders, name } = placeOf(key);
@@ -109,8 +109,8 @@ export async function settle(root: string, key: ObjectKey): Promise<void> {
   }
 }
 
-/** Makes the folder of unfinished files, and removes those that a crash left there.
- *  @param olderThanMs a file that another process wrote to since is left alone */
+/** Creates the folder of unfinished files, and removes files that a crash left.
+ *  @param olderThanMs newer files of other processes are kept */
 export async function prepareIncoming(root: string, olderThanMs: number): Promise<void> {
   const folder = join(root, INCOMING);
   await mkdir(folder, { recursive: true, mode: 0o700 });

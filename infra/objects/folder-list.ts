@@ -55,7 +55,7 @@ async function infoOf(folder: FileHandle, entry: Entry): Promise<ObjectInfo | un
   return stats && infoFrom(key, stats);
 }
 
-// What was deleted during the walk is simply not in the list.
+// Files that were deleted during the walk are omitted.
 function ignoreMissing(error: unknown): undefined {
   const code = errorCode(error);
   if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;

@@ -9,7 +9,7 @@ import { infoFrom, walkObjects } from './folder-list.ts';
 import { createSemaphore } from './semaphore.ts';
 
 export interface FolderStoreOptions {
-  /** Made when missing. May itself be reached over links; below it none is followed. */
+  /** Created if missing. The path may contain links; below it none is followed. */
   readonly folder: string;
   /** Concurrent file operations; more would use the threads that the rest of the process needs. */
   readonly maxConcurrency?: number;
@@ -18,8 +18,8 @@ export interface FolderStoreOptions {
 const PIECE_BYTES = 256 * 1024;
 const LEFTOVER_AGE_MS = 24 * 60 * 60 * 1000;
 
-/** Opens the store, and removes what writers that died left unfinished.
- *  @throws when the folder cannot be made or entered */
+/** Opens the store, and removes unfinished files of crashed writers.
+ *  @throws if the folder cannot be created or entered */
 export async function openFolderStore(options: FolderStoreOptions): Promise<ObjectStore> {
   await mkdir(options.folder, { recursive: true, mode: 0o700 });
   const root = await realpath(options.folder);
@@ -184,7 +184,7 @@ class FolderStore implements ObjectStore {
     }
   }
 
-  /** @returns false where there was nothing to remove, or more than may be removed */
+  /** @returns false if there was nothing to remove, or more than may be removed */
   async #inFolder(
     folders: readonly string[],
     remove: (folder: FileHandle) => Promise<void>,

@@ -1,8 +1,8 @@
-/** The bucket that objects are kept in, on a server that has none yet. */
+/** Creates the bucket of the objects on a new server. */
 import { CreateBucketCommand, HeadBucketCommand, S3ServiceException } from '@aws-sdk/client-s3';
 import { createS3Calls, DEFAULT_LIMITS, type S3Location } from './s3-calls.ts';
 
-/** Makes the bucket where it is missing. @returns whether it was */
+/** Creates the bucket if it is missing. @returns whether it was created */
 export async function makeBucket(location: S3Location): Promise<boolean> {
   const { client } = createS3Calls(location, DEFAULT_LIMITS);
   const Bucket = location.bucket;

@@ -5,22 +5,22 @@ import type { S3Location } from './s3-calls.ts';
 
 /** Settings of the same names; `ORCH_OBJECTS_URL` and its companions. */
 export interface ObjectStoreConfig {
-  /** Used where there is no `objectsUrl`. */
+  /** Used without `objectsUrl`. */
   readonly objectsDir: string;
   /** `s3://bucket` or `s3://bucket/prefix`. */
   readonly objectsUrl: string | undefined;
   /** Undefined: Amazon's. */
   readonly s3Endpoint: string | undefined;
   readonly s3Region: string;
-  /** Both or neither. Undefined: what the machine itself has, such as the role of its host. */
+  /** Both or neither. Undefined: the credentials of the machine, such as the role of its host. */
   readonly s3AccessKeyId: string | undefined;
   readonly s3SecretAccessKey: string | undefined;
   readonly s3PathStyle: boolean;
 }
 
-/** Opens the bucket that `objectsUrl` names, else the folder. The client for S3 is loaded only here,
- *  so that a process that keeps its objects in a folder has not its memory.
- *  @throws when a setting contradicts another, or when the folder cannot be made or entered */
+/** Opens the bucket of `objectsUrl`, otherwise the folder. Only the bucket loads the S3 client, so that a process with
+ *  a folder does not use its memory.
+ *  @throws if settings contradict each other, or the folder cannot be created or entered */
 export async function openObjectStore(config: ObjectStoreConfig): Promise<ObjectStore> {
   const location = locationOf(config);
   if (location === undefined) return openFolderStore({ folder: config.objectsDir });

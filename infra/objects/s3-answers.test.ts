@@ -1,4 +1,4 @@
-/** What a real server cannot be made to say at will; here a plain HTTP server says it. */
+/** Responses that a real server cannot be made to return; a plain HTTP server returns them. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -104,7 +104,7 @@ describe('the object store on S3', () => {
 
   test('refuses a truncated body without an error', async () => {
     answer = (response) => {
-      // Chunked, so that only the content tells.
+      // Chunked, so that only the content shows the truncation.
       response.write('hel');
       response.end();
     };
@@ -116,7 +116,7 @@ describe('the object store on S3', () => {
     const below = objectKey.runArtifact('r1', 'a/b');
     answer = listing('', `root/${below}`);
     await expect(store.put(above, bytes)).rejects.toThrow(ObjectConflict);
-    answer = listing(''); // which any other request takes as a yes
+    answer = listing(''); // a success for any other request
     await expect(store.put(below, bytes)).rejects.toThrow(ObjectConflict);
     expect(asked).not.toContain('PUT');
   });

@@ -10,7 +10,7 @@ export interface S3Location {
   /** Undefined: the one of Amazon's region. */
   readonly endpoint: string | undefined;
   readonly region: string;
-  /** Undefined: what the machine itself has, such as the role of its host. */
+  /** Undefined: the credentials of the machine, such as the role of its host. */
   readonly credentials:
     | { readonly accessKeyId: string; readonly secretAccessKey: string }
     | undefined;
@@ -19,9 +19,9 @@ export interface S3Location {
 }
 
 export interface S3Limits {
-  /** Until a connection is there, each time. */
+  /** For connecting, per attempt. */
   readonly connectTimeoutMs: number;
-  /** Until the answer begins, each time; sending takes its own time on top. */
+  /** Until the response begins, per attempt; sending takes additional time. */
   readonly answerTimeoutMs: number;
   /** The whole call with its repetitions; sending takes its own time on top. */
   readonly callTimeoutMs: number;
@@ -42,7 +42,7 @@ export const DEFAULT_LIMITS: S3Limits = {
   partBytes: 8 * 1024 * 1024,
 };
 
-/** What a call hands on to the client's `send`. */
+/** Options for the client's `send`. */
 export interface CallOptions {
   readonly abortSignal: AbortSignal;
   /** In milliseconds, for each attempt. */
@@ -53,9 +53,9 @@ export interface S3Calls {
   readonly client: S3Client;
   readonly location: S3Location;
   readonly limits: S3Limits;
-  /** Makes one call, whatever the server does, within its limits.
-   *  @param extraMs what the call may take on top, such as the time to send its body
-   *  @throws what the client throws, or an error that says which limit was passed */
+  /** Makes one call within its time limits.
+   *  @param extraMs additional time, such as for sending its body
+   *  @throws errors of the client, or an error that names the exceeded limit */
   readonly call: <T>(send: (options: CallOptions) => Promise<T>, extraMs?: number) => Promise<T>;
 }
 
@@ -63,12 +63,12 @@ export interface S3Calls {
 const SLOWEST_BYTES_PER_MS = 256;
 const CALLS_AT_ONCE = 32;
 
-/** The time that a body may take on its way. */
+/** The permitted time for sending a body. */
 export function sendingMs(bytes: number): number {
   return Math.ceil(bytes / SLOWEST_BYTES_PER_MS);
 }
 
-/** Prepares the client; no connection is made yet. */
+/** Prepares the client without connecting. */
 export function createS3Calls(location: S3Location, limits: S3Limits): S3Calls {
   const client = new S3Client(clientConfig(location, limits));
   const semaphore = createSemaphore(CALLS_AT_ONCE);

@@ -1,5 +1,5 @@
-/** A key and a key below it: S3 itself would keep both, and then what is stored could never move to a
- *  server or folder that keeps objects as files. */
+/** Detects a key and another key below it. S3 itself permits both, but such objects could not move to a server or
+ *  folder that stores objects as files. */
 import { HeadObjectCommand } from '@aws-sdk/client-s3';
 import { contentHashOf, parseObjectKey, type ObjectKey } from '#domain/ports/object-keys.ts';
 import { ObjectConflict } from '#domain/ports/objects.ts';

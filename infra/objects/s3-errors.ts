@@ -1,4 +1,4 @@
-/** The port's errors for what an S3 server or its client said. */
+/** Converts errors of an S3 server or client to errors of the port. */
 import { S3ServiceException } from '@aws-sdk/client-s3';
 import type { ObjectKey } from '#domain/ports/object-keys.ts';
 import {
@@ -16,7 +16,7 @@ const FULL: readonly string[] = [
   'XMinioAdminBucketQuotaExceeded',
   'XMinioStorageFull',
 ];
-// Of servers that keep objects as files.
+// Error codes of servers that store objects as files.
 const CONFLICT: readonly string[] = [
   'ErrDirectoryNotEmpty',
   'ExistingObjectIsDirectory',
@@ -34,18 +34,18 @@ function statusOf(error: unknown): number | undefined {
   return error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined;
 }
 
-/** Whether the server said that there is no such object. Its status alone would not tell: a missing
- *  bucket and, for some, an unknown access key are 404 too. */
+/** Whether the server reported that the object does not exist. The status is not enough: a missing bucket and, on some
+ *  servers, an unknown access key are 404 too. */
 export function saysMissing(error: unknown): boolean {
   return ['NoSuchKey', 'NotFound'].includes(codeOf(error));
 }
 
-/** Whether the server said that the key lies below another object, or has objects below it. */
+/** Whether the server reported that the key is below another object, or has objects below it. */
 export function saysConflict(error: unknown): boolean {
   return CONFLICT.includes(codeOf(error));
 }
 
-/** Whether the server no longer knows an upload in parts. */
+/** Whether the server no longer knows a multipart upload. */
 export function saysNoUpload(error: unknown): boolean {
   return codeOf(error) === 'NoSuchUpload';
 }

@@ -26,7 +26,7 @@ interface ListedObject {
 export async function* listObjects(calls: S3Calls, listing: S3Listing): AsyncGenerator<ObjectInfo> {
   if (!mayStartKey(listing.prefix)) return;
   const root = calls.location.root;
-  // `after` may be a key that is not below the prefix; the server then starts where the prefix does.
+  // `after` may be outside of the prefix; the server then starts at the prefix.
   let last = listing.after === '' ? '' : root + listing.after;
   for (;;) {
     const page = await fetchPage(calls, listing, last);
@@ -37,7 +37,7 @@ export async function* listObjects(calls: S3Calls, listing: S3Listing): AsyncGen
       }
       last = name;
       const key = parseObjectKey(name.slice(root.length));
-      // A bucket may hold what others put there, such as the empty "folders" of consoles.
+      // A bucket may contain foreign objects, such as the empty "folders" of consoles.
       if (key === undefined) continue;
       yield infoFrom(key, { sizeBytes: Size, LastModified, ETag });
     }

@@ -5,7 +5,7 @@ import { contentHashOf, type ObjectKey } from '#domain/ports/object-keys.ts';
 import { ObjectCorrupt } from '#domain/ports/objects.ts';
 import { unavailable } from './s3-errors.ts';
 
-/** What a body must be. */
+/** The expected body. */
 export interface ExpectedBody {
   readonly key: ObjectKey;
   /** As the server announced it. */
@@ -14,9 +14,9 @@ export interface ExpectedBody {
   readonly idleTimeoutMs: number;
 }
 
-/** The pieces of a body. Its connection is given up when the reader leaves before the end.
- *  @throws ObjectStoreUnavailable when the body is cut, stands still or has another size
- *  @throws ObjectCorrupt after the last piece of a blob that is not what its key says */
+/** The pieces of a body. The connection is closed when the reader stops before the end.
+ *  @throws ObjectStoreUnavailable if the body is truncated, stalls or has another size
+ *  @throws ObjectCorrupt after the last piece of a blob that does not match its key */
 export async function* readBody(
   body: Readable,
   expected: ExpectedBody,

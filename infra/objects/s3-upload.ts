@@ -13,25 +13,25 @@ import type { ObjectKey } from '#domain/ports/object-keys.ts';
 import { sendingMs, type S3Calls } from './s3-calls.ts';
 import { saysNoUpload } from './s3-errors.ts';
 
-/** An object that is being written. Every method throws what the client throws. */
+/** An object that is being written. Every method passes on errors of the client. */
 export interface Upload {
   add(part: Uint8Array): Promise<void>;
-  /** Makes the object what the parts are, in place of any earlier one. */
+  /** Creates the object from the parts, replacing an earlier one. */
   complete(): Promise<void>;
   /** Removes the parts. Never throws: if the server cannot be reached, `removeLeftovers` removes them. */
   abort(): Promise<void>;
 }
 
-// Joining the parts takes servers that copy them a while, and says nothing meanwhile.
+// Some servers copy the parts when joining them, which takes time without a response.
 const JOINED_BYTES_PER_MS = 16 * 1024;
 const OWNER = 'upload';
 
-/** The base64 that the protocol wants. */
+/** The base64 checksum of the protocol. */
 export function checksumOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('base64');
 }
 
-/** Begins to write an object in parts. */
+/** Starts to write an object in parts. */
 export async function beginUpload(calls: S3Calls, key: ObjectKey): Promise<Upload> {
   const { client, location, call } = calls;
   const object = { Bucket: location.bucket, Key: location.root + key };
@@ -89,8 +89,8 @@ async function abortUpload(
   await call((options) => client.send(command, options)).catch(() => undefined);
 }
 
-/** Removes the parts that writers that died left, begun before `beforeMs`. Never throws: it is no
- *  reason to refuse a write, and not every server or key allows it. */
+/** Removes parts of crashed writers that were started before `beforeMs`. Never throws: a failure is no reason to refuse
+ *  a write, and not every server or key permits it. */
 export async function removeLeftovers(calls: S3Calls, beforeMs: number): Promise<void> {
   const { client, location, call } = calls;
   const command = new ListMultipartUploadsCommand({

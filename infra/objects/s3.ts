@@ -33,9 +33,9 @@ import { beginUpload, checksumOf, removeLeftovers, type Upload } from './s3-uplo
 
 const LEFTOVER_AGE_MS = 24 * 60 * 60 * 1000;
 
-/** The store in a bucket that is there already. Opening it connects to nothing, so that a process can
- *  start while the server is away.
- *  @param limits where they differ from `DEFAULT_LIMITS` */
+/** A store in an existing bucket. Opening it does not connect, so that a process can start while the server is
+ *  unavailable.
+ *  @param limits overrides of `DEFAULT_LIMITS` */
 export function openS3Store(location: S3Location, limits: Partial<S3Limits> = {}): ObjectStore {
   return new S3Store(createS3Calls(location, { ...DEFAULT_LIMITS, ...limits }));
 }
@@ -66,7 +66,7 @@ class S3Store implements ObjectStore {
     }
   }
 
-  /** As `#try`, but undefined where the server says that there is no such object. */
+  /** Like `#try`, but undefined if the object does not exist. */
   async #find<T>(
     key: ObjectKey,
     send: (options: CallOptions) => Promise<T>,
@@ -162,7 +162,7 @@ class S3Store implements ObjectStore {
       try {
         return Buffer.concat(await Array.fromAsync(pieces));
       } catch (error) {
-        // The client repeats only what fails before the answer begins.
+        // The client retries only failures before the response begins.
         const isCut = error instanceof ObjectStoreUnavailable;
         if (!isCut || attempt >= this.#calls.limits.attempts) throw error;
       }
@@ -196,7 +196,7 @@ class S3Store implements ObjectStore {
 
   async delete(key: ObjectKey): Promise<void> {
     const command = new DeleteObjectCommand(this.#place(key));
-    // A server that keeps files refuses to remove what has objects below it, which is no object.
+    // A server that stores files refuses to remove a folder with objects in it, which is not an object.
     const nothing = (error: unknown): void => {
       if (!saysConflict(error) && !saysMissing(error)) throw error;
     };

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { createTransport } from 'nodemailer';
 import type { Targets } from './targets.ts';
 
-/** For the server's first word; afterwards the caller's signal bounds all of it. */
+/** For the server's greeting; afterwards the caller's signal limits the time. */
 const silenceMs = 10_000;
 
 export interface MailServer {
@@ -25,8 +25,8 @@ export interface Mail {
   readonly messageId: string;
 }
 
-/** @param signal ends it, at whatever stage
- *  @throws TargetRefused, or what the server or the connection had to say */
+/** @param signal aborts at any stage
+ *  @throws TargetRefused, or the error of the server or the connection */
 export async function sendMail(
   { host, port, security, username, password = '' }: MailServer,
   mail: Mail,
@@ -35,7 +35,7 @@ export async function sendMail(
 ): Promise<void> {
   const address = await targets.addressOf(host);
   signal.throwIfAborted();
-  // Connected here, so that it goes to this address alone and can be ended at any time.
+  // Connected here, so that only this address is used and the connection can be aborted at any time.
   const socket = connect({ host: address, port });
   const end = () => socket.destroy(signal.reason as Error);
   signal.addEventListener('abort', end);

@@ -12,7 +12,7 @@ export interface Posted {
   /** The beginning of the answer. */
   readonly text: string;
   readonly retryAfterSeconds: number | null;
-  /** Where a redirect leads. */
+  /** The target of a redirect. */
   readonly location: string | undefined;
 }
 
@@ -39,7 +39,7 @@ export async function post(
       port: url.port,
       path: `${url.pathname}${url.search}`,
       method: 'POST',
-      // The name, not the address, says who is meant and whose certificate counts.
+      // The host name, not the address, identifies the receiver and its certificate.
       ...(isIP(host) === 0 && { servername: host }),
       headers: {
         'Content-Type': 'application/json',

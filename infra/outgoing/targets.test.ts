@@ -46,7 +46,9 @@ describe('no exceptions', () => {
     const both = new Targets([], () => Promise.resolve(['10.0.0.1', '1.1.1.1']));
     expect(await both.addressOf('example.com')).toBe('1.1.1.1');
     const none = new Targets([], () => Promise.resolve(['10.0.0.1', '::1']));
-    await expect(none.addressOf('example.com')).rejects.toThrow('example.com leads to no public');
+    await expect(none.addressOf('example.com')).rejects.toThrow(
+      'example.com does not resolve to a public',
+    );
   });
 });
 

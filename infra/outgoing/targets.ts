@@ -1,5 +1,5 @@
-/** Which addresses the platform may be sent to by what people enter: public ones, and those that the operator
- *  names (OWASP ASVS 5.0, 1.3.6). */
+/** Addresses that the service may send requests to on behalf of users: public ones, and those that the operator lists
+ *  (OWASP ASVS 5.0, 1.3.6). */
 import { lookup as systemLookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 
@@ -28,12 +28,12 @@ const special = [
 const publicIpv6 = listOf(['2000::/3']);
 const notPublic = listOf(special);
 
-/** Where a request may not go. */
+/** The request target is not permitted. */
 export class TargetRefused extends Error {
   override readonly name = 'TargetRefused';
 }
 
-/** All addresses of a name, as the system knows them. */
+/** Resolves all addresses of a name. */
 export type Lookup = (host: string) => Promise<readonly string[]>;
 
 export class Targets {
@@ -46,9 +46,9 @@ export class Targets {
     this.#lookup = lookup;
   }
 
-  /** The address to connect to, and no other: a second look-up could give another.
+  /** The address to connect to, which must not be resolved again: another look-up could return another address.
    *  @param host a name or an address, without brackets
-   *  @throws TargetRefused when none of its addresses may be reached */
+   *  @throws TargetRefused if none of its addresses is permitted */
   async addressOf(host: string): Promise<string> {
     const found = isIP(host) === 0 ? await this.#lookup(host) : [host];
     const address = found.find((one) => this.#isAllowed(plain(one)));

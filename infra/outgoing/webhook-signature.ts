@@ -1,4 +1,4 @@
-/** Signs what is sent to receivers of webhooks (Standard Webhooks 1.0). */
+/** Signs outgoing webhook requests (Standard Webhooks 1.0). */
 import { createHmac, randomBytes } from 'node:crypto';
 
 const prefix = 'whsec_';

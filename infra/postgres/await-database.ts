@@ -11,7 +11,7 @@ export interface AwaitOptions {
   readonly signal?: AbortSignal | undefined;
   /** Called after each failed attempt with the address, such as `postgres://user@host:5432/name`. */
   readonly onAway: (tried: string, error: Error) => void;
-  /** Whether an error is one that passes; all others are thrown. */
+  /** Whether an error is temporary; all others are thrown. */
   readonly passes: (error: unknown) => boolean;
 }
 
@@ -31,7 +31,7 @@ export async function awaitDatabase(url: string, options: AwaitOptions): Promise
   }
 }
 
-/** One connection for `use` alone. */
+/** Opens one connection for `use`. */
 export async function withConnection<Result>(
   url: string,
   use: (client: pg.Client) => Promise<Result>,
@@ -47,7 +47,7 @@ export async function withConnection<Result>(
   }
 }
 
-/** An address that may be shown. A folder as host is that of a Unix socket. */
+/** The address without its password. A folder as host is the folder of a Unix socket. */
 export function withoutPassword(url: string): string {
   const { user = '', host, port, database = '' } = new pg.Client({ connectionString: url });
   return `postgres://${user}@${host}:${port}/${database}`;

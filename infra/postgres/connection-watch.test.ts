@@ -35,7 +35,7 @@ test('a silent connection fails its statement, is replaced, and its session is e
   await proxy.set({ kind: 'blackhole' });
   await expect(holder.query('SELECT 1')).rejects.toBeInstanceOf(DatabaseUnavailable);
   holder.release(true);
-  // The other one may be lost too.
+  // The other connection may be lost too.
   expect(pool.totalCount).toBe(0);
   await proxy.set({ kind: 'pass' });
   expect((await pool.query<{ one: number }>('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);

@@ -1,20 +1,20 @@
-/** Finds connections that have gone silent: the other end acknowledges packets, or no longer exists, and
- *  no answer comes. A statement that merely takes long is left alone, since the server says that it works on it. */
+/** Finds silent connections: the other end acknowledges packets, or no longer exists, and does not respond. A slow
+ *  statement is not interrupted, since the server reports that it works on it. */
 import pg from 'pg';
 import type { Connection } from './connection.ts';
 
 const lookMs = 500;
-/** Without a byte of an answer, before the server is asked. */
+/** The time without a byte of a response before the server is checked. */
 const silentMs = 4_000;
-/** For the server to accept a connection, and then to say what it is doing. */
+/** The time for the server to accept a connection and to report its activity. */
 const askMs = 3_000;
 
 const statements = {
-  // Through a pooler sessions have other numbers than their clients know: nothing can be said of them then.
+  // Behind a pooler, clients see other process ids than the server: sessions cannot be identified then.
   sessions: `SELECT pg_backend_pid() AS own, pid, state = 'active'
     AND wait_event IS DISTINCT FROM 'ClientRead' AS is_working
     FROM (SELECT) AS always LEFT JOIN pg_stat_activity ON pid = ANY($1)`,
-  // It may hold locks. One that has taken the number since is younger.
+  // The session may hold locks. A later session with the same process id has a later start.
   end: `SELECT pg_terminate_backend(pid) FROM unnest($1::int[], $2::float8[]) AS lost (pid, age_ms)
     JOIN pg_stat_activity USING (pid)
     WHERE clock_timestamp() - backend_start > (age_ms - 1000) * interval '1 ms'`,
@@ -29,7 +29,7 @@ interface Seen {
 class Watch {
   readonly #url: string;
   readonly #connections = new Map<Connection, Seen>();
-  /** Sessions whose connection was given up, which the server may not have noticed. */
+  /** Sessions of closed connections, which the server may not have detected. */
   readonly #lost = new Map<number, number>();
   #timer: NodeJS.Timeout | undefined;
   #isAsking = false;
@@ -71,7 +71,7 @@ class Watch {
   async #ask(silent: readonly Connection[]): Promise<void> {
     const sinceMs = performance.now() - silentMs;
     const working = await this.#workingOf(silent);
-    // What has moved meanwhile is well.
+    // Connections with recent traffic are healthy.
     const lost = this.#silentSince(sinceMs).filter(
       (connection) => silent.includes(connection) && !working.has(connection.backendPid),
     );
@@ -87,7 +87,7 @@ class Watch {
     connection.destroy(new Error('the server did not respond, so the connection was closed'));
   }
 
-  /** The sessions that the server is working on; none where it does not answer. */
+  /** The sessions that the server is working on; empty if it does not respond. */
   async #workingOf(silent: readonly Connection[]): Promise<{ has(pid: number | null): boolean }> {
     const client = new pg.Client({
       connectionString: this.#url,
@@ -131,8 +131,8 @@ interface Session {
 
 const watches = new Map<string, Watch>();
 
-/** Looks after a connection until it ends.
- *  @param url where it leads, to ask the server by another connection */
+/** Watches a connection until it ends.
+ *  @param url its address, for checking the server through another connection */
 export function watch(url: string, connection: Connection): void {
   let found = watches.get(url);
   if (found === undefined) watches.set(url, (found = new Watch(url)));

@@ -1,4 +1,4 @@
-/** Connections to Postgres of which none waits forever. */
+/** Connections to Postgres that never wait without a limit. */
 import type { Socket } from 'node:net';
 import pg from 'pg';
 import { watch } from './connection-watch.ts';
@@ -11,7 +11,7 @@ const endMs = 3_000;
 /** There was no answer from the server: it cannot be reached, has closed the connection or is silent. */
 export class DatabaseUnavailable extends Error {
   override readonly name = 'DatabaseUnavailable';
-  /** Of the system, such as `ECONNREFUSED`, where there is one. */
+  /** The error code of the system, such as `ECONNREFUSED`, if there is one. */
   readonly code: string | undefined;
 
   constructor(cause: Error) {
@@ -20,7 +20,7 @@ export class DatabaseUnavailable extends Error {
   }
 }
 
-// Where a name has several addresses, the reasons are those of the attempts.
+// If a name has several addresses, the reasons of the attempts.
 function messageOf(error: Error): string {
   if (error.message !== '' || !(error instanceof AggregateError)) return error.message;
   return error.errors
@@ -28,7 +28,7 @@ function messageOf(error: Error): string {
     .join(', ');
 }
 
-/** What failed without an answer of the server, as `DatabaseUnavailable`. */
+/** Converts a failure without a server response to `DatabaseUnavailable`. */
 export function unavailable(error: Error): Error {
   const isAnswer = error instanceof pg.DatabaseError || error instanceof DatabaseUnavailable;
   return isAnswer ? error : new DatabaseUnavailable(error);
@@ -60,12 +60,12 @@ export class Connection extends pg.Client {
     return this.#unanswered > 0;
   }
 
-  /** When it was made, on the monotonic clock. */
+  /** The time of the connection, on the monotonic clock. */
   get connectedMs(): number {
     return this.#connectedMs ?? performance.now();
   }
 
-  /** Of the session, at the server. */
+  /** The server process of the session. */
   get backendPid(): number | null {
     return (this as unknown as { processID: number | null }).processID;
   }
@@ -74,7 +74,7 @@ export class Connection extends pg.Client {
     return (this.connection.stream as Socket).bytesRead;
   }
 
-  /** Fails what is under way, and closes without a word to the server. */
+  /** Fails pending calls, and closes without a message to the server. */
   destroy(reason: Error): void {
     this.connection.stream.destroy(reason);
   }
@@ -127,7 +127,7 @@ export class ConnectionPool extends pg.Pool {
     this.on('connect', (client) => client.on('error', () => undefined));
   }
 
-  // Without a connection there is no mistake in a call.
+  // Without a connection, a call cannot be invalid.
   override connect(...args: unknown[]): never {
     const finish: Finish = (error) => (error == null ? error : unavailable(error));
     return settledBy((...all) => (super.connect as Method).apply(this, all), args, finish);

@@ -1,4 +1,4 @@
-/** Tells a database that is unavailable from a mistake of ours. */
+/** Distinguishes an unavailable database from a programming error. */
 import { DatabaseUnavailable } from './connection.ts';
 import { sqlState } from './database.ts';
 

@@ -5,7 +5,7 @@ import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { Connection, ConnectionPool } from './connection.ts';
 
-// Positions and sizes stay far below 2^53; transaction ids do not have to and come as text.
+// Positions and sizes stay far below 2^53. Transaction ids may not, so they are read as text.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
 /** Whatever runs a statement: the pool, or the client of one transaction. */
@@ -27,14 +27,14 @@ export interface DatabaseOptions {
   readonly connections: number;
   /** Shown by `pg_stat_activity`. */
   readonly applicationName: string;
-  /** After which the server cancels a statement. Default: never. */
+  /** The time after which the server cancels a statement. Default: never. */
   readonly statementMs?: number;
   /** Called for connections that broke while idle; the pool replaces them automatically. */
   readonly onIdleError: (error: Error) => void;
 }
 
-/** Every statement that comes again is prepared under a name made from its text: parsed and planned once a
- *  connection. Statements that are sent in one turn of the event loop leave in one write. */
+/** Every repeated statement is prepared under a name derived from its text: parsed and planned once per connection.
+ *  Statements of one turn of the event loop are sent in one write. */
 class PreparingConnection extends Connection {
   #isGathering = false;
 
@@ -63,7 +63,7 @@ class PreparingConnection extends Connection {
 /** More than the service's own statements; prepared statements permanently take memory here and in Postgres. */
 const maxNames = 2_000;
 const names = new Map<string, string>();
-/** Texts that came once of late: one with values of its own in it never comes again. */
+/** Recent texts that were used once: a text with its values inlined is never used again. */
 let newcomers = new Set<string>();
 
 function statementName(text: string): string | undefined {
@@ -164,7 +164,7 @@ async function begun<Result>(
   }
 }
 
-/** The same on a connection that the caller has, and keeps. */
+/** The same on an existing connection, which stays open. */
 export async function inTransactionOf<Result>(
   client: pg.PoolClient,
   work: () => Promise<Result>,

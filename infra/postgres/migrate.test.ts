@@ -93,8 +93,8 @@ describe('a migrated database', () => {
 
 describe('a folder with wrong numbers', () => {
   test.each([
-    [['0001_a.sql', '0003_c.sql'], /no migration before 0003_c\.sql/],
-    [['0002_b.sql'], /no migration before 0002_b\.sql/],
+    [['0001_a.sql', '0003_c.sql'], /migration before 0003_c\.sql/],
+    [['0002_b.sql'], /migration before 0002_b\.sql/],
     [['0001_a.sql', '0001_b.sql'], /0001_a\.sql and 0001_b\.sql have the same number/],
     [['1_a.sql'], /1_a\.sql is not named/],
   ])('applies nothing when it holds %j', async (names, message) => {

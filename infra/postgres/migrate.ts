@@ -1,4 +1,4 @@
-/** Brings a database's schema to the present, by numbered plain SQL files that only go forward. */
+/** Migrates a database's schema to the current version, by numbered plain SQL files that only go forward. */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ export interface Migration {
 export interface MigrationOutcome {
   /** Files that were applied by this call. */
   readonly applied: readonly string[];
-  /** Files that the database has seen and this version of the program does not know. */
+  /** Files that the database has applied and this version does not know. */
   readonly ahead: readonly string[];
 }
 

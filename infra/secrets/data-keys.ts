@@ -37,7 +37,7 @@ const statements = {
     OR script_id IN (SELECT webhook_id FROM webhooks WHERE script_id = $1)`),
 };
 
-/** An open data key; it stays in this process. */
+/** A decrypted data key, which must not leave this process. */
 export interface DataKey {
   readonly keyId: string;
   readonly key: Buffer;
@@ -52,7 +52,7 @@ export interface KeyRow {
 
 type KeyPlace = Pick<KeyRow, 'key_id' | 'script_id'>;
 
-/** The present one first; others open what they have closed, while a new one takes its place. */
+/** The current one first; the others decrypt older keys during a rotation. */
 export type MasterKeys = readonly [Uint8Array, ...Uint8Array[]];
 
 const nonceBytes = 12;
@@ -88,8 +88,8 @@ export class DataKeys {
     return this.#unwrap(rows[0]);
   }
 
-  /** Wraps all data keys by the present master key that another known one wraps.
-   *  @returns how many are left that none opens */
+  /** Rewraps data keys of other known master keys with the current master key.
+   *  @returns how many cannot be decrypted */
   async rewrap(): Promise<number> {
     const { rows } = await this.#db.query<KeyRow>(statements.others, [this.#present]);
     let left = 0;
@@ -128,14 +128,14 @@ export function wrapDataKey(masterKey: Uint8Array, key: Uint8Array, place: KeyPl
   return Buffer.concat([nonce, ciphertext]);
 }
 
-/** The same data key, wrapped by the present master key.
- *  @throws UnreadableSecret where no master key opens it */
+/** The same data key, wrapped with the current master key.
+ *  @throws UnreadableSecret if no known master key decrypts it */
 export function rewrapDataKey(masterKeys: MasterKeys, row: KeyRow): Buffer {
   return wrapDataKey(masterKeys[0], unwrapDataKey(masterKeys, row), row);
 }
 
-/** @param masterKeys those that are known
- *  @throws UnreadableSecret where no master key opens it */
+/** @param masterKeys the known ones
+ *  @throws UnreadableSecret if none of them decrypts it */
 export function unwrapDataKey(masterKeys: readonly Uint8Array[], row: KeyRow): Buffer {
   const masterKey = masterKeys.find((key) => keyName(key) === row.master_key_id);
   if (masterKey === undefined) {
@@ -165,8 +165,8 @@ export async function destroyUnusedDataKey(pool: pg.Pool, ownerId: string): Prom
   });
 }
 
-/** The same for every one of them: a process may have died between the last secret and its key.
- *  @param limit of keys at one go */
+/** Destroys all unused data keys: a process may have crashed between deleting the last secret and its key.
+ *  @param limit keys per call */
 export async function destroyUnusedDataKeys(pool: pg.Pool, limit: number): Promise<void> {
   const { rows } = await pool.query<{ script_id: string }>(statements.unused, [limit]);
   for (const { script_id: scriptId } of rows) await destroyUnusedDataKey(pool, scriptId);

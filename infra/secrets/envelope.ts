@@ -9,7 +9,7 @@ const tagBytes = 16;
 /** 256 bits. */
 export const keyBytes = 32;
 
-/** What was to be opened is not what was closed: another key, another place, or other bytes. */
+/** The decrypted content is not authentic: another key, another place, or changed bytes. */
 export class UnreadableSecret extends Error {
   override readonly name = 'UnreadableSecret';
 }
@@ -20,7 +20,7 @@ export interface Box {
   readonly ciphertext: Buffer;
 }
 
-/** @param context what the ciphertext belongs to; opening it takes the same */
+/** @param context what the ciphertext belongs to; decryption requires the same */
 export function close(key: Uint8Array, content: Uint8Array, context: readonly string[]): Box {
   const nonce = randomBytes(nonceBytes);
   const cipher = createCipheriv(algorithm, key, nonce);
@@ -47,7 +47,7 @@ export function open(
   }
 }
 
-/** Names a master key without telling anything of it. */
+/** Identifies a master key without revealing it. */
 export function keyName(key: Uint8Array): string {
   return createHmac('sha256', key).update('name of a master key').digest('hex').slice(0, 16);
 }

@@ -1,4 +1,4 @@
-/** What is sealed, and what can be opened, on the real table of keys. */
+/** Sealing and opening secrets with the real table of data keys. */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';

@@ -5,7 +5,7 @@ import type pg from 'pg';
 import { DataKeys, destroyUnusedDataKey, type MasterKeys } from './data-keys.ts';
 import { close, open, UnreadableSecret } from './envelope.ts';
 
-/** What a sealed value is. */
+/** Identifies a sealed value. */
 export interface SecretPlace {
   /** The script, the webhook whose calls are signed, or the notification channel. */
   readonly scriptId: string;
@@ -30,8 +30,8 @@ export class Vault {
     return { keyId, nonce: nonce.toString('base64'), ciphertext: ciphertext.toString('base64') };
   }
 
-  /** @throws UnreadableSecret naming the secret, never its value, when it is not what was sealed, or
-   *  its key was destroyed or is of another master key */
+  /** @throws UnreadableSecret naming the secret, never its value, if the value was changed, or its key was destroyed or
+   *  belongs to another master key */
   async open(place: SecretPlace, { keyId, nonce, ciphertext }: Sealed): Promise<string> {
     try {
       const { key } = await this.#keys.byId(keyId);
@@ -49,7 +49,7 @@ export class Vault {
     }
   }
 
-  /** Wraps all data keys by the present master key. @returns how many no known one opens */
+  /** Rewraps all data keys with the current master key. @returns how many cannot be decrypted */
   async rewrap(): Promise<number> {
     return await this.#keys.rewrap();
   }

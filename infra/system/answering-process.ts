@@ -9,7 +9,7 @@ const startPatienceMs = 30_000;
 export interface AnsweringProcessOptions {
   /** The path of a program that sends "ready" first, then one answer to each message. */
   readonly program: string;
-  /** For its heap. */
+  /** The limit of its heap. */
   readonly maxMemoryMb: number;
   /** The longest time for one answer. */
   readonly patienceMs: number;
@@ -35,7 +35,7 @@ export class AnsweringProcess {
     const answered = messageOf(child, this.#options.patienceMs);
     child.send(question(isFirst), () => undefined);
     const answer = await answered;
-    // Ended before anything is asked again: what it is still at would be taken for the next answer.
+    // Stopped before the next question, since its late answer would be taken for the next one.
     if (answer === undefined) await this.end();
     else this.#idle = setTimeout(() => void this.end(), maxIdleMs).unref();
     return answer;
@@ -56,7 +56,7 @@ export class AnsweringProcess {
     const { program, maxMemoryMb } = this.#options;
     const { NODE_COMPILE_CACHE } = process.env;
     const child = fork(program, {
-      // A thread's bound on its memory may end the whole process.
+      // The memory limit of a thread may end the whole process.
       execArgv: [`--max-old-space-size=${maxMemoryMb}`],
       env: { ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }) },
       stdio: 'ignore',

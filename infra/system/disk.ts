@@ -2,12 +2,12 @@
 import { statfs } from 'node:fs/promises';
 
 export interface DiskSpace {
-  /** For this process. */
+  /** Available to this process. */
   readonly freeBytes: number;
   readonly totalBytes: number;
 }
 
-/** Of the disk that a folder lies on; undefined where there is no such folder. */
+/** The space on the disk of a folder; undefined if the folder does not exist. */
 export async function diskSpace(folder: string): Promise<DiskSpace | undefined> {
   try {
     const { bavail, blocks, bsize } = await statfs(folder);

@@ -51,11 +51,11 @@ export function openLogFile(path: string, maxBytes = MAX_BYTES): LogFile {
     return written === bytes.length;
   };
   const append = (bytes: Uint8Array): void => {
-    // The loss may have begun in the middle of a line.
+    // The loss may have begun within a line.
     const report = `\n${lostBytes} bytes of this log are lost: they could not be written (${reason})\n`;
     if (lostBytes > 0 && add(Buffer.from(report))) lostBytes = 0;
     if (lostBytes > 0 || !add(bytes)) lostBytes += bytes.length;
   };
-  append(Buffer.alloc(0)); // so that the file is there
+  append(Buffer.alloc(0)); // creates the file
   return { write: (line) => append(Buffer.from(`${line}\n`)), append, close };
 }

@@ -1,7 +1,7 @@
 /** Small things that the test server and the test databases need. */
 import pg from 'pg';
 
-/** Does something with a connection of its own. */
+/** Runs a function with a new connection. */
 export async function withClient<T>(
   url: string,
   use: (client: pg.Client) => Promise<T>,

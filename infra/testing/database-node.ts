@@ -10,7 +10,7 @@ import { runAs, serverAccount } from '#infra/embedded/account.ts';
 import { ADMIN_USER, DATABASE, initialiseCluster } from '#infra/embedded/cluster.ts';
 import pg from 'pg';
 
-/** Of every user of every node. */
+/** The password of all users of all nodes. */
 export const nodePassword = 'both-nodes';
 /** After a SIGKILL the server's helpers hold the data folder for a moment. */
 const startAttempts = 40;

@@ -9,19 +9,19 @@ import type { TestServer, TestServerAnswer } from './postgres-server.ts';
 export interface TestDatabase {
   /** The address of the schema's owner. */
   readonly adminUrl: string;
-  /** What the services log in with. */
+  /** The address for the services. */
   readonly serviceUrl: string;
   /** Cuts the sessions that are left, and removes the database. */
   drop(): Promise<void>;
 }
 
-/** Makes a migrated, otherwise empty database; takes some tens of milliseconds. */
+/** Creates a migrated, otherwise empty database, in some tens of milliseconds. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const server = await askForServer();
   return newDatabase(server, server.template);
 }
 
-/** Makes a database without any schema, for tests of the migrations themselves. */
+/** Creates a database without any schema, for tests of the migrations themselves. */
 export async function createEmptyDatabase(): Promise<TestDatabase> {
   return newDatabase(await askForServer(), 'template0');
 }

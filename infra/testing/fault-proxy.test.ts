@@ -25,7 +25,7 @@ describe('a proxy that fails on demand', () => {
   let client: Socket;
 
   beforeEach(async () => {
-    // Echoes, so that what was sent is seen in both directions.
+    // Echoes, so that data is sent in both directions.
     server = createServer((socket) => {
       socket.on('error', () => socket.destroy());
       socket.pipe(socket);

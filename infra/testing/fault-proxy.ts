@@ -10,14 +10,14 @@ import {
 } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** `request` is what the client sends, `response` what the server sends. */
+/** `request` is data of the client, `response` data of the server. */
 export type Direction = 'request' | 'response';
 
 /** What happens to connections; bytes are counted per connection since the fault was set.
  *  `once`: it strikes one connection, and everything passes afterwards. */
 export type Fault =
   | { readonly kind: 'pass' }
-  /** Each piece, either way, is held for `delayMs`. */
+  /** Each chunk is delayed by `delayMs` in both directions. */
   | { readonly kind: 'delay'; readonly delayMs: number }
   /** After `afterBytes` in one direction both sides are reset. */
   | {
@@ -33,8 +33,8 @@ export type Fault =
       readonly afterBytes: number;
       readonly once?: boolean;
     }
-  /** Everything is accepted and acknowledged, and nothing passes, the end of a connection neither. A connection
-   *  that has lost something stays silent, also when another fault is set. */
+  /** Everything is accepted and acknowledged, and nothing is forwarded, not even the end of a connection. A connection
+   *  that has lost data stays silent, also when another fault is set. */
   | { readonly kind: 'blackhole' }
   /** The port refuses connections, and existing ones are reset. */
   | { readonly kind: 'refuse' };
@@ -44,7 +44,7 @@ export interface FaultProxy {
   readonly port: number;
   /** Connections that were accepted so far. */
   readonly accepted: number;
-  /** Replaces the fault, for the connections that are there too. */
+  /** Replaces the fault, also for existing connections. */
   set(fault: Fault): Promise<void>;
   /** Resolves when a `cut` or `hang` has struck a connection since the last `set`. */
   struck(): Promise<void>;
@@ -84,7 +84,7 @@ function stateOf(fault: Fault): State {
 interface Link {
   readonly client: Socket;
   readonly server: Socket;
-  /** Something of it was lost. */
+  /** Whether data of it was lost. */
   isSilent: boolean;
 }
 
@@ -182,7 +182,7 @@ class TcpProxy implements FaultProxy {
     if (!link.isSilent && this.#state.fault.kind !== 'blackhole') to.end();
   }
 
-  /** Waits, or resets the link, as the fault says. @returns how many bytes may pass now */
+  /** Waits, or resets the link, according to the fault. @returns how many bytes may pass now */
   async #admit(
     link: Link,
     direction: Direction,

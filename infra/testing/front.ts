@@ -24,13 +24,13 @@ export const caddyService: OptionalService = {
 export interface TestFrontOptions {
   /** Addresses such as `127.0.0.1:8080`. Default: those that the name of the containers has, which is none. */
   readonly backends?: readonly string[];
-  /** Makes of the shipped configuration what the test needs. */
+  /** Adapts the shipped configuration to the test. */
   readonly change?: (configuration: string) => string;
 }
 
 export class TestFront {
   readonly url: string;
-  /** What it has written. */
+  /** Its output. */
   readonly log: string[] = [];
   readonly #folder: string;
   #child: ChildProcessByStdio<null, null, Readable> | undefined;

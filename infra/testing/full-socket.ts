@@ -7,7 +7,7 @@ const program = `
   const server = require('node:net').createServer();
   server.listen({ path: process.argv[1], backlog: 1 }, () => process.stdout.write('listening'));`;
 
-/** Makes every further connection to `path` fail with `EAGAIN`. */
+/** Makes every later connection to `path` fail with `EAGAIN`. */
 export async function startFullSocket(path: string): Promise<{ close(): Promise<void> }> {
   const child = spawn(process.execPath, ['-e', program, path], {
     stdio: ['ignore', 'pipe', 'inherit'],

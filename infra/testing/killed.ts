@@ -28,7 +28,7 @@ export async function killedBefore(
   if (end !== 'SIGKILL') throw new Error(`it was not killed before "${step}", but ended: ${end}`);
 }
 
-/** Runs the program to its end. @returns the steps it has come to */
+/** Runs the program to its end. @returns the executed steps */
 export async function stepsOf(
   program: string,
   args: readonly string[],

@@ -1,4 +1,4 @@
-/** The loopback addresses of this machine: IPv6 may be switched off. */
+/** The loopback addresses of this machine: IPv6 may be disabled. */
 import { networkInterfaces } from 'node:os';
 
 const present = new Set(

@@ -1,4 +1,4 @@
-/** The store as a program of its own has it that a test starts, and that may be killed before it records something. */
+/** The store in a separate program, which tests start and may kill before it records something. */
 import { before } from './mortal.ts';
 import type { Command } from '#domain/aggregates.ts';
 import type { Clock } from '#domain/ports/clock.ts';

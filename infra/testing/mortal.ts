@@ -1,6 +1,6 @@
-/** Kills this process before the step that `KILLED_BEFORE` names, and writes the steps that it has come to into the file
- *  `STEPS_NOTED_IN`, if that is set. A step is a change of a file, and what the program says itself. Imported first, by
- *  programs that tests start. */
+/** Kills this process before the step that `KILLED_BEFORE` names, and writes the executed steps into the file
+ *  `STEPS_NOTED_IN`, if that is set. A step is a change of a file, or a step that the program reports itself. Imported
+ *  first, by programs that tests start. */
 import programs from 'node:child_process';
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';

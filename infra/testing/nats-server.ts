@@ -12,7 +12,7 @@ import { freePorts } from './free-ports.ts';
 
 const startTimeoutMs = 20_000;
 
-/** Debian keeps it in a folder for administrators. */
+/** Debian installs it in a folder for administrators. */
 export const natsService: OptionalService = {
   service: 'NATS server',
   found: findProgram('nats-server', ['/usr/sbin']),
@@ -86,7 +86,7 @@ export class TestNatsServer {
     await ended;
   }
 
-  /** Deletes what it keeps, while it is down. */
+  /** Deletes its data while it is down. */
   async wipe(): Promise<void> {
     await rm(this.#store, { recursive: true, force: true });
   }

@@ -20,7 +20,7 @@ import { vi } from 'vitest';
 import { createTestDatabase } from './database.ts';
 
 export interface TestPlatform {
-  /** What the services have: no right to change the schema or the history. */
+  /** The privileges of the services, which cannot change the schema or the events. */
   readonly pool: pg.Pool;
   /** The address that `pool` connects to. */
   readonly serviceUrl: string;
@@ -28,7 +28,7 @@ export interface TestPlatform {
   readonly adminUrl: string;
   readonly reads: ReadModels;
   readonly commands: CommandPipeline;
-  /** What was announced, call by call. */
+  /** The announced events, call by call. */
   readonly announced: (readonly Recorded[])[];
   /** Another pipeline over the same database. */
   pipeline(parts: Partial<CommandPipelineParts>): CommandPipeline;
@@ -78,13 +78,13 @@ export async function openTestPlatform(): Promise<TestPlatform> {
   };
 }
 
-/** What an accepted command recorded. @throws when it was refused */
+/** The recorded events of an accepted command. @throws if it was refused */
 export function recordedBy(outcome: Outcome): readonly Recorded[] {
   if (outcome.kind === 'accepted') return outcome.events;
   throw new Error(outcome.kind === 'refused' ? outcome.refusal.detail : outcome.kind);
 }
 
-/** Of what kind outcomes are, or why they were refused, in alphabetical order. */
+/** The kinds of outcomes, or the reasons of refusals, in alphabetical order. */
 export function answersOf(outcomes: readonly Outcome[]): readonly string[] {
   return outcomes.map((one) => (one.kind === 'refused' ? one.refusal.code : one.kind)).toSorted();
 }
@@ -120,7 +120,7 @@ export async function eventsVisible(pool: pg.Pool): Promise<void> {
   });
 }
 
-/** Holds a stream, as a command does that writes it or is guarded by it. */
+/** Locks a stream, like a command that writes it or is guarded by it. */
 export function streamOf(streamId: string) {
   return (client: pg.PoolClient): Promise<unknown> => client.query(lockStreams, [[streamId]]);
 }
@@ -147,7 +147,7 @@ async function whileHeld(
 const waiters = `SELECT count(*) AS waiting FROM pg_stat_activity
   WHERE datname = current_database() AND wait_event_type = 'Lock'`;
 
-/** Waits until so many statements of this database wait for a lock. */
+/** Waits until this many statements of this database wait for a lock. */
 async function statementsWait(pool: pg.Pool, count: number): Promise<void> {
   await untilTrue(`${count} statements wait`, async () => {
     const { rows } = await pool.query<{ waiting: number }>(waiters);

@@ -1,5 +1,4 @@
-/** One database server for a whole run of the tests. It is started by the first test that asks for
- *  it, so that a run of pure tests costs nothing. */
+/** One database server per test run. The first test that needs it starts it, so that pure tests do not wait for it. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
@@ -43,7 +42,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   let started: Promise<RunningServer> | undefined;
   const listener = createServer((socket) => {
     started ??= startServer(folder);
-    socket.on('error', () => socket.destroy()); // a test that was stopped meanwhile
+    socket.on('error', () => socket.destroy()); // a stopped test
     started.then(
       ({ adminUrl, serviceUrl, template }) =>
         socket.end(JSON.stringify({ adminUrl, serviceUrl, template })),

@@ -15,7 +15,7 @@ import { startFaultProxy, type FaultProxy } from './fault-proxy.ts';
 
 /** A server, seen through a proxy that can fail. */
 export interface TestS3Server {
-  /** A bucket that is there; `root` is this test's own. */
+  /** An existing bucket with a `root` for this test. */
   readonly location: S3Location;
   readonly proxy: FaultProxy;
   stop(): Promise<void>;
@@ -27,8 +27,8 @@ const INSTALLED = fileURLToPath(new URL('../../.toolchain/go/bin', import.meta.u
 const START_TIMEOUT_MS = 20_000;
 const BUCKET = 'orchestrator';
 
-/** Where the server comes from: `ORCH_TEST_S3_URL` (`http://key:secret@host:port/bucket`), a program
- *  on the path, or the one that continuous integration builds. */
+/** The server: `ORCH_TEST_S3_URL` (`http://key:secret@host:port/bucket`), a program on the path, or the one that
+ *  continuous integration builds. */
 export const s3Service: OptionalService = {
   service: 'S3 server',
   found: process.env[ADDRESS] ?? findProgram(PROGRAM, [INSTALLED]),
@@ -58,7 +58,7 @@ async function useGiven(address: string): Promise<TestS3Server> {
 
 async function startOwn(program: string): Promise<TestS3Server> {
   const folder = await mkdtemp(join(tmpdir(), 's3-'));
-  // A socket in its folder, so that no port has to be guessed; the proxy gives it a port.
+  // A socket in its folder, so that no port must be chosen; the proxy listens on a port.
   const socket = join(folder, 'socket');
   const credentials = { accessKeyId: 'test', secretAccessKey: randomBytes(16).toString('hex') };
   await mkdir(join(folder, 'buckets', BUCKET), { recursive: true });

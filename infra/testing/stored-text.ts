@@ -1,7 +1,7 @@
-/** Looks for what must not be stored. */
+/** Searches for text that must not be stored. */
 import type { Queryable } from '#infra/postgres/database.ts';
 
-/** The tables, of those that may be read, that hold one of the texts anywhere in a row, as text or as bytes. */
+/** The readable tables with one of the texts anywhere in a row, as text or as bytes. */
 export async function tablesWith(
   db: Queryable,
   texts: readonly string[],

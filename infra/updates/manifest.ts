@@ -1,8 +1,7 @@
-/** What a repository says of its newest release, and the signature on it.
- *
- *  `latest.json` is an envelope: the manifest as bytes, and Ed25519 signatures on exactly these bytes, so that there is
- *  nothing to disagree on about how JSON is written. It binds the artifact by size and hash, names the oldest
- *  version that it fits, and expires: who keeps a repository from being renewed is found out. */
+/** The signed manifest of a repository's newest release.
+ *  `latest.json` is an envelope: the manifest as bytes, and Ed25519 signatures on exactly these bytes, so that JSON
+ *  formatting does not matter. The manifest binds the artifact by size and hash, names the oldest version that it can
+ *  update, and expires, so that a withheld update is detected. */
 import { createHash, createPublicKey, sign, verify, type KeyObject } from 'node:crypto';
 import { UpdateRefused } from '#domain/ports/updates.ts';
 import type { Release } from '#domain/update/update.ts';
@@ -11,9 +10,9 @@ import { Value } from 'typebox/value';
 
 /** Name of the envelope in a repository. */
 export const envelopeName = 'latest.json';
-/** Of an envelope; more of it is not read. */
+/** The size limit of an envelope. */
 export const maxEnvelopeBytes = 1024 * 1024;
-/** What is signed begins with this, so that the key signs nothing else by accident. */
+/** The prefix of signed content, so that a signature cannot be used for other purposes. */
 const domainSeparator = Buffer.from('orchestrator-update-v1\n');
 
 const version = Type.String({ pattern: String.raw`^\d{1,6}\.\d{1,6}\.\d{1,6}$` });

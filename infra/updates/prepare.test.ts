@@ -94,6 +94,6 @@ test('is not disturbed by processes of an interrupted preparation', async () => 
 });
 
 test('refuses an artifact with another version than declared', async () => {
-  await expect(prepare('0.1.15')).rejects.toThrow('holds 0.1.14, not 0.1.15');
+  await expect(prepare('0.1.15')).rejects.toThrow('contains 0.1.14, not 0.1.15');
   expect(await readdir(folder)).not.toContain('release');
 });

@@ -1,4 +1,4 @@
-/** Makes a folder of an artifact from which the release can be started. */
+/** Prepares a folder from an artifact, from which the release can be started. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { UpdateRefused } from '#domain/ports/updates.ts';
 import { flushDisk } from '#infra/system/flush-disk.ts';
 
 export interface Preparing {
-  /** One that was found to be what was signed. */
+  /** A verified artifact. */
   readonly artifactPath: string;
   readonly version: string;
   /** The folder of the release; existing content is replaced. */
@@ -18,13 +18,13 @@ export interface Preparing {
   readonly ownFolder: string;
 }
 
-/** Unpacks, and installs the packages of the release's lock file. The folder is there once all of it is.
- *  @throws UpdateRefused when the artifact contains another version than it says */
+/** Unpacks the release, and installs the packages of its lock file. The folder appears once it is complete.
+ *  @throws UpdateRefused if the artifact contains another version than declared */
 export async function prepareRelease(
   { artifactPath, version, folder, ownFolder }: Preparing,
   signal: AbortSignal,
 ): Promise<void> {
-  // Of its own each time: what an interrupted one had started may be writing to its part still.
+  // A new folder each time: processes of an interrupted preparation may still write to the old one.
   const part = await mkdtemp(`${folder}.part-`);
   try {
     await chmod(part, 0o755);
@@ -50,7 +50,7 @@ async function fill(
     throw new UpdateRefused(`the artifact contains ${String(packed.version)}, not ${version}`);
   }
   await takeOverPackages(ownFolder, part, signal);
-  // Brings what is missing: other packages, or another Node.
+  // Installs what is missing: other packages, or another Node.
   await run('bash', ['scripts/bootstrap.sh'], part, signal);
   // The name of the release promises that all of it is there, also after a power loss.
   await flushDisk(part);
@@ -65,7 +65,7 @@ async function takeOverPackages(from: string, to: string, signal: AbortSignal): 
   }
 }
 
-/** `node_modules`, and those of the parts that have packages of their own. */
+/** `node_modules`, also of the parts with their own packages. */
 function packageFolders(packages: Packages): readonly string[] {
   const paths = Object.keys(packages).filter((path) => path.includes('node_modules/'));
   return [...new Set(paths.map((path) => path.replace(/node_modules\/.*$/, 'node_modules')))];
@@ -86,7 +86,7 @@ async function takeOver(
 
 type Packages = Readonly<Record<string, { readonly version?: string }>>;
 
-/** What the lock file asks for, without the version of the release itself. */
+/** The packages of the lock file, without the version of the release itself. */
 async function packagesOf(folder: string): Promise<Packages> {
   const text = await readFile(join(folder, 'package-lock.json'), 'utf8');
   const { packages } = JSON.parse(text) as { packages: Packages };

@@ -183,6 +183,8 @@ describe('a repository that cannot be trusted', () => {
     const url = await serve((_, response) => {
       response.writeHead(302, { Location: 'http://169.254.169.254/latest.json' }).end();
     });
-    await expect(providerAt(url).checkLatest()).rejects.toThrow(/no public address/);
+    await expect(providerAt(url).checkLatest()).rejects.toThrow(
+      /does not resolve to a public address/,
+    );
   });
 });

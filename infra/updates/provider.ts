@@ -17,7 +17,7 @@ import type { ReadRepository } from './source.ts';
 
 export interface RepositoryOptions {
   readonly read: ReadRepository;
-  /** One of them has to have signed. */
+  /** One of them must have signed. */
   readonly keys: readonly KeyObject[];
   readonly clock: Clock;
 }
@@ -78,7 +78,7 @@ export class RepositoryUpdateProvider implements UpdateProvider {
 
 const envelopeOf = (artifactPath: string) => `${artifactPath}.${envelopeName}`;
 
-/** Under its name only once all of it is there. */
+/** Renames the file to its final name once it is complete. */
 async function writeWhole(
   chunks: AsyncIterable<Uint8Array>,
   path: string,

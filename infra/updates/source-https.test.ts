@@ -48,7 +48,7 @@ function answer(url: string | undefined, response: ServerResponse): void {
   else if (url === '/round/latest.json') redirect('/round/latest.json');
   else if (url === '/latest.json') response.end('the manifest');
   else if (url === '/halts/latest.json') response.write('the be');
-  // Nothing is ever said to `/silent/…`.
+  // `/silent/…` never gets a response.
 }
 
 async function serve(name: string): Promise<Server> {

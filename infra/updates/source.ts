@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import type { Targets } from '#infra/outgoing/targets.ts';
 
 const maxRedirects = 3;
-/** Without a byte for so long, the other side is taken to be gone. */
+/** The timeout without received data. */
 const usualSilenceMs = 30_000;
 
 /** @param path within the repository

@@ -46,7 +46,7 @@ function mayImport(importer: string, target: string): boolean {
   if (isRoutes(target)) return importer === 'operations.ts';
   const [from, to] = [folderOf(importer), folderOf(target)];
   if (from === '' || from === to || to === 'http') return true;
-  // Types alone, which handlers receive as their context: `contextViolations` checks that.
+  // Only types, which handlers receive as their context: `contextViolations` checks that.
   if (target === 'services.ts') return true;
   if (from === 'http' || to === '' || to === 'live') return false;
   if (to === 'access') return true;

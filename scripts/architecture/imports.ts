@@ -1,7 +1,7 @@
 import { tokensOf } from './tokens.ts';
 import type { Token } from './tokens.ts';
 
-/** What a module takes from others and gives to them, as far as the rules care. */
+/** The imports and exports of a module that the rules check. */
 export interface ModuleEdges {
   /** Specifiers as written, in order: static, re-exported, dynamic, `import type`, `require`. */
   readonly specifiers: readonly string[];

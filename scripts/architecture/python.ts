@@ -1,4 +1,4 @@
-// The import table of the Python sandbox: no folder imports one that stands after it.
+// The import table of the Python sandbox: no folder imports a later one.
 import type { SourceFile } from './repository.ts';
 
 const ROOT = 'services/runtime/python/';

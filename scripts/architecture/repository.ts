@@ -7,7 +7,7 @@ export interface SourceFile {
   readonly source: string;
 }
 
-// Installed or built, never written by hand.
+// Installed or built folders.
 const FOREIGN = new Set(['node_modules', 'build', 'dist', 'coverage']);
 
 /** Reads every .ts and .svelte file under `root`, or those that `names` matches, without installed, built or hidden files. */

@@ -1,4 +1,4 @@
-// The table of who may import whom: docs/adr/0001-checks.md says why it is kept here.
+// The table of permitted imports. docs/adr/0001-checks.md gives the reasons.
 import { isBuiltin } from 'node:module';
 import { posix } from 'node:path';
 import { DASHBOARD_FOLDERS } from './dashboard.ts';
@@ -11,7 +11,7 @@ export interface SourceModule {
   readonly edges: ModuleEdges;
 }
 
-/** Where a specifier leads. `within` is a path of the repository, relative to its root. */
+/** The target of a specifier. `within` is a path of the repository, relative to its root. */
 type Target =
   | { readonly kind: 'within'; readonly path: string }
   | { readonly kind: 'node' }
@@ -37,7 +37,7 @@ const ownService: Rule = (target, importer) => under(serviceOf(importer))(target
 const INFRA = [under('domain', 'projections/projection.ts', 'infra'), anyPackage, node];
 const ANYTHING: readonly Rule[] = [() => true];
 
-/** What a folder's code may import; the first line whose `where` fits a path counts. */
+/** The permitted imports of a folder; the first entry whose `where` matches a path applies. */
 const TABLE: readonly { readonly where: RegExp; readonly may: readonly Rule[] }[] = [
   {
     where: /^domain\/(.*\.test\.ts$|(.*\/)?testing\/)/u,
@@ -60,7 +60,7 @@ const TABLE: readonly { readonly where: RegExp; readonly may: readonly Rule[] }[
   { where: /^[^/]+\.config\.ts$/u, may: ANYTHING },
 ];
 
-/** The ways in which `module` breaks the rules, each as a sentence; none when it keeps them. */
+/** The violations of `module`, each as a sentence; empty without violations. */
 export function violationsOf({ path, edges }: SourceModule): string[] {
   const found: string[] = [];
   const rules = TABLE.find(({ where }) => where.test(path))?.may;
@@ -87,12 +87,12 @@ function isProduct(path: string): boolean {
   return !TEST_FILE.test(path) && !CONFIG_FILE.test(path) && !path.startsWith('scripts/');
 }
 
-/** Whether `target` is code that tests alone use. */
+/** Whether `target` is code that only tests use. */
 export function isForTests(target: Target): boolean {
   return target.kind === 'within' && isTestFile(target.path);
 }
 
-/** What a decision may not depend on, as its outcome would differ when it is made again. */
+/** Sources of nondeterminism, which decisions must not use because they may be repeated. */
 const AMBIENT = new Set([
   'Date.now',
   'Math.random',
@@ -132,13 +132,13 @@ export function lengthViolation(path: string, source: string): string | undefine
   return `${path} has ${lines.length} lines; split it, or begin it with "// Long because …"`;
 }
 
-/** Longest file, in lines, that need not say why it is so long. */
+/** The maximum number of lines of a file without a stated reason. */
 export const MAX_LINES = 320;
 
-/** Where `specifier` leads when `importer` names it. */
+/** The target of `specifier` in `importer`. */
 export function resolve(importer: string, specifier: string): Target {
   if (isBuiltin(specifier)) return { kind: 'node' };
-  // The dashboard is a package of its own; this is its one alias.
+  // The dashboard is a separate package; this is its only alias.
   if (importer.startsWith('web/') && specifier.startsWith('#lib/')) {
     return { kind: 'within', path: posix.join('web/src', specifier.slice(1)) };
   }

@@ -1,5 +1,5 @@
-// Just enough of a lexer to find import specifiers for certain: comments, strings, templates and
-// regular expressions never look like code. Nothing of TypeScript needs to be understood for that.
+// A minimal lexer that finds import specifiers reliably: comments, strings, templates and regular expressions never
+// look like code. It does not parse TypeScript.
 
 /** `template` is a template literal without substitutions; one with them gives its code only. */
 export interface Token {
@@ -21,7 +21,7 @@ const LEXEME = new RegExp(
 const REGEXP = /\/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\/[a-z]*/uy;
 const TEMPLATE_TEXT = /(?:\\[\s\S]|\$(?!\{)|[^`\\$])*/uy;
 
-// After these words a slash begins a regular expression; after any other word it divides.
+// After these words a slash begins a regular expression; after any other word it is a division.
 const BEFORE_EXPRESSION = new Set(
   'return typeof case in of do else void delete throw new await yield instanceof'.split(' '),
 );

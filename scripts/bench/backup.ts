@@ -149,7 +149,7 @@ async function peakMb(pid: number): Promise<number> {
   return Math.round(Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1024);
 }
 
-/** What the two say of the moment before the backup, and what is in their stores. */
+/** The API responses for the time before the backup, and the content of the stores. */
 async function compareWithRestored(before: Database['pool'], backup: Backup): Promise<void> {
   const restored = await Product.start({
     dataDir: elsewhere,

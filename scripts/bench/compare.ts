@@ -27,7 +27,7 @@ export async function compare(comparison: Comparison): Promise<void> {
   row(figure, `${ratio.toFixed(2)} (${own} / ${other} ${unit})`, bar);
 }
 
-/** How many of `count` things are done in a second. */
+/** The rate per second for `count` operations. */
 export async function perSecond(count: number, work: () => Promise<unknown>): Promise<number> {
   const startedAt = performance.now();
   await work();

@@ -46,7 +46,7 @@ export async function areThere(
   return items.length > 0;
 }
 
-/** Does the work `count` times, `lanes` at a time. */
+/** Runs the work `count` times, at most `lanes` concurrently. */
 export async function inParallel(
   count: number,
   lanes: number,

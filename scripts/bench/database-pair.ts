@@ -86,7 +86,7 @@ export class DatabasePair {
     this.serviceUrl = nodeAddress(this.#services.folder, SERVICE_USER, DATABASE);
   }
 
-  /** @param synchronous the first acknowledges what the second has too */
+  /** @param synchronous whether the first acknowledges only replicated commits */
   static async start(synchronous: boolean): Promise<DatabasePair> {
     const folder = await mkdtemp(join(tmpdir(), 'pair-'));
     chmodSync(folder, 0o711);
@@ -105,7 +105,7 @@ export class DatabasePair {
     return pair;
   }
 
-  /** The second hears of nothing more that the first does. */
+  /** Stops the replication to the second node. */
   fallBehind(): void {
     this.#replication.close();
   }

@@ -53,7 +53,7 @@ export async function onDatabase(
   }
 }
 
-/** What a process opens first, on such a database. */
+/** Opens a platform on such a database, like a process does. */
 export function platformOn(
   { serviceUrl }: Pick<BenchDatabase, 'serviceUrl'>,
   connections: number,

@@ -1,6 +1,5 @@
-/** What HTTP alone costs, twice: `/bare`, the server library parsing and answering JSON, and
- *  `/api/v1/echo`, an operation that goes through all that an operation of the backend goes through but
- *  the database. */
+/** The cost of HTTP alone, twice: `/bare`, the server library that parses and returns JSON, and `/api/v1/echo`, an
+ *  operation with everything that an operation of the backend has except the database. */
 import { BlockList, type AddressInfo } from 'node:net';
 import { systemClock } from '#infra/system/clock.ts';
 import { systemIds } from '#infra/system/ids.ts';
@@ -42,7 +41,7 @@ app.use((_request, response, next) => {
   setSecurityHeaders(response, false);
   next();
 });
-// What an operation without a database is served with; asking for more fails.
+// Dependencies of an operation without a database; using others fails.
 const logger = createLogger('echo', 'error');
 const { connections } = httpServerOptions(readConfig(httpServerSettings), new BlockList(), logger);
 const noDatabase = new Error('there is no database');

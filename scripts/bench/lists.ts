@@ -44,7 +44,7 @@ function timeAt(part: number): Date {
   return new Date(beginsAt.getTime() + part * (endsAt.getTime() - beginsAt.getTime()));
 }
 
-/** A cursor there; deep, for lists begin at the end. */
+/** A cursor at that time; deep, since lists begin at the end. */
 function keyAt(part: number): RunId {
   return inOrderOfTime('00000000-0000-7000-8000-000000000000', timeAt(part)) as RunId;
 }

@@ -15,7 +15,7 @@ await Promise.all(
       new Promise<void>((resolve, reject) => {
         const socket = new WebSocket(url, protocols);
         socket.on('error', reject);
-        // Not parsed: what the clients do with their lines is not what is measured.
+        // Not parsed: the benchmark does not measure the clients.
         socket.on('message', (data: Buffer) => {
           if (beganAtMs === 0 && data.includes('"begin"')) beganAtMs = performance.now();
           if (data.subarray(-tailBytes).includes('"the end"')) resolve();

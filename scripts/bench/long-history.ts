@@ -17,12 +17,12 @@ export const historyDays = 100;
 const scripts = 5_000;
 
 export interface LongHistory {
-  /** For the services. */
+  /** The address for the services. */
   readonly url: string;
   remove(): Promise<void>;
 }
 
-/** Makes it. The disk needs about 1.1 GB for each million of runs. */
+/** Creates the history. The disk needs about 1.1 GB for each million of runs. */
 export async function makeLongHistory(): Promise<LongHistory> {
   const folder = mkdtempSync(join(tmpdir(), 'orch-bench-'));
   chmodSync(folder, 0o711); // the server may have to run as another user
@@ -87,12 +87,12 @@ export const scriptOf = (number: number) => idOf('0191', number);
 const idOf = (kind: string, number: number) =>
   `${kind}0000-0000-7000-8000-${String(number).padStart(12, '0')}`;
 
-/** When the history begins, and when it ends. */
+/** The start and the end of the history. */
 export const beginsAt = new Date('2026-06-01T00:00:00.000Z');
 export const endsAt = new Date(beginsAt.getTime() + historyDays * 86_400_000);
 
-/** What is rare in it: a group and its only script, which have run all the time and failed at the very
- *  beginning alone; and a script that has not run since the first days. */
+/** Rare rows: a group with a single script whose runs failed only at the beginning; and a script that has not run since
+ *  the first days. */
 export const quiet = { group: groupOf(9), script: scriptOf(5001) };
 export const dormant = { script: scriptOf(5000), name: 'Dormant heron' };
 
@@ -183,7 +183,7 @@ function runRows(): string {
   ) decided`;
 }
 
-/** Rows of the queue for what has not ended. */
+/** Rows of the queue for unfinished runs. */
 const queueRows = `INSERT INTO run_queue (run_id, stream_version, script_id, priority, available_at,
     delayed, attempt, fence, stop_requested, waiting)
   SELECT run_id, stream_version, script_id, 0, available_at, false, attempt,

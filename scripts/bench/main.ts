@@ -1,6 +1,5 @@
-/** `make bench`: what the product costs, as ratios of two things measured in turn in one run. Prints,
- *  never fails. `make bench ARGS='queue logs'` measures these subjects alone. Bars and results: see
- *  docs/performance.md. */
+/** `make bench`: the cost of the product, as ratios of two measurements that alternate in one run. Prints, never fails.
+ *  `make bench ARGS='queue logs'` measures only these subjects. Bars and results: see docs/performance.md. */
 import { mkdir, mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

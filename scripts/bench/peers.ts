@@ -59,7 +59,7 @@ export function graphileWorker(): Promise<GraphileWorker> {
   return installed('graphile-worker');
 }
 
-/** A logger of graphile-worker that says nothing. */
+/** A silent logger for graphile-worker. */
 export function silent({ Logger }: GraphileWorker): unknown {
   return new Logger(() => () => undefined);
 }
@@ -70,7 +70,7 @@ async function installed<Module>(name: string): Promise<Module> {
   return (await import(pathToFileURL(path).href)) as Module;
 }
 
-/** Installs what the lock file names, once for each state of it. */
+/** Installs the packages of the lock file, once for each state of it. */
 function install(): void {
   const wanted = files.map((file) => readFileSync(join(listed, file), 'utf8')).join('\n');
   const done = join(folder, 'installed');

@@ -24,7 +24,7 @@ export function pgbenchAppends(
 ): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'pgbench-'));
   const script = join(folder, 'append.sql');
-  // A colon with a word after it would be a variable of pgbench's.
+  // pgbench would replace a colon followed by a word as a variable.
   const json = (value: unknown) =>
     `ARRAY['${JSON.stringify(value).replaceAll('":', '": ')}']::jsonb[]`;
   const append = [

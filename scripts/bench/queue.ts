@@ -84,7 +84,7 @@ async function benchBatches(
   });
 }
 
-/** Claims until nothing is left, each batch completed before the next is claimed. */
+/** Claims until the queue is empty, each batch completed before the next is claimed. */
 async function claimAll(
   pool: pg.Pool,
   completeAll: (runIds: readonly RunId[]) => Promise<void>,
@@ -98,7 +98,7 @@ async function claimAll(
   }
 }
 
-/** The event by which a run leaves the queue. */
+/** The event that removes a run from the queue. */
 function endOf(runId: RunId): Recorded {
   const { type, data } = runFinished({ runId });
   const place = { streamId: `run-${runId}`, version: 2, position: startOfStore };

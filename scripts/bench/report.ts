@@ -1,4 +1,4 @@
-/** One figure: what it is, what was measured, and the bar it is held against. */
+/** One result: its name, the measured value, and the bar. */
 export function row(figure: string, measured: string, bar: string): void {
   process.stdout.write(`${figure.padEnd(64)} ${measured.padEnd(34)} bar ${bar}\n`);
 }

@@ -39,7 +39,7 @@ export async function benchRequests(): Promise<void> {
   }
 }
 
-/** A script for each client, of which a thousand runs may be under way. */
+/** A script for each client, with a limit of a thousand concurrent runs. */
 export function busyScripts(product: Product): Promise<readonly string[]> {
   return Promise.all(
     Array.from({ length: clients }, async (_, index) => {

@@ -7,7 +7,7 @@ export type StartMode = (typeof startModes)[number];
 
 const pollMs = 50;
 
-/** Makes the script's runs start that way; with `warm`, resolves when its interpreter is kept. */
+/** Sets the start mode of the script; with `warm`, resolves when its interpreter is ready. */
 export async function startRuns(
   product: Product,
   scriptId: string,

@@ -3,9 +3,9 @@ import { Product } from '#services/minimal/testing/product.ts';
 import { idleMemory } from './memory.ts';
 import { row } from './report.ts';
 
-/** The start that a user waits for every day, and what the platform takes while nothing happens. */
+/** The time of a usual start, and the resources of an idle platform. */
 export async function benchStart(): Promise<void> {
-  // The first start makes the database.
+  // The first start creates the database.
   const first = await Product.start();
   await first.stop();
   const startedAt = performance.now();

@@ -19,11 +19,11 @@ import { row } from './report.ts';
 
 const writers = 8;
 const appendsEach = 150;
-/** After so many events a writer begins another stream. */
+/** The number of events after which a writer begins another stream. */
 const streamLength = 10;
 const rounds = 9;
 
-/** About the size of what a run is queued with. */
+/** About the size of a queued run's data. */
 const data = {
   scriptId: systemIds.next(),
   scriptName: 'Report',

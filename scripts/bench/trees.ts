@@ -1,4 +1,4 @@
-/** What the comparisons of source trees share: arguments, alternation, processor time and output. */
+/** Shared parts of the comparisons of source trees: arguments, alternation, processor time and output. */
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { descendants } from '#services/minimal/testing/product.ts';

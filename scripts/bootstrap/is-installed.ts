@@ -23,7 +23,7 @@ function isInstalled(): boolean {
   const wanted = packagesOf('package-lock.json');
   const installed = packagesOf(INSTALLED);
   for (const [path, { version, optional }] of wanted) {
-    // Optional packages of other platforms are locked and never installed.
+    // Optional packages of other platforms are locked but not installed.
     if (!installed.has(path) && optional) continue;
     if (installed.get(path)?.version !== version || !existsSync(path)) return false;
   }

@@ -6,5 +6,5 @@ export const imageFiles: readonly string[] = [
   'infra/deploy/helm/values.yaml',
 ];
 
-/** Images whose digests are not known for sure yet, such as `postgres:18`: `make pin-images` asks for them. */
+/** Images without known digests, such as `postgres:18`: `make pin-images` requests them. */
 export const notYetPinned: readonly string[] = [];

@@ -4,7 +4,7 @@ export interface ImageReference {
   /** Such as `postgres` or `ghcr.io/versity/versitygw`. */
   readonly name: string;
   readonly tag: string;
-  /** Such as `sha256:…`; `undefined` where the image is not pinned. */
+  /** Such as `sha256:…`; `undefined` if the image is not pinned. */
   readonly digest: string | undefined;
 }
 

@@ -10,7 +10,7 @@ const manifestTypes = [
   'application/vnd.docker.distribution.manifest.v2+json',
 ].join(', ');
 
-/** Where a registry answers. Default: by HTTPS, at its own name. */
+/** The URL of a registry. Default: HTTPS at its own name. */
 export type RegistryUrl = (host: string) => string;
 
 /** The digest that the tag has now.
@@ -40,7 +40,7 @@ function placeOf(name: string): { readonly host: string; readonly repository: st
 
 async function ask(url: string, token?: string): Promise<Response> {
   return await fetch(url, {
-    // It costs nothing of what registries allow to be fetched.
+    // HEAD requests do not count against the pull limits of registries.
     method: 'HEAD',
     headers: {
       Accept: manifestTypes,

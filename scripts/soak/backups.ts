@@ -26,7 +26,7 @@ async function untilBackedUp(edition: Edition, id: string): Promise<Backup> {
   });
 }
 
-/** A backup is made, and then verified. */
+/** Makes a backup, and verifies it. */
 export const backup: Operation = {
   name: 'backup',
   begin: askForBackup,
@@ -81,5 +81,5 @@ export const restore: Operation = {
   },
 };
 
-/** The points in time that backups hold, by the backup. */
+/** The point in time of each backup. */
 const points = new Map<string, string>();

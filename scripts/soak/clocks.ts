@@ -14,7 +14,7 @@ export type ClockedKind = (typeof clockedKinds)[number];
 const wrongForMs = 8_000;
 
 export class Clocks {
-  /** For the supervisor. */
+  /** Variables of the supervisor. */
   readonly variables: Readonly<Record<string, string>>;
   readonly #folder: string;
 

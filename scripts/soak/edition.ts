@@ -1,4 +1,4 @@
-/** The minimal edition under test: what is done to it, and how it is asked, through every outage. */
+/** The minimal edition under test: starts, stops and requests, through every outage. */
 import { setTimeout as wait } from 'node:timers/promises';
 import {
   descendants,

@@ -1,4 +1,4 @@
-/** What `make soak` does to the minimal edition: groups of faults, each with data of its own. */
+/** The experiments of `make soak` with the minimal edition: groups of faults, each with its own data. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { backup, restore } from './backups.ts';
@@ -15,21 +15,21 @@ import { Disk, mountSmall } from './volumes.ts';
 /** An experiment that is ready to run. */
 export interface Setup {
   readonly dataDir: string;
-  /** Of the supervisor. */
+  /** Variables of the supervisor. */
   readonly variables?: Readonly<Record<string, string>>;
   readonly faults: readonly Fault[];
   /** Called when the platform has stopped. */
   close?(): void | Promise<void>;
 }
 
-/** What the machine lacks for it, and what to do. */
+/** The missing requirement of the machine, and how to meet it. */
 export interface Missing {
   readonly missing: string;
 }
 
 export interface Experiment {
   readonly name: string;
-  /** @param folder an empty folder of its own */
+  /** @param folder a separate empty folder */
   open(folder: string, parts: Parts): Promise<Setup | Missing>;
 }
 
@@ -123,7 +123,7 @@ const retention: Experiment = {
   },
 };
 
-/** Updates one after another: to which release, and the steps in which everything is killed. */
+/** Consecutive updates: the target release, and the steps at which everything is killed. */
 const updates = (
   name: string,
   plan: readonly (readonly [ReleaseKind, ...UpdateStep[]])[],

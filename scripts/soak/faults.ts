@@ -1,4 +1,4 @@
-/** What is done to the platform, one after another. */
+/** The faults, which are applied one after another. */
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -10,7 +10,7 @@ export interface Fault<Platform = Edition> {
   readonly name: string;
   /** Causes the fault, and undoes it if it is not temporary. */
   inflict(platform: Platform): Promise<void>;
-  /** Restores what the platform works without, once it has recovered. */
+  /** Restores optional parts of the platform once it has recovered. */
   readonly repair?: (platform: Platform) => Promise<void>;
 }
 
@@ -36,7 +36,7 @@ const everything: Fault = {
   inflict: (edition) => edition.killAll(),
 };
 
-/** @param folder where a small file system is mounted */
+/** @param folder the mount point of a small file system */
 export const fullDisk = (folder: string, seconds: number): Fault => ({
   name: `disk full for ${seconds} s`,
   async inflict() {
@@ -60,7 +60,7 @@ function fill(file: number): void {
   }
 }
 
-/** Every fault once, the worst last. @param smallDisk a file system of its own that holds the data */
+/** Every fault once, the worst last. @param smallDisk a separate file system with the data */
 export function faultsFor(smallDisk: string | undefined): readonly Fault[] {
   const kinds = ['backend', 'scheduler', 'runtime', 'postgres'] as const;
   return [

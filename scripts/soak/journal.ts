@@ -6,14 +6,14 @@ export type Entry =
   | { readonly what: 'accepted'; readonly run: string; readonly script: string }
   /** The platform accepted a version of a file. */
   | { readonly what: 'saved'; readonly script: string; readonly content: string }
-  /** A process of a run says so itself. `process` tells two of the same run apart. */
+  /** Reported by a process of a run. `process` distinguishes two processes of the same run. */
   | {
       readonly what: 'started' | 'alive' | 'ended';
       readonly run: string;
       readonly script: string;
       readonly process: string;
     }
-  /** Something was done to the platform, and when it answered again. */
+  /** A fault was applied, or the platform responded again after it. */
   | { readonly what: 'fault' | 'recovered'; readonly fault: string }
   /** Everything that was acknowledged so far is part of the state `point`, such as a backup. */
   | { readonly what: 'marked'; readonly point: string }
@@ -30,7 +30,7 @@ export type Entry =
       readonly id: string;
       readonly step: string;
     }
-  /** The operation ended. Any outcome but those of `expected` is wrong. */
+  /** The operation ended. Outcomes outside of `expected` are wrong. */
   | {
       readonly what: 'concluded';
       readonly operation: string;
@@ -38,7 +38,7 @@ export type Entry =
       readonly outcome: string;
       readonly expected: readonly string[];
     }
-  /** What the platform says of a run in the end. */
+  /** The final state of a run in the platform. */
   | {
       readonly what: 'final';
       readonly run: string;
@@ -56,7 +56,7 @@ export type Entry =
       /** Null: the connection failed. */
       readonly status: number | null;
     }
-  /** What the platform has of a file in the end. */
+  /** The final state of a file in the platform. */
   | { readonly what: 'kept'; readonly script: string; readonly content: string };
 
 /** An entry with its time, in milliseconds since 1970 by the clock of the witness. */

@@ -54,7 +54,7 @@ console.log(`\n${strikesTableOf(all)}\n\n${endsTableOf(all)}`);
 console.log(`What was seen: ${folder}/session-*.jsonl`);
 process.exit(rows.every(isClean) ? 0 : 1);
 
-/** Runs an experiment once, each of its faults in turn. @returns undefined where the machine lacks something for it */
+/** Runs an experiment once, with each of its faults in turn. @returns undefined if the machine lacks a requirement */
 async function run(experiment: Experiment, at: string): Promise<Session | undefined> {
   mkdirSync(at);
   const journal = openJournal(`${at}.jsonl`);

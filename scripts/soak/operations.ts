@@ -7,11 +7,11 @@ import type { Journal } from './journal.ts';
 
 export interface Operation {
   readonly name: string;
-  /** Asks the platform for it. @returns its id */
+  /** Requests the operation. @returns its id */
   begin(edition: Edition, journal: Journal): Promise<string>;
   /** The step that the platform reports; undefined while it does not answer. */
   stepOf(edition: Edition, id: string): Promise<string | undefined>;
-  /** Waits for its end, and notes the outcome. */
+  /** Waits for its end, and records the outcome. */
   conclude(edition: Edition, id: string, journal: Journal): Promise<void>;
 }
 
@@ -21,7 +21,7 @@ export interface StrikeOptions {
   readonly journal: Journal;
   /** Numbers from 0 to 1. */
   readonly random: () => number;
-  /** What is killed in an operation, one after another. */
+  /** The processes to kill during an operation, one after another. */
   readonly victims: readonly Victim[];
 }
 
@@ -61,7 +61,7 @@ function strike(
   };
 }
 
-/** @returns how long it took, in milliseconds */
+/** @returns the duration in milliseconds */
 async function perform(
   edition: Edition,
   operation: Operation,
@@ -76,7 +76,8 @@ async function perform(
   return performance.now() - startedMs;
 }
 
-/** Kills the victim's processes. Everything starts again; the platform itself restarts the rest. */
+/** Kills the victim's processes. After a kill of all, the test starts everything again; otherwise the platform restarts
+ *  them. */
 export async function kill(edition: Edition, victim: Victim): Promise<void> {
   if (victim === 'everything') return await edition.killAll();
   for (const pid of await edition.pidsOf(victim)) send(pid, 'SIGKILL');

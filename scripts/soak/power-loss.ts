@@ -8,15 +8,15 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Fault } from './faults.ts';
 import type { Disk } from './volumes.ts';
 
-/** Each start has a folder of its own. */
+/** Each start uses a new folder. */
 function nextFolder(dataDir: string): string {
   const number = Number(/-(\d+)$/.exec(dirname(dataDir))?.[1] ?? 0);
   return `${dirname(dataDir).replace(/-\d+$/, '')}-${number + 1}`;
 }
 
-/** Copies the data while all processes are frozen, and kills them. Copying file by file while they run would mix
- *  different instants. Frozen processes write nothing, so the copy is of one instant. It includes what they had written
- *  without flushing; `powerCut` loses that. */
+/** Copies the data while all processes are suspended, and kills them. A copy during writes would mix different
+ *  instants. Suspended processes write nothing, so the copy is of one instant. It includes data that was written
+ *  without flushing; `powerCut` loses such data. */
 export const snapshot: Fault = {
   name: 'data copied, everything killed',
   async inflict(edition) {

@@ -66,6 +66,6 @@ function filesWith(mark: string, folder: string): readonly string[] {
     const found = execFileSync('grep', ['-rl', mark, folder], { encoding: 'utf8' });
     return found.split('\n').filter(Boolean);
   } catch {
-    return []; // grep finds nothing
+    return []; // grep: no match
   }
 }

@@ -44,12 +44,12 @@ const releases = {
 
 export type ReleaseKind = keyof typeof releases;
 
-/** Makes download and verification take long enough that a kill falls into them. */
+/** Makes download and verification slow enough to be killed in between. */
 const ballastBytes = 8 * 1024 * 1024;
 
 /** A repository of releases. All work is done in child processes, so that the witness keeps running. */
 export class ReleaseRepository {
-  /** For the supervisor. */
+  /** Variables of the supervisor. */
   readonly variables: Readonly<Record<string, string>>;
   readonly #folder: string;
   /** Last part of the version. */

@@ -40,8 +40,8 @@ interface Runs {
   readonly recent: readonly Run[];
 }
 
-/** For each victim: runs end, all processes are killed, two days pass, and the platform removes what is older than one
- *  day. The victim is killed during the removal. */
+/** For each victim: runs end, all processes are killed, two days pass, and the platform removes data that is older than
+ *  one day. The victim is killed during the removal. */
 export function retentionFaults(
   clocks: Clocks,
   { journal, random, victims }: StrikeOptions,
@@ -75,7 +75,7 @@ export function retentionFaults(
   });
 }
 
-/** Runs from before and after a time in which the machine is off. @param pass lets that time pass */
+/** Runs from before and after downtime of the machine. @param pass lets that time pass */
 async function makeRuns(edition: Edition, pass: () => void): Promise<Runs> {
   const script = await makeScript(edition);
   const outdated = await startRuns(edition, script, outdatedRuns);
@@ -172,7 +172,7 @@ function storedFiles(dataDir: string, runs: readonly Run[]): number {
     try {
       return readdirSync(join(dataDir, 'objects/runs', id, 'artifacts')).length;
     } catch {
-      return 0; // the folder goes with its last file
+      return 0; // the folder was removed with its last file
     }
   });
   return counts.reduce((sum, count) => sum + count, 0);

@@ -17,7 +17,7 @@ const pauseMs = 3_000;
 
 export interface SoakOptions extends LoadOptions {
   readonly dataDir: string;
-  /** The data is on a small file system of its own, which may be filled. */
+  /** The data is on a separate small file system, which may be filled. */
   readonly isSmallDisk: boolean;
   readonly only?: (fault: Fault) => boolean;
 }
@@ -30,7 +30,7 @@ export interface LoadOptions {
   readonly onRecovered: (fault: string, recoveryMs: number, healthyMs: number) => void;
 }
 
-/** Tests the minimal edition, and writes everything that was seen into the journal. */
+/** Tests the minimal edition, and writes all observations into the journal. */
 export async function soak(options: SoakOptions): Promise<void> {
   const { dataDir, isSmallDisk, only = () => true } = options;
   const faults = faultsFor(isSmallDisk ? dataDir : undefined).filter(only);
@@ -83,7 +83,7 @@ async function makeScripts(subject: Subject, source: string): Promise<readonly s
   return scripts;
 }
 
-/** Asks for one run after another, and saves a file now and then. */
+/** Requests one run after another, and saves a file now and then. */
 async function keepBusy(
   subject: Subject,
   script: string,

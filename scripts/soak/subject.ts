@@ -1,7 +1,8 @@
 /** Who sends requests to a platform that fails at times. */
 export abstract class PersistentClient {
-  /** Repeats a request until it is answered. @param key makes the repetitions one request
-   *  @throws Error when the platform refuses the request, or does not answer for minutes */
+  /** Repeats a request until it gets a response.
+   *  @param key makes the repetitions one request
+   *  @throws Error if the platform refuses the request, or does not respond for minutes */
   abstract insistText(method: string, path: string, body?: unknown, key?: string): Promise<string>;
 
   /** The same for an answer that is JSON. */

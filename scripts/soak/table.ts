@@ -8,7 +8,7 @@ export interface Session {
   readonly journal: readonly Seen[];
   /** From the end of each fault until runs ended again, in milliseconds. */
   readonly recoveriesMs: readonly number[];
-  /** Why the session was given up, if it was: the platform does not do what it is to do. */
+  /** Why the session was aborted, if it was: the platform does not work as required. */
   readonly problem?: string;
 }
 
@@ -25,7 +25,7 @@ export function rowOf(experiment: string, sessions: readonly Session[]): Row {
   const verdicts = sessions.map(({ journal, problem }) => {
     const verdict = judge(journal);
     if (problem === undefined) return verdict;
-    // Nothing was asked about the end.
+    // The final state was not checked.
     return { ...verdict, lost: [], stuck: [...verdict.stuck, problem] };
   });
   const all = (column: keyof Verdict) => verdicts.flatMap((verdict) => verdict[column]);

@@ -1,11 +1,11 @@
-/** How the trial of a release goes, by the files in which the processes of an update agree. The files only date what
- *  the witness sees: a rollback may lose what was acknowledged during the trial, and nothing else. */
+/** The course of a release trial, from the files that the processes of an update share. The files only date the
+ *  observations of the witness: a rollback may lose data that was acknowledged during the trial, and nothing else. */
 import type { Outcome, Switch } from '#services/shared/releases.ts';
 import type { Entry } from './journal.ts';
 
 type Ending = 'succeeded' | 'rolled_back';
 
-/** A file is undefined while it does not exist. */
+/** A file that does not exist is undefined. */
 export interface TrialFiles {
   readonly wanted: Pick<Switch, 'isTried' | 'isWell' | 'copied'> | undefined;
   readonly outcome: Pick<Outcome, 'kind'> | undefined;
@@ -41,7 +41,7 @@ export class Trial {
     ];
   }
 
-  /** Everything was killed. @param wanted the file after the kill */
+  /** Records that everything was killed. @param wanted the file after the kill */
   noteKill(wanted: TrialFiles['wanted']): void {
     // A release whose trial was interrupted is not trusted.
     if (wanted?.isTried === true && wanted.isWell !== true) this.#isRuledOut = true;

@@ -1,4 +1,4 @@
-/** What went wrong, by the journal alone. */
+/** Finds violations in the journal. */
 import type { Seen } from './journal.ts';
 
 export interface Verdict {
@@ -8,7 +8,7 @@ export interface Verdict {
   readonly duplicated: readonly string[];
   /** Runs that had not ended when everything else had. */
   readonly stuck: readonly string[];
-  /** Runs whose end is not what their process says, and ends that nothing explains. */
+  /** Runs whose outcome differs from the report of their process, and unexplained outcomes. */
   readonly wrong: readonly string[];
   /** Pairs of runs of one script that were executed at the same time, which its settings rule out. */
   readonly overlapping: readonly string[];
@@ -68,7 +68,7 @@ export function judge(journal: readonly Seen[]): Verdict {
   };
 }
 
-/** A return to an earlier state. What was acknowledged between `from` and `until` may be lost. */
+/** A rollback to an earlier state. Data that was acknowledged between `from` and `until` may be lost. */
 interface Return {
   readonly from: number;
   readonly asked: number;
@@ -87,7 +87,7 @@ function returnsIn(journal: readonly Seen[]): readonly Return[] {
   });
 }
 
-/** Files that are neither what was saved last nor anything that was saved and discarded since. */
+/** Files whose content is neither the last saved content nor a discarded one since. */
 function lostFiles(
   saved: readonly Extract<Seen, { what: 'saved' }>[],
   kept: readonly Extract<Seen, { what: 'kept' }>[],
@@ -104,7 +104,7 @@ function lostFiles(
     .map(([script, contents]) => `${script},${contents.at(-1)}`);
 }
 
-/** What one process did. */
+/** The reports of one process. */
 interface Execution {
   readonly run: string;
   readonly script: string;

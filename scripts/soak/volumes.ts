@@ -1,8 +1,8 @@
-/** File systems of their own for the data: small ones that can be filled, and one whose power can be cut. */
+/** Separate file systems for the data: small ones that can be filled, and one with simulated power cuts. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 
-/** A small file system in memory. @returns a function that removes it; undefined where this user may not mount one */
+/** A small file system in memory. @returns a function that removes it; undefined if this user may not mount */
 export function mountSmall(folder: string, megabytes: number): (() => void) | undefined {
   try {
     const options = `size=${megabytes}m,mode=0755`;
@@ -13,7 +13,7 @@ export function mountSmall(folder: string, megabytes: number): (() => void) | un
   return () => execFileSync('umount', [folder]);
 }
 
-/** A file system in a file of its own. Only what was flushed to the file survives `cutPower`. */
+/** A file system in a file. Only data that was flushed to the file survives `cutPower`. */
 export class Disk {
   #file: string;
   #folder: string;
@@ -25,7 +25,7 @@ export class Disk {
     execFileSync('mount', ['-o', 'loop', file, folder], { stdio: 'ignore' });
   }
 
-  /** @returns undefined where this user may not mount one */
+  /** @returns undefined if this user may not mount */
   static make(file: string, folder: string, megabytes: number): Disk | undefined {
     try {
       execFileSync('truncate', [`--size=${megabytes}M`, file], { stdio: 'ignore' });

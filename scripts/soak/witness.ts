@@ -1,11 +1,11 @@
-/** A listener outside the platform, which scripts tell what they do. */
+/** A listener outside the platform that receives reports of scripts. */
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
 import type { Journal } from './journal.ts';
 
 export interface Witness {
-  /** Source of a script that tells it when it starts, lives and ends. */
+  /** Source of a script that reports its start, its progress and its end. */
   readonly source: string;
   close(): void;
 }

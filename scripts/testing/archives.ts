@@ -3,7 +3,7 @@ import { crc32, gzipSync } from 'node:zlib';
 
 export type ArchiveFiles = Readonly<Record<string, string | Buffer>>;
 
-// 1980-01-01, the first day that a zip knows: the same files give the same bytes.
+// 1980-01-01, the first date in the zip format, so that the same files give the same bytes.
 const ZIP_DATE = 0x21;
 const ZIP_VERSION = 20;
 const UTF8_NAMES = 0x0800;

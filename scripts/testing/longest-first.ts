@@ -1,6 +1,6 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Files that take at least 20 s on two cores, the longest first. Begun last, each would run alone. */
+/** Files that take long for their size, the longest first: started last, they would delay the end. */
 const long = [
   'web/e2e/roles.test.ts',
   'web/e2e/pages.test.ts',

@@ -34,7 +34,7 @@ export function skippedName(optional: OptionalService, name: string): string {
   return `${name}${MARK}${optional.service}: ${optional.reason}`;
 }
 
-/** Reads a name made by {@link skippedName}; `undefined` for any other name. */
+/** Parses a name made by {@link skippedName}; `undefined` for any other name. */
 export function parseSkippedName(name: string): SkippedSuite | undefined {
   const mark = name.indexOf(MARK);
   const colon = name.indexOf(': ', mark);

@@ -1,4 +1,4 @@
-/** A package index (PEP 503) on the loopback, with packages made by hand, that counts its requests. */
+/** A package index (PEP 503) on the loopback, with generated packages, that records its requests. */
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -12,9 +12,9 @@ export interface PackageFile {
 export interface PackageIndex {
   /** The address for `PIP_INDEX_URL`. */
   readonly url: string;
-  /** Paths that were asked for, in order. */
+  /** Requested paths, in order. */
   readonly requests: readonly string[];
-  /** Holds back all answers until the returned function is called. */
+  /** Delays all responses until the returned function is called. */
   hold(): () => void;
   close(): Promise<void>;
 }

@@ -3,7 +3,7 @@ import type { Reporter, TestCase, TestModule, TestRunEndReason, TestSuite } from
 import { parseSkippedName } from './optional-service.ts';
 import type { SkippedSuite } from './optional-service.ts';
 
-/** What one run of the tests came to. */
+/** The summary of one test run. */
 export interface TestSummary {
   readonly passed: number;
   readonly failed: number;
@@ -11,7 +11,7 @@ export interface TestSummary {
   /** A line for each failed test, for each file or suite that failed outside of its tests, and for
    *  each uncaught error. */
   readonly failures: readonly string[];
-  /** Suites whose real service this machine does not have. */
+  /** Suites whose service is not installed on this machine. */
   readonly withoutService: readonly SkippedSuite[];
   /** Names of skipped tests that no absent service explains. */
   readonly skippedForNoService: readonly string[];

@@ -20,13 +20,13 @@ import type { Terminal } from './terminal.ts';
 export interface NewPassword {
   readonly email: string;
   readonly password: string;
-  /** Lets in an account that is disabled. */
+  /** Also enables a disabled account. */
   readonly enable: boolean;
 }
 
-/** Gives an account another password, which ends its sessions. Backends notice within seconds.
+/** Sets a new password, which ends the account's sessions. Backends notice within seconds.
  *  @param pool connections as the schema's owner
- *  @throws CommandProblem where there is no such account, or the password cannot be used */
+ *  @throws CommandProblem if the account does not exist, or the password cannot be used */
 export async function giveNewPassword(
   pool: pg.Pool,
   { email, password, enable }: NewPassword,

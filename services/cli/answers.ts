@@ -24,7 +24,7 @@ export interface RunAnswer {
   readonly exit_code: number | null;
   readonly signal: string | null;
   readonly failure_reason: string | null;
-  /** What went wrong in a run that failed. */
+  /** The error of a failed run. */
   readonly error: {
     readonly type: string;
     readonly message: string;
@@ -34,7 +34,7 @@ export interface RunAnswer {
 
 export interface LogItem {
   readonly seq: number;
-  /** Of a line that stands for several. */
+  /** The last line, if the item covers several. */
   readonly to_seq?: number;
   readonly time: string;
   readonly stream: 'stdout' | 'stderr' | 'system';
@@ -71,7 +71,7 @@ export async function listOf<Item>(
 }
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-/** Enough to tell one from several. */
+/** Enough to detect duplicates. */
 const candidates = 200;
 
 /** Resources that have names: their lists, and the field with the name. */

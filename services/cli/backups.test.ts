@@ -13,7 +13,7 @@ import {
   sampleBackup,
   type Sample,
 } from '#infra/backup/testing/sample.ts';
-import { askForRestore, restoreAskedFor } from '#services/shared/restore-request.ts';
+import { requestRestore, requestedRestore } from '#services/shared/restore-request.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const main = fileURLToPath(new URL('main.ts', import.meta.url));
@@ -39,7 +39,7 @@ async function download(): Promise<void> {
   await pipeline((await downloadOf(source)).chunks, createWriteStream(file));
 }
 
-/** @returns the exit code, and what was said */
+/** @returns the exit code, and the output */
 function run(...args: string[]): Promise<readonly [code: number, said: string]> {
   const env = {
     PATH: process.env['PATH'],
@@ -82,7 +82,7 @@ test('verifies and restores a backup by file or id, only if nothing is lost', as
 test('runs a requested restore once, and reports a failed one', async () => {
   const ask = async () => {
     await sample.platform.accepted({ type: 'RequestRestore', backupId: sampleBackup });
-    askForRestore(folder, { backupId: sampleBackup });
+    requestRestore(folder, { backupId: sampleBackup });
   };
   await ask();
   const [code, said] = await run('restore', '--asked');
@@ -90,7 +90,7 @@ test('runs a requested restore once, and reports a failed one', async () => {
     0,
     expect.stringMatching(/^progress 0.00 verifying\n(.*\n)*Restored/),
   ]);
-  expect(restoreAskedFor(folder)).toBeUndefined();
+  expect(requestedRestore(folder)).toBeUndefined();
   expect(await states()).toEqual([{ restoring: false, problem: null }]);
   await ask();
   truncateSync(join(sample.folder, 'backups', sampleBackup, 'backup.tar'), 100_000);
@@ -100,7 +100,7 @@ test('runs a requested restore once, and reports a failed one', async () => {
       /was not restored, and nothing was changed: \S+ is damaged: its end is missing\./,
     ),
   ]);
-  expect(restoreAskedFor(folder)).toBeUndefined();
+  expect(requestedRestore(folder)).toBeUndefined();
   expect(await states()).toEqual([
     { restoring: false, problem: expect.stringMatching(endMissing) },
   ]);

@@ -36,7 +36,7 @@ const migrations = fileURLToPath(new URL('../../migrations', import.meta.url));
 /** Names under which the services connect. */
 const services = ['backend', 'runtime', 'scheduler', 'redis'];
 
-/** What the environment says of where backups and objects are. */
+/** The settings for backups and objects from the environment. */
 export async function backupSettings() {
   const config = readConfig([...objectStoreSettings, 'backupKey', 'dataDir']);
   return {
@@ -46,8 +46,7 @@ export async function backupSettings() {
   };
 }
 
-/** The master keys that the environment names, or that of the minimal edition's data folder; none where there is
- *  neither. */
+/** The master keys of the environment, or of the minimal edition's data folder; empty if neither exists. */
 function masterKeysHere(dataDir: string): readonly Uint8Array[] {
   const { SECRET_MASTER_KEY: key, SECRET_MASTER_KEY_FILE: file } = process.env;
   const stored = masterKeyFile(dataDir);
@@ -110,7 +109,7 @@ export interface Preparing {
   readonly onProgress: NonNullable<PrepareOptions['onProgress']>;
 }
 
-/** Verifies the backup, before anything is changed or made. @throws CommandProblem that names what is wrong */
+/** Verifies the backup before any change. @throws CommandProblem that names the problem */
 export async function prepareSource(preparing: Preparing): Promise<Prepared> {
   const { backupKey: key, masterKeys: keys } = await backupSettings();
   try {
@@ -159,8 +158,9 @@ async function refuseWhileServed(pool: pg.Pool): Promise<void> {
   );
 }
 
-/** After a restore into the data folder of an installation that was never started: its first administrator is one
- *  of the backup. @returns what the operator is to know; undefined for nothing */
+/** After a restore into the data folder of an installation that was never started, its first administrator comes from
+ *  the backup.
+ *  @returns a message for the operator; undefined if nothing must be done */
 export function afterFirstRestore(
   dataDir: string,
   { keys }: Pick<Prepared, 'keys'>,

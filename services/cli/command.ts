@@ -1,4 +1,4 @@
-/** What a command is: data, from which parsing, help and completions are made. */
+/** A command as data, which parsing, help and completions use. */
 import type { Session } from './session.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -22,13 +22,13 @@ export interface Command {
   /** Further sentences for its help. */
   readonly details?: string;
   readonly options?: Readonly<Record<string, Option>>;
-  /** A command line, and what it is for. */
+  /** A command line, and its purpose. */
   readonly examples: readonly (readonly [line: string, what: string])[];
   /** @returns the exit code @throws CommandProblem, ApiProblem */
   readonly run: (use: Use) => Promise<number>;
 }
 
-/** What a command gets. */
+/** The inputs of a command. */
 export interface Use {
   readonly args: readonly string[];
   readonly options: Options;
@@ -38,13 +38,13 @@ export interface Use {
   readonly folder: string;
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
-  /** Everything of standard input, as text. */
+  /** The complete standard input as text. */
   readonly input: () => Promise<string>;
-  /** The profile that is asked for, signed in. @throws CommandProblem */
+  /** The session of the requested profile. @throws CommandProblem */
   readonly session: () => Promise<Session>;
 }
 
-/** The options that were given. */
+/** The given options. */
 export class Options {
   readonly #values: Readonly<Record<string, Given>>;
 
@@ -56,7 +56,7 @@ export class Options {
     return this.#values[name] === true;
   }
 
-  /** undefined where neither `--NAME` nor `--no-NAME` is given. */
+  /** undefined without `--NAME` and `--no-NAME`. */
   flag(name: string): boolean | undefined {
     const value = this.#values[name];
     return typeof value === 'boolean' ? value : undefined;

@@ -27,7 +27,7 @@ const item = (seq: number, to?: number): LogItem => ({
 });
 const log = (...items: LogItem[]) => JSON.stringify({ type: 'log', items });
 
-/** What each connection does, in turn. @returns the lines, the places asked for, and the breaks */
+/** The actions of each connection, in turn. @returns the lines, the requested positions, and the breaks */
 async function follow(connections: readonly ((socket: WebSocket) => void)[]) {
   const asked: string[] = [];
   const seen: number[] = [];

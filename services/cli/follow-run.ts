@@ -10,27 +10,27 @@ export interface Following {
   readonly runId: string;
   readonly fromSeq: number;
   readonly signal: AbortSignal;
-  /** Nothing more is read of the connection before it resolves. */
+  /** The connection is not read further before it resolves. */
   readonly onItems: (items: readonly LogItem[]) => Promise<void>;
-  /** The connection broke, and another is made. */
+  /** Called when the connection broke, before it is made again. */
   readonly onBreak: () => void;
 }
 
 const retryMs = 500;
 const maxRetryMs = 5_000;
-/** How long a server may be gone, such as for an update. */
+/** How long a server may be unavailable, for example during an update. */
 const patienceMs = 120_000;
-/** A connection that says nothing for so long, and answers no ping, is dead. */
+/** A connection without data and without a reply to a ping for this long is dead. */
 const quietMs = 20_000;
 
-/** What a connection ended with: `end` is the run's own. */
+/** How a connection ended; `end` is the end of the run. */
 type End = 'end' | 'broken' | ApiProblem;
 
-/** Resolves when the run has ended and all of its log was given out once, in order.
- *  @throws ApiProblem where it may not be followed, or the server stays away */
+/** Resolves when the run has ended and its complete log was delivered once, in order.
+ *  @throws ApiProblem if the run may not be followed, or the server stays unavailable */
 export async function followRun(following: Following): Promise<void> {
   let nextSeq = following.fromSeq;
-  /** Tries in vain since something was heard. */
+  /** Failed attempts since the last data. */
   let tries = 0;
   let heardAt = performance.now();
   const onHeard = () => {

@@ -35,7 +35,7 @@ found, 69 server not reachable, 77 not signed in or not allowed, 78 configuratio
 See docs/cli.md.`;
 }
 
-/** Of a resource: its commands. */
+/** The help of a resource: its commands. */
 export function helpOfGroup(group: string, commands: readonly Command[]): string {
   const own = commands.filter(({ name }) => isIn(group, name));
   const width = Math.max(...own.map(({ name }) => name.length));
@@ -51,7 +51,7 @@ ${own
   .join('\n')}`;
 }
 
-/** The resource whose help a line asks for; undefined for commands. */
+/** The resource whose help is requested; undefined for commands. */
 export function groupAsked(line: readonly string[], commands: readonly Command[]) {
   const words = line.filter((word) => !['help', '--help', '-h'].includes(word));
   const [group] = words;

@@ -4,7 +4,7 @@ import { nearest } from '#services/shared/nearest.ts';
 import { Options, type Command, type Option } from './command.ts';
 import { usageProblem } from './problem.ts';
 
-/** Of every command. */
+/** Options of every command. */
 export const globalOptions: Readonly<Record<string, Option>> = {
   profile: { value: 'NAME', help: 'server to use, by profile name' },
   output: {
@@ -23,7 +23,7 @@ export interface Parsed {
   readonly options: Options;
 }
 
-/** @returns undefined where help alone is asked for, of no command in particular
+/** @returns undefined if only general help is requested
  *  @throws CommandProblem */
 export function parseLine(
   line: readonly string[],

@@ -1,4 +1,4 @@
-/** A session of a password, for what the API refuses to API tokens. */
+/** A session by password, for requests that the API refuses with API tokens. */
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Api, ApiProblem } from '#services/shared/api-client.ts';

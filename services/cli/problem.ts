@@ -1,10 +1,10 @@
 /** How a command fails: a sentence for a person and a code for a program. */
 
-/** What the program ends with. Those of its own lie where scripts' own seldom do (`sysexits.h`), as
- *  `run --follow` ends with the code of the script. */
+/** Exit codes of the program. Most are codes that scripts seldom use (`sysexits.h`), as `run --follow` exits with the
+ *  code of the script. */
 export const exitCodes = {
   done: 0,
-  /** What was asked about is not as it should be; a run ended badly without a code of its own. */
+  /** The check found a problem, or a run failed without an exit code. */
   failed: 1,
   /** As `timeout` has it. */
   timeout: 124,
@@ -13,7 +13,7 @@ export const exitCodes = {
   /** The exit code that shells use for a closed pipe. */
   closedPipe: 141,
   usage: 64,
-  /** The platform refused it, or it contradicts what is there. */
+  /** The platform refused the request, or it conflicts with the current state. */
   refused: 65,
   notFound: 66,
   unavailable: 69,

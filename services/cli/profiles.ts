@@ -6,10 +6,10 @@ import { dirname, join } from 'node:path';
 import { CommandProblem, exitCodes } from './problem.ts';
 
 export interface Profile {
-  /** Of the backend, without a path. */
+  /** The URL of the backend, without a path. */
   readonly url: string;
   readonly token: string;
-  /** Where the token was made by signing in, so that signing out revokes it. */
+  /** Present if signing in created the token, so that signing out revokes it. */
   readonly token_id?: string;
   readonly email: string;
   readonly expires_at: string | null;
@@ -33,7 +33,7 @@ export function profilesPath(environment: Environment): string {
   return join(folder, 'orchestrator', 'config.json');
 }
 
-/** @throws CommandProblem where the file is no such file */
+/** @throws CommandProblem if the file is invalid */
 export async function readProfiles(environment: Environment): Promise<Profiles> {
   const path = profilesPath(environment);
   try {

@@ -61,7 +61,7 @@ export const ownCommands: readonly Command[] = [
   completionCommand(() => commands()),
 ];
 
-/** Every command, in the order in which names are matched. */
+/** Every command, in matching order. */
 export const commands = (): readonly Command[] => [...ownCommands, ...apiCommands()];
 
 /** @returns the exit code, after reporting every failure */
@@ -115,7 +115,7 @@ function told(
   return { exitCode: isSystem ? exitCodes.inputOutput : exitCodes.internal, message };
 }
 
-/** Of what a command names first, and how it is listed. */
+/** The list command of each resource that a command takes as its first argument. */
 const listed: Readonly<Record<string, string>> = {
   SCRIPT: 'scripts',
   RUN: 'runs',

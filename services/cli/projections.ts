@@ -25,7 +25,7 @@ export async function listProjections(pool: pg.Pool, terminal: Terminal): Promis
   }
 }
 
-/** Those that were made by another version of the program.
+/** Rebuilds projections of another version.
  *  @param pool connections as the schema's owner */
 export async function rebuildOutdated(pool: pg.Pool, terminal: Terminal): Promise<void> {
   for (const { projection } of await outdatedRows(pool, all)) {
@@ -51,7 +51,7 @@ async function rebuild(projection: Projection, pool: pg.Pool, terminal: Terminal
     pool,
     projection,
     kind: inlineProjections.includes(projection) ? 'inline' : 'async',
-    // The last part is the switch, of which there is nothing to be seen.
+    // The last part is the switch, which has no progress.
     onProgress: ({ position, newest }) =>
       terminal.progress(name, newest === 0 ? 0 : Math.min(0.99, position / newest)),
   });

@@ -5,7 +5,7 @@ import { CommandProblem, exitCodes, usageProblem } from './problem.ts';
 
 const signInOptions = 'Give --email and --password-stdin, or --token-stdin.';
 
-/** @param suggestion what an empty answer means */
+/** @param suggestion the meaning of an empty answer */
 export async function askLine(question: string, suggestion?: string): Promise<string> {
   requireTerminal(signInOptions);
   const shown = suggestion === undefined ? question : `${question} [${suggestion}]`;
@@ -14,8 +14,8 @@ export async function askLine(question: string, suggestion?: string): Promise<st
   return answer === '' ? (suggestion ?? '') : answer;
 }
 
-/** What is typed is not shown.
- *  @param instead what to give where there is no terminal */
+/** Prompts without showing the input.
+ *  @param instead what to pass without a terminal */
 export async function askHidden(question: string, instead = signInOptions): Promise<string> {
   requireTerminal(instead);
   process.stderr.write(`${question}: `);
@@ -25,7 +25,7 @@ export async function askHidden(question: string, instead = signInOptions): Prom
   return answer;
 }
 
-/** Whether the answer is yes. @throws CommandProblem where there is no terminal */
+/** Asks for a confirmation. @throws CommandProblem without a terminal */
 export async function confirm(question: string): Promise<boolean> {
   requireTerminal('Give --yes to confirm.');
   return /^y(es)?$/i.test((await ask(`${question} [y/N] `, process.stderr)).trim());

@@ -9,7 +9,7 @@ import { CommandProblem, exitCodes } from './problem.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Connects as the schema's owner.
- *  @throws CommandProblem where the settings name no database, or it is away */
+ *  @throws CommandProblem if the settings name no database, or it is unavailable */
 export async function withServerDatabase(
   terminal: Terminal,
   use: (pool: pg.Pool) => Promise<number>,
@@ -30,7 +30,7 @@ export async function withServerDatabase(
   }
 }
 
-/** What the environment says, or else the database of the minimal edition in its data folder. */
+/** The database of the environment, or of the minimal edition in its data folder. */
 function adminUrl(): string {
   const { ORCH_DATABASE_ADMIN_URL: url, ORCH_DATABASE_ADMIN_URL_FILE: file } = process.env;
   try {

@@ -1,11 +1,11 @@
-/** Whom a command talks to, and as whom. */
+/** The server and the account of a command. */
 import { Api } from '#services/shared/api-client.ts';
 import { CommandProblem, exitCodes } from './problem.ts';
 import { defaultProfile, readProfiles, type Profile } from './profiles.ts';
 
 export interface Session {
   readonly api: Api;
-  /** Of the backend, without a path. */
+  /** The URL of the backend, without a path. */
   readonly url: string;
   readonly token: string;
 }

@@ -7,12 +7,12 @@ export interface Terminal {
   readonly colors: boolean;
   /** One line of the result. */
   line(text: string): void;
-  /** A part of the result, as it is. */
+  /** Writes a part of the result unchanged. */
   write(bytes: Uint8Array): void;
   problem(text: string): void;
-  /** How much of something is done, from 0 to 1; replaces what it showed before. */
+  /** Shows progress from 0 to 1; replaces the previous value. */
   progress(label: string, share: number): void;
-  /** Resolves when what was written has been taken, so that a slow reader costs no memory. */
+  /** Resolves when the output was written, so that a slow reader takes no memory. */
   drained(): Promise<void>;
 }
 

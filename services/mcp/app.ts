@@ -1,4 +1,4 @@
-/** The endpoint: who may come in, and what is answered before the protocol begins. */
+/** The HTTP endpoint: authentication, and responses before the protocol begins. */
 import { hostHeaderValidation, originValidation } from '@modelcontextprotocol/express';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, type AuthInfo } from '@modelcontextprotocol/server';
@@ -7,7 +7,7 @@ import type { Logger } from '#services/shared/logger.ts';
 import { Api, ApiProblem } from '#services/shared/api-client.ts';
 import { mcpServer, type ServerParts } from './server.ts';
 
-/** Files of scripts come in arguments: as much as the API takes of one, written as JSON. */
+/** Files of scripts are sent in arguments: the limit of the API for a file, encoded as JSON. */
 const maxBodyBytes = 32 * 1024 * 1024;
 
 export interface AppParts extends ServerParts {
@@ -39,7 +39,7 @@ export function mcpApp(parts: AppParts): {
   return { app, close: () => handler.close() };
 }
 
-/** That a server lives is known by its refusal: the endpoint gives streams alone. */
+/** A refusal shows that the server is alive: the endpoint serves only streams. */
 function refusePlainGet(request: Request, response: Response, next: NextFunction): void {
   if (request.headers.accept?.includes('text/event-stream') === true) return next();
   response

@@ -40,7 +40,7 @@ async function connect(as = token): Promise<Client> {
   return client;
 }
 
-/** Calls a tool that is to succeed. */
+/** Calls a tool that must succeed. */
 async function use(client: Client, name: string, given: object): Promise<Answer> {
   const answer = await client.callTool({ name, arguments: given as Record<string, unknown> });
   expect(answer, name).not.toMatchObject({ isError: true });

@@ -18,7 +18,7 @@ export interface ServerParts {
   readonly version: string;
 }
 
-/** What the caller reads before anything else. */
+/** The introduction for the model. */
 const instructions =
   'A script is a versioned folder of Python files, and a run executes one version. Use these tools to ' +
   'find scripts, read and write their files, run them and read their logs. The complete history is ' +
@@ -60,7 +60,7 @@ function annotationsOf(effect: Effect): ToolAnnotations {
   return {
     readOnlyHint: effect === 'reads',
     destructiveHint: effect === 'replaces',
-    // Nothing but this platform is reached.
+    // The tools reach only this platform.
     openWorldHint: false,
   };
 }

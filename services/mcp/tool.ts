@@ -1,11 +1,11 @@
-/** What a tool is: data, from which the protocol's side is made. */
+/** A tool as data, from which the protocol definition is generated. */
 import type { Static, TObject, TSchema } from 'typebox';
 import type { Api } from '#services/shared/api-client.ts';
 
 export interface Tool {
   readonly name: string;
   readonly title: string;
-  /** For the one who chooses: what it does, and when it is the right one. */
+  /** For the model: the effect of the tool, and when to use it. */
   readonly description: string;
   readonly input: TObject;
   readonly output: TObject;
@@ -13,19 +13,19 @@ export interface Tool {
   readonly handle: (given: never, use: ToolUse) => Promise<object>;
 }
 
-/** `reads`: changes nothing. `adds`: what was there stays. `replaces`: what was there may go. */
+/** `reads`: changes nothing. `adds`: keeps existing data. `replaces`: may replace or delete data. */
 export type Effect = 'reads' | 'adds' | 'replaces';
 
 export interface ToolUse {
   /** With the caller's token. */
   readonly api: Api;
-  /** Tells how far it has come; `total` where it is known. */
+  /** Reports progress; `total` if known. */
   readonly progress: (done: number, total: number | undefined, message: string) => Promise<void>;
   /** Aborted when the caller cancels the request. */
   readonly signal: AbortSignal;
 }
 
-/** Checks that the parts of a tool fit each other. */
+/** Checks the consistency of a tool's definition. */
 export function tool<Input extends TObject, Output extends TObject>(
   definition: Omit<Tool, 'input' | 'output' | 'handle'> & {
     readonly input: Input;
@@ -36,7 +36,7 @@ export function tool<Input extends TObject, Output extends TObject>(
   return definition;
 }
 
-/** Of an answer, what the schema names: callers pay for every word that they are sent. */
+/** Removes fields of a response that the schema does not list: callers pay for every token. */
 export function picked<Schema extends TObject>(schema: Schema, answer: object): Static<Schema> {
   const names = Object.keys(schema.properties as Readonly<Record<string, TSchema>>);
   const known = answer as Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-/** Generated clients drive the product, and the linters of API descriptions find nothing. */
+/** Generated clients use the product, and the linters of API descriptions report nothing. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

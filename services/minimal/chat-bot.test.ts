@@ -1,5 +1,5 @@
-/** The chat bot of the templates, kept alive through everything that may end it. Its messenger is a
- *  server of the test; everything else is what `make run` starts. */
+/** The chat bot template, kept alive through all kinds of failures. Its messenger is a server of the test; everything
+ *  else is started like `make run`. */
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { once } from 'node:events';
@@ -59,7 +59,7 @@ class Messenger {
     await until(`the bot answers ${text}`, async () => this.#answers.includes(answer) || undefined);
   }
 
-  /** Fails the bot's next request, which the bot does not survive. */
+  /** Fails the bot's next request, which crashes the bot. */
   break(): void {
     this.#isBroken = true;
   }

@@ -1,5 +1,5 @@
-/** Node keeps what it compiled in a folder. A process that finds everything there starts in half the
- *  time and takes half the memory, because it never loads the TypeScript compiler. */
+/** Node caches compiled code in a folder. With a complete cache, a process starts in half the time and takes half the
+ *  memory, because it never loads the TypeScript compiler. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -10,8 +10,7 @@ export function compileCache(dataDir: string): string {
   return join(dataDir, 'cache', 'compiled');
 }
 
-/** Loads every program once, where that has not been done with this version of Node: the services
- *  that follow find it compiled. It costs memory if it fails, and nothing else. */
+/** Loads every program once per version of Node, so that the services find it compiled. A failure only costs memory. */
 export async function warmUp(
   services: readonly ServiceDefinition[],
   dataDir: string,

@@ -1,10 +1,10 @@
-/** The supervisor's settings, checked together with those that it hands on to the services. */
+/** The supervisor's settings, validated together with those that it passes on to the services. */
 import { readConfig, type Environment, type Settings } from '#services/shared/config.ts';
 import { settings } from '#services/shared/settings.ts';
 
 export type Config = Settings;
 
-/** What the minimal edition makes itself, so that it may be missing. */
+/** Keys that the minimal edition generates, so they may be missing. */
 const MADE_HERE = ['SECRET_MASTER_KEY', 'ORCH_TOKEN_KEY', 'ORCH_AUDIT_KEY'];
 /** Stands for keys that are not generated yet. */
 const anyKey = Buffer.from(Array.from({ length: 32 }, (_, index) => index)).toString('hex');

@@ -1,4 +1,4 @@
-/** The database's process, kept alive. */
+/** Supervises the database's process. */
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -14,7 +14,7 @@ const START_ATTEMPTS = 3;
 const MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.url));
 
 export interface Database {
-  /** For the services. */
+  /** The address for the services. */
   readonly serviceUrl: string;
   /** Stops it; safe twice. */
   stop(): Promise<void>;

@@ -11,7 +11,7 @@ import { describeWith } from '../../scripts/testing/optional-service.ts';
 import { pages, runPage, type PageContext } from './testing/documents.ts';
 import { Product, productPassword } from './testing/product.ts';
 
-// Packages are installed, and databases made.
+// Includes installing packages and creating databases.
 const patienceMs = 120_000;
 
 let product: Product;
@@ -29,10 +29,10 @@ afterAll(async () => {
 const script = (name: string, source = 'print("done")\n') =>
   product.script(name, { 'main.py': source });
 
-/** What a page takes for granted: variables, and what its reader types instead. */
+/** The assumptions of a page: variables, and replacements for its commands. */
 type Given = () => Promise<Partial<Pick<PageContext, 'variables' | 'instead'>>>;
 
-// The password is not asked for without a terminal.
+// Without a terminal, there is no password prompt.
 const signIn = [
   '--email admin@example.com',
   '--email admin@example.com --password-stdin <<< "$PASSWORD"',
@@ -53,7 +53,7 @@ const given: Readonly<Record<string, Given>> = {
     return {
       instead: [
         signIn,
-        // It ends with 1 where something differs.
+        // Exits with 1 if there are differences.
         ['orchestrator sync diff', '! orchestrator sync diff'],
         ['-n 20 RUN', `-n 20 ${run}`],
       ],
@@ -65,7 +65,7 @@ const given: Readonly<Record<string, Given>> = {
 async function follow(page: string, at = product, facts: Partial<PageContext> = {}) {
   const own = { ...(await given[page]?.()), ...facts };
   const folder = await mkdtemp(join(home, 'reader-'));
-  // The database of a new installation lives beneath it.
+  // The database of a new installation is stored below it.
   for (const path of [home, folder]) await chmod(path, 0o755);
   return await runPage(page, {
     folder,

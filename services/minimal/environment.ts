@@ -1,4 +1,4 @@
-/** What a service sees of the environment: what it needs. */
+/** The environment variables of a service: only those that it needs. */
 import type { Environment } from '#services/shared/config.ts';
 import { settings } from '#services/shared/settings.ts';
 import { compileCache } from './compiled.ts';
@@ -26,7 +26,7 @@ export function serviceEnvironment(
   const result: Record<string, string> = {};
   for (const [name, value] of Object.entries(environment)) {
     if (value !== undefined && (INHERITED.test(name) || isPlainSetting(name))) result[name] = value;
-    // A secret that only the operator can know, such as that of an object store.
+    // A secret that only the operator knows, such as that of an object store.
     if (value !== undefined && definition.secrets.includes(variableOf(name))) result[name] = value;
   }
   for (const name of Object.keys(secrets.environment)) {

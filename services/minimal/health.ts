@@ -1,10 +1,10 @@
-/** Asks a service how it is. */
+/** Requests the health of a service. */
 import { get } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 
 const REQUEST_PATIENCE_MS = 2_000;
 
-/** How long a service may stay silent: `misses` requests in a row, `everyMs` after one another. */
+/** How long a service may not respond: `misses` requests in a row, one every `everyMs`. */
 export interface Patience {
   readonly everyMs: number;
   readonly misses: number;
@@ -18,9 +18,9 @@ export async function isHealthy(url: string): Promise<boolean> {
   return (await ask(url)) === 200;
 }
 
-/** Asks again and again, and resolves once nothing answers. Any response is one: a service that says that it is not
- *  well lives. So is a connection that is refused, since then its process ends, or is at its limit.
- *  @returns false when `signal` ended the asking */
+/** Polls, and resolves when the service no longer responds. Any response counts, also an unhealthy one. A refused
+ *  connection counts too, since its process is ending or at its limit.
+ *  @returns false when `signal` ended the polling */
 export async function untilSilent(
   url: string,
   signal: AbortSignal,

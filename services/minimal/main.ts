@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { Releases } from '#services/shared/releases.ts';
 import { compileCache } from './compiled.ts';
-import { goOnAs, guardedVariable } from './releases/started-as.ts';
+import { programToStart, guardedVariable } from './releases/started-as.ts';
 import { untilSwitch } from './releases/until-switch.ts';
 import { services } from './services.ts';
 import { startSupervisor } from './supervisor.ts';
@@ -19,11 +19,11 @@ function become(entry: string | undefined): void {
   process.execve?.(execPath, args, { ...env, NODE_COMPILE_CACHE: compileCache(dataDir) });
 }
 
-const other = goOnAs(releases, isGuarded);
+const other = programToStart(releases, isGuarded);
 // As the same process once more, so that it finds itself compiled and keeps little memory.
 if (other !== undefined || env['NODE_COMPILE_CACHE'] === undefined) become(other);
 
-/** A service that does not stay up makes a failure of an update. */
+/** A service that exits makes an update fail. */
 function tellGuard(what: string): void {
   if (process.connected) process.send?.({ ended: what });
 }
@@ -36,5 +36,5 @@ await runInTerminal(
   (signal) => untilSwitch(releases, signal),
 );
 // All services have stopped. A running guard detects the requested switch.
-if (!isGuarded && releases.read('switch') !== undefined) become(goOnAs(releases, false));
+if (!isGuarded && releases.read('switch') !== undefined) become(programToStart(releases, false));
 process.exit(0);

@@ -29,7 +29,7 @@ export function createOnDemand({ service, host, ports, say }: OnDemandOptions): 
   let starting: Promise<void> | undefined;
 
   const admit = (port: number, socket: Socket): void => {
-    socket.on('error', () => undefined); // they may go away again
+    socket.on('error', () => undefined); // clients may disconnect
     callers.push({ port, socket });
     if (callers.length > maxCallers) callers.shift()?.socket.destroy();
     starting ??= begin().finally(() => (starting = undefined));

@@ -1,4 +1,4 @@
-/** A script with well-known packages of the real index, from nothing, under the limits that scripts have. */
+/** A script with well-known packages of the real index, without a cache, under the default limits. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
 import { reachIndex } from '../runtime/environments/testing/reach-index.ts';
@@ -40,7 +40,7 @@ describeWith(
       expect(left.filter(isAlive)).toEqual([]);
     });
 
-    /** Runs it, and tells how long its caller waited. */
+    /** Runs it, and returns how long the caller waited. */
     async function run(scriptId: string) {
       const startedMs = performance.now();
       const { run_id: runId } = await product.run(scriptId);

@@ -1,4 +1,4 @@
-/** Finds out before anything is started which ports are taken. */
+/** Checks before the start which ports are in use. */
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { isNoAddress } from '#services/shared/listen.ts';
@@ -63,7 +63,7 @@ async function freePort(bind: string): Promise<number> {
 
 interface ListenProblem {
   readonly address: string;
-  /** Of the error. */
+  /** The code of the error. */
   readonly code: string;
 }
 

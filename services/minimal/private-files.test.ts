@@ -1,4 +1,4 @@
-/** What the product keeps on the machine for a script is closed to other users of the machine. */
+/** Files of a script on the machine cannot be read by other users. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -64,7 +64,7 @@ describeWith(
         const search = promisify(execFile);
         const { stdout } = await search('grep', ['-rlsF', MARK, product.dataDir]);
         expect(stdout).toContain('own.py');
-        // By their names: folders may be closed to a search, and open to those who know these.
+        // By name: a folder that cannot be listed may still be entered by users who know the names.
         const paths = stdout.trim().split('\n');
         const asOther = search('grep', ['-lsF', MARK, ...paths], {
           uid: UNPRIVILEGED,

@@ -1,4 +1,4 @@
-/** What a service that user 0 starts may do besides what an ordinary user may. */
+/** The capabilities of a service that user 0 starts. */
 import { spawnSync } from 'node:child_process';
 
 /** The capabilities with which the runtime contains runs and cleans up after them, by the names of

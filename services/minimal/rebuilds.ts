@@ -11,9 +11,9 @@ import { compileCache } from './compiled.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const program = join(root, 'services', 'cli', 'main.ts');
 
-/** Rebuilds what is outdated, where the projections' code is not that of the last start. In a process of
- *  its own, because this one stays small.
- *  @throws Error with the reason when that fails */
+/** Rebuilds outdated projections if their code has changed since the last start. Uses a separate process, because this
+ *  one must stay small.
+ *  @throws Error with the reason of a failure */
 export async function rebuildOutdated(dataDir: string, say: (line: string) => void): Promise<void> {
   const mark = join(dataDir, 'cache', 'projections-by');
   const present = projectionsDigest();

@@ -1,11 +1,10 @@
-/** What a service prints: all of it goes to its log file, and what a person should see to the
- *  terminal as well. */
+/** The output of a service: everything goes to its log file, and messages for the user also go to the terminal. */
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import type { LogFile } from '#infra/system/log-file.ts';
 
 const SHOWN_LEVELS = new Set(['warn', 'error', 'fatal']);
-/** A service that fails over and over must not bury everything else. */
+/** Repeated failures of a service must not hide other messages. */
 const SHOWN_PER_PERIOD = 5;
 const PERIOD_MS = 10_000;
 

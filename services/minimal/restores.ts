@@ -1,4 +1,4 @@
-/** Restores that were asked for: while the services are down, in a process of its own, as this one stays small. */
+/** Runs requested restores while the services are stopped, in a separate process, as this one must stay small. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createBriefServer } from '#services/shared/connections/brief-server.ts';
@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { listen, stopListening } from '#services/shared/listen.ts';
-import { restoreAskedFor } from '#services/shared/restore-request.ts';
+import { requestedRestore } from '#services/shared/restore-request.ts';
 
 const program = fileURLToPath(new URL('../cli/main.ts', import.meta.url));
 const lookEveryMs = 1_000;
@@ -14,7 +14,7 @@ const mostAttempts = 5;
 
 export interface RestoreParts {
   readonly dataDir: string;
-  /** Of the program that restores. */
+  /** The environment of the restore program. */
   readonly environment: Readonly<Record<string, string>>;
   /** The address of the backend, where clients see the progress meanwhile. */
   readonly host: string;
@@ -24,15 +24,15 @@ export interface RestoreParts {
 
 /** Runs the requested restore, if there is one, while no service runs. An interrupted restore starts again.
  *  @param signal ends it; the request then stays */
-export async function restoreIfAsked(parts: RestoreParts, signal: AbortSignal): Promise<void> {
+export async function restoreIfRequested(parts: RestoreParts, signal: AbortSignal): Promise<void> {
   const { dataDir, say } = parts;
-  if (restoreAskedFor(dataDir) === undefined) return;
+  if (requestedRestore(dataDir) === undefined) return;
   say('Restoring a backup');
   const notice = await openNotice(parts);
   try {
     for (let attempt = 1; attempt <= mostAttempts && !signal.aborted; attempt += 1) {
       const problem = await restoreOnce(parts, notice.tell, signal);
-      if (restoreAskedFor(dataDir) === undefined) return;
+      if (requestedRestore(dataDir) === undefined) return;
       if (!signal.aborted) say(`The restore was interrupted: ${problem}`);
     }
   } finally {
@@ -41,9 +41,9 @@ export async function restoreIfAsked(parts: RestoreParts, signal: AbortSignal): 
 }
 
 /** Calls back, once, when a restore is asked for. @returns the way to stop looking */
-export function onRestoreAsked(dataDir: string, listener: () => void): () => void {
+export function onRestoreRequested(dataDir: string, listener: () => void): () => void {
   const timer = setInterval(() => {
-    if (restoreAskedFor(dataDir) === undefined) return;
+    if (requestedRestore(dataDir) === undefined) return;
     clearInterval(timer);
     listener();
   }, lookEveryMs);
@@ -58,7 +58,7 @@ async function restoreOnce(
   const child = spawn(process.execPath, [program, 'backup', 'restore', '--asked'], {
     env: environment,
     stdio: ['ignore', 'pipe', 'pipe'],
-    // Ctrl-C must reach this process alone, which then ends the others in order.
+    // Ctrl-C must reach only this process, which then stops the others in order.
     detached: true,
   });
   const end = () => child.kill('SIGKILL');

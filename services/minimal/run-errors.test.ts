@@ -1,4 +1,4 @@
-/** Scripts that fail in many ways: what the platform says went wrong. */
+/** The recorded errors of scripts that fail in many ways. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RunError } from '#domain/run/error/error.ts';
 import { isAlive, Product } from './testing/product.ts';

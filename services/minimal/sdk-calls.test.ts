@@ -1,4 +1,4 @@
-/** What the package `orchestrator` asks of the platform, from inside real runs. */
+/** Calls of the package `orchestrator` to the platform, in real runs. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isAlive, Product } from './testing/product.ts';
 import { prelude, SdkRuns } from './testing/sdk-runs.ts';

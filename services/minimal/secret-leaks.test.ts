@@ -1,5 +1,5 @@
-/** What leaves the platform holds no secret: exported traces, what channels are sent, what the command line
- *  writes. Where it may be kept inside is tried by secrets.test.ts. */
+/** Data that leaves the platform contains no secret: exported traces, messages to channels, output of the command line.
+ *  secrets.test.ts tests the data inside. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -22,7 +22,7 @@ const forms = [
   Buffer.from(canary).toString('base64url'),
   encodeURIComponent(canary),
 ];
-/** Tells it by every way out that a script has. */
+/** Leaks the secret in every way that a script can. */
 const tells = `import base64, os, urllib.parse
 value = os.environ["CANARY"]
 for told in (value, base64.b64encode(value.encode()).decode(), urllib.parse.quote(value, safe="")):
@@ -153,12 +153,12 @@ describe('a run that leaks its secret everywhere', { timeout: 120_000 }, () => {
   });
 });
 
-/** Those forms of the secret that a text holds. */
+/** The forms of the secret that a text contains. */
 function withForms(written: string): readonly string[] {
   return forms.filter((form) => written.includes(form));
 }
 
-/** @returns what a line of the session writes, to both of its streams */
+/** @returns the output of a command, on both streams */
 async function orchestrator(args: readonly string[], input = ''): Promise<string> {
   const child = spawn(process.execPath, [program, ...args], {
     cwd: home,

@@ -181,12 +181,12 @@ async function partsOf(bytes: Buffer): Promise<readonly string[]> {
   return parts;
 }
 
-/** The files of the data folder, those of Postgres among them, that hold one of the texts. */
+/** The files of the data folder, including those of Postgres, that contain one of the texts. */
 async function filesWith(texts: readonly string[]): Promise<readonly string[]> {
   const patterns = texts.flatMap((text) => ['-e', text]);
   const grep = promisify(execFile)('grep', ['-rlaF', ...patterns, product.dataDir]);
   const { stdout } = await grep.catch((error: { code: number; stdout: string }) => {
-    // 1: nothing was found.
+    // 1: no match.
     if (error.code !== 1) throw error;
     return error;
   });

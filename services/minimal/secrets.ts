@@ -19,19 +19,19 @@ type SecretName = keyof typeof makers;
 export interface Secrets {
   /** `NAME` or `NAME_FILE` of each secret, as a service's environment has it. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Whether the first administrator is still to be made. */
+  /** Whether the first administrator does not exist yet. */
   readonly isFirstStart: boolean;
-  /** The generated first password; undefined where the operator chose one. */
+  /** The generated first password; undefined if the operator chose one. */
   readonly generatedPassword: string | undefined;
-  /** Keeps a secret that is made by others, and gives it to the services. */
+  /** Adds a secret from another source, and passes it to the services. */
   withSecret(name: string, value: string): Secrets;
-  /** Remembers that the first start went well. */
+  /** Records that the first start succeeded. */
   firstStartDone(): void;
 }
 
-/** Reads the secrets in `folder`, makes those that are missing; what the environment sets is not
- *  stored, and comes first.
- *  @throws Error when the master key of an installation that has data is missing */
+/** Reads the secrets in `folder`, and generates missing ones. Values of the environment take precedence and are not
+ *  stored.
+ *  @throws Error if the master key of an installation with data is missing */
 export function prepareSecrets(folder: string, environment: Environment): Secrets {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const done = join(folder, 'first-start-done');

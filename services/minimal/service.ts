@@ -1,4 +1,4 @@
-/** One supervised process: started, restarted when it dies, stopped in the end. */
+/** One supervised process: starts it, restarts it after a crash, and stops it. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -11,7 +11,7 @@ const HEALTH_POLL_MS = 25;
 const START_PATIENCE_MS = 60_000;
 /** The service may be killed while it starts, for example by the out-of-memory killer. */
 const START_ATTEMPTS = 3;
-/** Up this long, a process is taken to be well again. */
+/** After this uptime, a process counts as healthy again. */
 const STABLE_MS = 60_000;
 const MAX_RESTART_DELAY_MS = 30_000;
 
@@ -19,13 +19,13 @@ export interface ServiceOptions {
   readonly name: string;
   readonly args: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
-  /** As user 0 it keeps these alone; without them it keeps all. */
+  /** Capabilities that it keeps as user 0; without this list it keeps all. */
   readonly capabilities?: readonly string[] | undefined;
   readonly healthUrl: string;
-  /** It says itself when it has started, and can be handed connections. */
+  /** Whether it reports its start itself, and accepts passed connections. */
   readonly onDemand: boolean;
   readonly relay: Relay;
-  /** How long it may give no answer before it is ended and started again. */
+  /** How long it may not respond before it is killed and restarted. */
   readonly patience?: Patience | undefined;
   readonly say: (line: string) => void;
   /** Called with a message when it has exited on its own. */
@@ -37,14 +37,14 @@ export interface Service {
   /** Starts it, and waits until it is healthy. A killed service is started again.
    *  @throws Error if it exits instead, or `signal` aborts */
   start(signal: AbortSignal): Promise<void>;
-  /** Asks it to end, and waits for that; after `patienceMs` it is killed. Safe twice. */
+  /** Asks it to stop, and waits; kills it after `patienceMs`. Safe to call twice. */
   stop(patienceMs: number): Promise<void>;
   /** Ends it now. */
   kill(): void;
 }
 
 export interface ConnectableService extends Service {
-  /** Gives it a connection that was made to this port of its own; a paused one of which nothing was read. */
+  /** Passes on a paused and unread connection to this port. */
   hand(port: number, socket: Socket): void;
 }
 
@@ -80,7 +80,7 @@ export function createService(options: ServiceOptions): ConnectableService {
     }
   };
 
-  /** Sees the present process to its end. @returns how it ended */
+  /** Waits for the end of the current process. @returns how it ended */
   const untilEnded = async (): Promise<string> => {
     const [present, end] = [child, exited];
     const over = new AbortController();
@@ -115,7 +115,7 @@ export function createService(options: ServiceOptions): ConnectableService {
           throw new Error(`The ${name} did not start (${state})`);
         say(`The ${name} exited during startup (${state}); restarting it`);
       }
-      keepAlive().catch(() => undefined); // cut short by stop
+      keepAlive().catch(() => undefined); // interrupted by stop
     },
     async stop(patienceMs) {
       stopping.abort();
@@ -157,10 +157,10 @@ function launchProcess(options: ServiceOptions): ChildProcess {
     env: options.environment,
     // Its standard input ends with this process, however that ends.
     stdio: ['pipe', 'pipe', 'pipe', options.onDemand ? 'ipc' : 'ignore'],
-    // Ctrl-C must reach this process alone, which then stops the others in order.
+    // Ctrl-C must reach only this process, which then stops the others in order.
     detached: true,
   });
-  child.stdin?.on('error', () => undefined); // it ended; its exit says how
+  child.stdin?.on('error', () => undefined); // the exit event gives the reason
   for (const output of [child.stdout, child.stderr]) if (output) options.relay.attach(output);
   return child;
 }
@@ -169,13 +169,13 @@ function endOf(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
     child.once('error', (error) => resolve(error.message));
     child.once('exit', (code, signal) => {
-      killGroup(child); // what it may have left behind
+      killGroup(child); // its remaining children
       resolve(signal ?? `exit code ${code}`);
     });
   });
 }
 
-/** The process leads a group of its own. */
+/** The process leads its own process group. */
 function killGroup(child: ChildProcess | undefined): void {
   if (child?.pid === undefined) return;
   try {

@@ -12,17 +12,17 @@ export interface ServiceDefinition {
   readonly name: string;
   /** The program, an absolute path. */
   readonly entry: string;
-  /** What it listens on; the first port answers `GET /health`. */
+  /** Its ports; the first one serves `GET /health`. */
   readonly ports: readonly [PortSetting, ...PortSetting[]];
   /** The variables with secrets that it gets; it gets all the others. */
   readonly secrets: readonly string[];
-  /** As user 0 it keeps these capabilities alone; without them it keeps all. */
+  /** Capabilities that it keeps as user 0; without this list it keeps all. */
   readonly capabilities?: readonly string[];
   /** It starts at a connection to one of its ports. */
   readonly onDemand?: true;
-  /** A port of these that is taken is no obstacle: any free one does. */
+  /** A port that may be replaced by any free port if it is in use. */
   readonly movable?: PortSetting;
-  /** Printed when it is up; a path beneath its first port's address. */
+  /** Printed when it is up; a path below its first port's address. */
   readonly page: string;
   /** Printed in its place. */
   readonly address?: (config: Settings) => string;

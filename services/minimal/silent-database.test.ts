@@ -12,9 +12,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Fleet } from './testing/fleet.ts';
 import { until } from './testing/product.ts';
 
-/** In which everything works again when the fault is over. */
+/** The time within which everything works again after the fault. */
 const recoveryMs = 10_000;
-/** In which a request is answered, whatever the database does. */
+/** The time within which a request is answered in any state of the database. */
 const answerMs = 15_000;
 
 let folder: string;

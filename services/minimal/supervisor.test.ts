@@ -24,7 +24,7 @@ function everyChild(supervisor: Supervisor): readonly number[] {
   return pids;
 }
 
-/** Of a file that comes and goes. */
+/** The text of a file that may not exist. */
 function textOf(path: string): string {
   try {
     return readFileSync(path, 'utf8');

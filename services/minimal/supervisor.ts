@@ -1,4 +1,4 @@
-/** The minimal edition: everything in order up, kept alive, and in order down again. */
+/** The minimal edition: starts everything in order, supervises it, and stops it in reverse order. */
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { openLogFile } from '#infra/system/log-file.ts';
@@ -15,7 +15,7 @@ import { createOnDemand } from './on-demand.ts';
 import { platformProblem } from './platform.ts';
 import { moveTakenPorts, takenPorts } from './ports.ts';
 import { createRelay } from './relay.ts';
-import { onRestoreAsked, restoreIfAsked, type RestoreParts } from './restores.ts';
+import { onRestoreRequested, restoreIfRequested, type RestoreParts } from './restores.ts';
 import { prepareSecrets, type Secrets } from './secrets.ts';
 import { createService, type Service } from './service.ts';
 import type { ServiceDefinition } from './services.ts';
@@ -28,14 +28,14 @@ export interface SupervisorOptions {
   readonly environment: Environment;
   /** Prints a line for the user. */
   readonly say: (line: string) => void;
-  /** How long a service may give no answer before it is ended and started again. */
+  /** How long a service may not respond before it is killed and restarted. */
   readonly patience?: Patience;
   /** Called with a message when a running service or the database has exited on its own. */
   readonly onEnd?: (what: string) => void;
 }
 
 export interface Supervisor {
-  /** Ends everything, the database last. Safe twice. */
+  /** Stops everything, the database last. Safe to call twice. */
   stop(): Promise<void>;
   /** Ends the services without waiting for them; `stop` then comes to its end sooner. */
   hurry(): void;
@@ -44,8 +44,8 @@ export interface Supervisor {
 /** A line, or several, that explain to the user why it does not start. */
 export class StartRefused extends Error {}
 
-/** Starts everything, and waits until it is healthy. Nothing is left running when it does not work.
- *  @param signal stops a start that is under way
+/** Starts everything, and waits until it is healthy. A failed start leaves nothing running.
+ *  @param signal aborts a start
  *  @throws StartRefused, ConfigError or another Error whose message is for the user */
 export async function startSupervisor(
   options: SupervisorOptions,
@@ -98,7 +98,7 @@ async function startAll(
   signal.throwIfAborted();
   const secrets = prepared.withSecret('ORCH_DATABASE_URL', running.database.serviceUrl);
   const restoring = restoreParts(options, config, secrets);
-  await restoreIfAsked(restoring, AbortSignal.any([signal, running.stopping.signal]));
+  await restoreIfRequested(restoring, AbortSignal.any([signal, running.stopping.signal]));
   signal.throwIfAborted();
   const startServices = async (): Promise<void> => {
     running.services = options.services.map((definition) => {
@@ -112,7 +112,7 @@ async function startAll(
   return secrets;
 }
 
-/** What the program that restores gets. */
+/** The inputs of the restore program. */
 function restoreParts(
   { environment, say }: SupervisorOptions,
   config: Config,
@@ -145,7 +145,7 @@ async function keepRestoring(
   const { signal } = running.stopping;
   while (!signal.aborted) {
     await new Promise<void>((resolve) => {
-      const leave = onRestoreAsked(parts.dataDir, resolve);
+      const leave = onRestoreRequested(parts.dataDir, resolve);
       signal.addEventListener('abort', () => {
         leave();
         resolve();
@@ -154,7 +154,7 @@ async function keepRestoring(
     if (signal.aborted) return;
     parts.say('A restore was requested; stopping the services');
     await stopServices(running);
-    await restoreIfAsked(parts, signal);
+    await restoreIfRequested(parts, signal);
     if (signal.aborted) return;
     try {
       await startServices();
@@ -207,7 +207,7 @@ function makeService(
 interface Running extends Supervisor {
   database: Database | undefined;
   services: readonly Service[];
-  /** Looks for restores until `stopping` says so. */
+  /** Watches for restore requests until `stopping` aborts. */
   restores: Promise<void>;
   /** How long runs may continue during a shutdown. */
   readonly drainMs: number;

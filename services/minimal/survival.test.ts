@@ -1,4 +1,4 @@
-/** What a run survives: the real processes are killed under it, and nothing may be lost. */
+/** The real processes are killed during runs, and no data may be lost. */
 import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -129,7 +129,7 @@ async function untilNoneLeft(): Promise<void> {
   );
 }
 
-/** What the runtime has made for its runs and itself. */
+/** The folders and control groups that the runtime has created. */
 async function places(): Promise<readonly string[]> {
   const runs = await readdir(join(product.dataDir, 'runtime', 'runs'));
   return [
@@ -138,7 +138,7 @@ async function places(): Promise<readonly string[]> {
   ];
 }
 
-/** Processes of the scripts' making, wherever they have gone. */
+/** Processes that the scripts have started, in any process group. */
 async function marked(): Promise<readonly string[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   const commands = await Promise.all(

@@ -35,7 +35,7 @@ afterAll(async () => {
 const attribute = ({ attributes }: CollectedSpan, key: string) =>
   attributes.find((one) => one.key === key)?.value.stringValue;
 
-/** The name of the span above another, once it has come. */
+/** The name of the parent span, once it was exported. */
 const parentOf = ({ parentSpanId }: CollectedSpan) =>
   until('the span above was sent', async () =>
     collector.spans.find(({ spanId }) => spanId === parentSpanId),

@@ -172,7 +172,7 @@ describe.each(readdirSync(keptFolder))('given the data folder %s', { timeout: 18
   });
 });
 
-/** The old release: says that it is up, and ends, so that it can be looked at what it was started on. */
+/** The old release: reports that it is up, and ends, so that the test can inspect its data. */
 const waits = `process.send('ready'); process.disconnect();`;
 
 /** This one, as far as the database, and a fault behind that. */
@@ -199,7 +199,7 @@ function release(
   return { version, folder };
 }
 
-/** Looks into the database of a folder in which nothing runs, as it stands. */
+/** Queries the database of a folder while no service runs. */
 async function standing<Found>(
   dataDir: string,
   look: (db: Queryable) => Promise<Found>,

@@ -1,4 +1,4 @@
-/** The adapter as a whole: what it serves, over one port. */
+/** The complete adapter, which serves its commands on one port. */
 import type { Bus } from '#domain/ports/bus.ts';
 import type { Clock } from '#domain/ports/clock.ts';
 import type { Commands } from '#domain/ports/commands.ts';
@@ -46,15 +46,15 @@ export interface AdapterParts {
   readonly logger: Logger;
   /** Grants access without a token; `undefined` disables it. */
   readonly password: string | undefined;
-  /** Of a run that was taken and is not renewed. */
+  /** The lease of a popped run without renewal. */
   readonly leaseSeconds: number;
   readonly options?: ServerOptions;
 }
 
 export interface Adapter {
-  /** Listens. @returns the port @throws when the port is taken */
+  /** Listens. @returns the port @throws if the port is in use */
   listen(port: number, host: string): Promise<number>;
-  /** Ends what is under way; safe twice. */
+  /** Ends connections and waits; safe to call twice. */
   close(): Promise<void>;
 }
 

@@ -28,7 +28,7 @@ export interface Caller {
 }
 
 export interface CallersParts {
-  /** Without it, only tokens are taken. */
+  /** Without it, only tokens are accepted. */
   readonly password: string | undefined;
   /** A valid API token by its hash, with its current owner. */
   readonly findToken: (hash: string) => Promise<LiveToken | undefined>;
@@ -80,12 +80,12 @@ export class Callers {
   }
 }
 
-/** Whether the caller holds `right` in any group at all. */
+/** Whether the caller has `right` in any group. */
 export function may({ principal }: Caller, right: Right): boolean {
   return principal === undefined || mayAnywhere(principal, right);
 }
 
-/** Whether what belongs to a group is there for the caller. */
+/** Whether the caller sees resources of a group. */
 export function isIn({ principal }: Caller, groupId: string): boolean {
   return principal === undefined || sees(principal, mustParse(parseGroupId, groupId));
 }
@@ -95,7 +95,7 @@ export function groupsOf({ principal }: Caller): readonly GroupId[] | null {
   return principal === undefined || principal.role === 'administrator' ? null : principal.groupIds;
 }
 
-/** What a token lacks without `right`, in words. */
+/** The message for a token without `right`. */
 export function missing(right: Right): string {
   return `requires a token with the scope ${scopesOf[right].join(' or ')}, whose owner's role allows it`;
 }

@@ -1,12 +1,12 @@
-/** What a command is. */
+/** The type of a command. */
 import type { Right } from '#domain/kernel/rights.ts';
 import type { Caller } from './callers.ts';
 import type { Reply } from './resp/replies.ts';
 import type { Session } from './session.ts';
 
 /** A reply that delivers a job: the command must know whether the client received it. */
-export interface Handover {
-  readonly kind: 'handover';
+export interface JobDelivery {
+  readonly kind: 'delivery';
   readonly reply: Reply;
   /** A client that has not taken it by then is cut off. */
   readonly withinMs: number;
@@ -14,14 +14,14 @@ export interface Handover {
   readonly settle: (sent: boolean) => Promise<void>;
 }
 
-export type Answer = Reply | Handover;
+export type Answer = Reply | JobDelivery;
 
 export interface Call {
   readonly args: readonly Buffer[];
   readonly session: Session;
-  /** Called by EXEC: blocking commands look once and do not wait. */
+  /** Called by EXEC: blocking commands check once and do not wait. */
   readonly inTransaction: boolean;
-  /** Aborted when the client has gone, or this process stops. */
+  /** Aborted when the client has disconnected, or this process stops. */
   readonly signal: AbortSignal;
 }
 
@@ -38,9 +38,9 @@ interface Described {
   readonly flags: readonly string[];
   /** Places of the first and the last key and the step between them; 0 for none. */
   readonly keys: readonly [number, number, number];
-  /** Whether it is served in RESP2 while the connection is subscribed to something. */
+  /** Whether it is permitted in RESP2 while the connection has subscriptions. */
   readonly whileSubscribed?: true;
-  /** How a transaction treats it; otherwise it is queued. */
+  /** How it behaves in a transaction; by default it is queued. */
   readonly transaction?: 'immediate' | 'refused';
 }
 
@@ -53,16 +53,16 @@ export type Command = Described &
     | { readonly access: Right; readonly run: (call: MemberCall) => Answer | Promise<Answer> }
   );
 
-export function isHandover(answer: Answer): answer is Handover {
+export function isJobDelivery(answer: Answer): answer is JobDelivery {
   return (
-    typeof answer === 'object' && answer !== null && 'kind' in answer && answer.kind === 'handover'
+    typeof answer === 'object' && answer !== null && 'kind' in answer && answer.kind === 'delivery'
   );
 }
 
 export const noKeys = [0, 0, 0] as const;
 export const oneKey = [1, 1, 1] as const;
 
-/** Text of an argument; what is no UTF-8 becomes a sign that stands for it. */
+/** Text of an argument; invalid UTF-8 is replaced. */
 export function textOf(argument: Buffer | undefined): string {
   return argument?.toString('utf8') ?? '';
 }

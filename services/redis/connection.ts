@@ -1,27 +1,26 @@
-/** One connection: commands in, replies out, one after the other, with little held in memory whatever the
- *  client does. */
+/** One connection: reads commands and writes replies one after the other, with bounded memory for any client. */
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import type { Logger } from '#services/shared/logger.ts';
-import { isHandover, type Answer, type Handover } from './command.ts';
+import { isJobDelivery, type Answer, type JobDelivery } from './command.ts';
 import { encode, failure, type Reply } from './resp/replies.ts';
 import {
-  memberLimits,
+  authenticatedLimits,
   ProtocolError,
   RequestReader,
-  strangerLimits,
+  unauthenticatedLimits,
   type Request,
 } from './resp/requests.ts';
 import type { Session } from './session.ts';
 
-/** Of commands that wait behind the present one. */
+/** Of commands that wait behind the current one. */
 const maxWaitingBytes = 64 * 1024;
 /** Of unread replies: beyond it, no further command is executed. */
 const maxReplyBytes = 256 * 1024;
 /** A client that reads nothing for this long is disconnected. */
 const stallMs = 60_000;
 /** The time to deliver final replies. */
-const lastWordsMs = 1_000;
+const finalRepliesMs = 1_000;
 
 export interface ConnectionParts {
   readonly session: Session;
@@ -58,12 +57,12 @@ export class Connection {
     });
   }
 
-  /** Aborted when the client has gone. */
+  /** Aborted when the client has disconnected. */
   get signal(): AbortSignal {
     return this.#gone.signal;
   }
 
-  /** Resolves when the client has gone and nothing of it is under way. */
+  /** Resolves when the client has disconnected and all its commands have ended. */
   get ended(): Promise<void> {
     return this.#ended.promise;
   }
@@ -116,12 +115,14 @@ export class Connection {
 
   #next(): Request | undefined {
     if (this.session.isEnding) return undefined;
-    return this.#reader.next(this.session.credential === undefined ? strangerLimits : memberLimits);
+    return this.#reader.next(
+      this.session.credential === undefined ? unauthenticatedLimits : authenticatedLimits,
+    );
   }
 
   async #handle(request: Request): Promise<void> {
     const answer = await this.#parts.execute(request, this);
-    if (isHandover(answer)) await answer.settle(await this.#handOver(answer));
+    if (isJobDelivery(answer)) await answer.settle(await this.#deliver(answer));
     else if (!this.#gone.signal.aborted) this.#send(answer);
     if (this.#socket.writableLength > maxReplyBytes) await this.#untilTaken();
   }
@@ -140,7 +141,7 @@ export class Connection {
   }
 
   /** @returns whether the reply has left this process; when it cannot, the connection is at its end */
-  async #handOver({ reply, withinMs }: Handover): Promise<boolean> {
+  async #deliver({ reply, withinMs }: JobDelivery): Promise<boolean> {
     if (this.#gone.signal.aborted) return false;
     const sent = new Promise<boolean>((resolve) => {
       this.#send(reply, (error) => resolve(error === null || error === undefined));
@@ -162,6 +163,6 @@ export class Connection {
   #end(): void {
     this.session.isEnding = true;
     this.#socket.end(() => this.#socket.destroy());
-    setTimeout(() => this.close(), lastWordsMs).unref();
+    setTimeout(() => this.close(), finalRepliesMs).unref();
   }
 }

@@ -18,10 +18,10 @@ export interface DispatchParts {
   readonly logger: Logger;
 }
 
-/** Browsers can be made to send these to any port. */
+/** Browsers can be tricked into sending these to any port. */
 const ofBrowsers = new Set(['post', 'host:']);
 
-/** Executes a request. Never throws: the answer reports errors. */
+/** Executes a request. Never throws: the reply reports errors. */
 export async function dispatch(
   request: Request,
   connection: Connection,

@@ -237,7 +237,7 @@ test('a claimed job returns to the queue when its client disconnects before deli
     await untilTrue('it is claimed', async () => (await other.call('LLEN', jobs)) === 0);
     first.close();
     await first.rest();
-    // What is said after the end is heard after it.
+    // Later commands are processed after the disconnect.
     for (let asked = 0; asked < 3; asked += 1) await other.call('PING');
   });
   await untilTrue('it is back', async () => (await other.call('LLEN', jobs)) === 1);

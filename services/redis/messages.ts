@@ -1,4 +1,4 @@
-/** JSON that clients send inside of commands: read and checked before anything is done. */
+/** JSON inside of commands: parsed and validated before any change. */
 import { contentFault, faultOf, objection, type Objection } from '#services/shared/faults.ts';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Static, TSchema } from 'typebox';
@@ -11,8 +11,8 @@ export const notFound = objection(
   'The resource does not exist, or you do not have access to it.',
 );
 
-/** A reader of messages of one form.
- *  @param what begins the sentence that says what is wrong */
+/** A parser of messages of one form.
+ *  @param what the beginning of the error message */
 export function messageReader<Schema extends TSchema>(
   schema: Schema,
   what: string,

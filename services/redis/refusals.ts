@@ -8,14 +8,14 @@ import type { Session } from './session.ts';
 
 export type Code = RefusalCode | 'unauthenticated' | 'unavailable';
 
-export interface Turned {
+export interface RefusedCommand {
   readonly session: Session;
   /** Absent if the client could not sign in. */
   readonly caller: Caller | undefined;
-  /** Of the command. */
+  /** The name of the command. */
   readonly name: string;
   readonly code: Code;
-  /** Stream id of what it was tried on. */
+  /** Stream id of the affected resource. */
   readonly resource: string | null;
 }
 
@@ -45,8 +45,8 @@ export class Refusals {
     this.#ids = ids;
   }
 
-  /** Notes it. @returns the reply that says so */
-  refused({ session, caller, name, code, resource }: Turned, detail: string): ErrorReply {
+  /** Records the refusal. @returns the error reply */
+  refused({ session, caller, name, code, resource }: RefusedCommand, detail: string): ErrorReply {
     this.#recorder.note({
       operation: `queue ${name.toUpperCase()}`,
       resource,

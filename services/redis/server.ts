@@ -9,7 +9,7 @@ import { newSession } from './session.ts';
 
 export interface ServerOptions {
   readonly maxConnections: number;
-  /** Among them, who have not signed in yet: the oldest makes room for the next. */
+  /** The limit of unauthenticated clients: the oldest is closed for the next. */
   readonly maxStrangers: number;
   /** A stranger that has not signed in after so long is cut off. */
   readonly strangerMs: number;
@@ -43,7 +43,7 @@ export class RedisServer {
     return this.#connections;
   }
 
-  /** Listens. @returns the port @throws when the port is taken */
+  /** Listens. @returns the port @throws if the port is in use */
   async listen(port: number, host: string): Promise<number> {
     return await listen(this.#server, port, host);
   }
@@ -79,7 +79,7 @@ export class RedisServer {
     });
   }
 
-  /** Closes the connection that has not signed in for longest, where there are at least so many. */
+  /** Closes the longest unauthenticated connection at the limit. */
   #closeOldestStranger(least: number): boolean {
     const strangers = [...this.#connections].filter((one) => one.session.credential === undefined);
     if (strangers.length < least) return false;

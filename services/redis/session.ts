@@ -6,7 +6,7 @@ import type { Request } from './resp/requests.ts';
 /** Commands between MULTI and EXEC. */
 export interface Transaction {
   readonly queued: Request[];
-  /** Of all arguments of the queued commands. */
+  /** The size of all arguments of the queued commands. */
   bytes: number;
   /** A command was refused before it was queued: EXEC runs nothing. */
   isBroken: boolean;
@@ -27,7 +27,7 @@ export interface Session {
   readonly channels: Set<string>;
   readonly patterns: Set<string>;
   transaction: Transaction | undefined;
-  /** Set by a command after which nothing more is read. */
+  /** Set by a command after which no more commands are read. */
   isEnding: boolean;
 }
 

@@ -1,9 +1,9 @@
 /** Transactions: commands are queued after MULTI, and EXEC runs them one after the other. As in Redis, a
  *  command that fails rolls nothing back. Other clients may run commands in between, because several
  *  processes serve the queue. */
-import { isHandover, type Answer, type Command, type Handover } from './command.ts';
+import { isJobDelivery, type Answer, type Command, type JobDelivery } from './command.ts';
 import { encode, failure, status, type Reply } from './resp/replies.ts';
-import { memberLimits, type Request } from './resp/requests.ts';
+import { authenticatedLimits, type Request } from './resp/requests.ts';
 import type { Session, Transaction } from './session.ts';
 
 const maxQueued = 1024;
@@ -19,7 +19,8 @@ const repliesTooLarge = failure(
 /** Queues a command until EXEC. */
 export function queue(request: Request, command: Command, transaction: Transaction): Reply {
   const bytes = request.reduce((sum, { length }) => sum + length, transaction.bytes);
-  const isFull = transaction.queued.length >= maxQueued || bytes > memberLimits.maxCommandBytes;
+  const isFull =
+    transaction.queued.length >= maxQueued || bytes > authenticatedLimits.maxCommandBytes;
   if (isFull || command.transaction === 'refused') {
     transaction.isBroken = true;
     return isFull ? tooLarge : failure('ERR Command not allowed inside a transaction');
@@ -39,7 +40,7 @@ export async function executeQueued(
     return failure('EXECABORT Transaction discarded because of previous errors.');
   }
   const replies: Reply[] = [];
-  const handovers: Handover[] = [];
+  const deliveries: JobDelivery[] = [];
   let bytes = 0;
   for (const request of queued) {
     if (bytes > maxReplyBytes) {
@@ -47,18 +48,18 @@ export async function executeQueued(
       continue;
     }
     const answer = await execute(request);
-    if (isHandover(answer)) handovers.push(answer);
-    const reply = isHandover(answer) ? answer.reply : answer;
+    if (isJobDelivery(answer)) deliveries.push(answer);
+    const reply = isJobDelivery(answer) ? answer.reply : answer;
     bytes += encode(reply, session.protocol).length;
     replies.push(reply);
   }
-  if (handovers.length === 0) return replies;
+  if (deliveries.length === 0) return replies;
   return {
-    kind: 'handover',
+    kind: 'delivery',
     reply: replies,
-    withinMs: Math.min(...handovers.map(({ withinMs }) => withinMs)),
+    withinMs: Math.min(...deliveries.map(({ withinMs }) => withinMs)),
     settle: async (sent) => {
-      await Promise.all(handovers.map(({ settle }) => settle(sent)));
+      await Promise.all(deliveries.map(({ settle }) => settle(sent)));
     },
   };
 }

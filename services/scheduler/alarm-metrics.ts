@@ -4,7 +4,7 @@ import { newestBackup } from '#projections/backups/queries.ts';
 import { backupOverdueMs, type AlarmParts } from '#services/shared/alarms.ts';
 import { Gauge, type Registry } from 'prom-client';
 
-/** Read at each scrape. What is not known is not shown. */
+/** Read at each scrape. Unknown values are omitted. */
 export function addAlarmMetrics(
   { reads, clock, folder }: Omit<AlarmParts, 'database'>,
   registry: Registry,

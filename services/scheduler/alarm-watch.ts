@@ -11,7 +11,7 @@ export interface AlarmWatchParts extends AlarmParts {
 
 export class AlarmWatch {
   readonly #parts: AlarmWatchParts;
-  /** What was said last, so that nothing is said while nothing changes. */
+  /** The last reported state, so that only changes are reported. */
   #said: string | undefined;
   #wasBehind = false;
 

@@ -1,4 +1,4 @@
-/** Keeps one run of each bot alive (contract §3, "Script"). */
+/** Keeps one run of each always-on script running (contract §3, "Script"). */
 import {
   inOrderOfTime,
   mustParse,
@@ -13,7 +13,7 @@ import type { ReadModels } from '#projections/projection.ts';
 import { idleScripts, type IdleScript } from '#projections/scripts/kept-alive.ts';
 import { oneByOne } from './one-by-one.ts';
 
-/** A run that lasts so long has come up well. */
+/** A run that lasts this long has started successfully. */
 const steadyMs = 60_000;
 const firstPauseMs = 1_000;
 const longestPauseMs = 5 * 60_000;

@@ -1,4 +1,4 @@
-/** Ends started runs whose runtime has gone (contract §3, "Runtime loss"). */
+/** Ends started runs whose runtime is lost (contract §3, "Runtime loss"). */
 import { mustParse, parseCommandId } from '#domain/kernel/ids.ts';
 import type { Commands } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
@@ -16,7 +16,7 @@ export interface LostRunsParts {
   readonly logger: Logger;
 }
 
-/** One round. @returns whether there may be more */
+/** Runs one round. @returns whether there may be more */
 export async function endLostRuns(parts: LostRunsParts): Promise<boolean> {
   const lost = await parts.queue.lost(batchSize);
   await oneByOne(lost, async ({ runId, scriptName, fence, logLines, logBytes }) => {

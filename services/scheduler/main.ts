@@ -7,7 +7,7 @@ import { makeMarks, type Horizon } from '#infra/postgres/event-store/active-runs
 import { openObjects } from '#services/shared/objects.ts';
 import { forgetAnswers } from '#infra/postgres/commands/command-answers.ts';
 import { Feeder, feederName, forgetFeeder } from '#infra/postgres/readers/feeder.ts';
-import { handOver } from '#infra/postgres/event-store/chained-input.ts';
+import { storeChainedInput } from '#infra/postgres/event-store/chained-input.ts';
 import { Projector } from '#infra/postgres/readers/projector.ts';
 import { Reactor } from '#infra/postgres/readers/reactor.ts';
 import { removeMissesOfDeleted } from '#infra/postgres/operations/webhook-misses.ts';
@@ -65,7 +65,7 @@ const deliveriesKeptMs = 30 * 24 * 60 * 60_000;
 const noticesKeptMs = 90 * 24 * 60 * 60_000;
 const noticesAtOnce = 1_000;
 
-/** After which what was held may run; a look once a second finds what time alone brings. */
+/** Events that may release held runs; a check each second finds runs that are released by time alone. */
 const mayRun: readonly EventType[] = ['ScriptEnabled', 'ScriptRestored', 'TriggersResumed'];
 const saves: readonly EventType[] = [
   'ScriptCreated',
@@ -159,7 +159,7 @@ function startDuties(platform: Platform, objects: ObjectStore, signer: HeadSigne
     commands,
     ids,
     reactions,
-    reads: reactionReads(reads, (runId) => handOver(pool, runId)),
+    reads: reactionReads(reads, (runId) => storeChainedInput(pool, runId)),
   });
   const duty = (name: string, everyMs: number, runOnce: LoopOptions['runOnce']) =>
     startLoop({ name, everyMs, gatherMs, logger, runOnce: whileClockIsRight(clock, runOnce) });
@@ -272,7 +272,7 @@ function handledBy(readers: readonly { readonly handles: readonly EventType[] }[
   return [...new Set(readers.flatMap(({ handles }) => handles))];
 }
 
-/** Events for other programs, where there is a feed. */
+/** Feeds events to other programs, if there is a feed. */
 async function startFeeding({ database, feed, bus }: Platform, logger: Logger) {
   if (feed === undefined) {
     await forgetFeeder(database.pool);

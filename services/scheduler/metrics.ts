@@ -11,7 +11,7 @@ import {
 import { addAlarmMetrics } from './alarm-metrics.ts';
 import { addLagMetrics } from './reader-lag.ts';
 
-/** @param isBusUp whether messages go through */
+/** @param isBusUp whether the bus is connected */
 export function schedulerMetrics(
   parts: AlarmParts,
   clock: ClockDifference,

@@ -1,8 +1,8 @@
-/** Where so many fail, it is not because of them: the database may be away. */
+/** With this many failures the cause is not the items: the database may be unavailable. */
 const mostFailures = 3;
 
-/** Does its work for each of them in turn; one that fails does not hold up those behind it.
- *  @throws what the first that failed has thrown, once the others are done or too many have failed */
+/** Processes the items in order; a failure does not block later items.
+ *  @throws the first error, once the others are done or too many have failed */
 export async function oneByOne<Item>(
   items: Iterable<Item>,
   work: (item: Item) => Promise<void>,

@@ -6,8 +6,8 @@ import { Gauge, type Registry } from 'prom-client';
 
 const patienceSeconds = 60;
 
-/** What is wrong with the readers; undefined where they keep up. After a pause of the whole service they
- *  have that long to catch up. The event feed is no reader of ours: what keeps it is said elsewhere. */
+/** The problem with the readers; undefined while they keep up. After a pause of the whole service they have this long
+ *  to catch up. The event feed is excluded: its problems are reported elsewhere. */
 export async function lagProblem(
   db: Queryable,
   uptimeSeconds: number,

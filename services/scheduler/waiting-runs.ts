@@ -18,9 +18,9 @@ export interface WaitingRunsParts {
   readonly ids: Ids;
 }
 
-/** One round, in the order in which the runs are to start. What is read here is only a hint: the
- *  decision counts again, under the lock of the script, so that two schedulers give away no slot
- *  twice. @returns whether there may be more */
+/** Runs one round, in the order in which the runs must start. The data read here is only a hint: the decision counts
+ *  again under the lock of the script, so that two schedulers assign no slot twice.
+ *  @returns whether there may be more */
 export async function releaseWaitingRuns(parts: Omit<WaitingRunsParts, 'queue'>): Promise<boolean> {
   const waiting = await releasableRuns(parts.reads, batchSize);
   await oneByOne(waiting, async ({ run_id: runId, script_id: scriptId }) => {
@@ -29,7 +29,7 @@ export async function releaseWaitingRuns(parts: Omit<WaitingRunsParts, 'queue'>)
   return waiting.length === batchSize;
 }
 
-/** One round. @returns whether there may be more */
+/** Runs one round. @returns whether there may be more */
 export async function endExpiredRuns(parts: WaitingRunsParts): Promise<boolean> {
   const expired = await parts.queue.expired(batchSize);
   await oneByOne(expired, async (runId) => {

@@ -13,14 +13,14 @@ import type { ReadModels } from '#projections/projection.ts';
 const leastFreeBytes = 1024 ** 3;
 const leastFreeShare = 0.05;
 const mostLagSeconds = 60;
-/** A large backup takes its time, and the scheduler may have been away. */
+/** A large backup takes time, and the scheduler may have been down. */
 const backupPatienceMs = 60 * 60_000;
 
 export interface AlarmParts {
   readonly database: Queryable;
   readonly reads: ReadModels;
   readonly clock: Clock;
-  /** Where objects and backups are kept. Undefined: in a bucket. */
+  /** The folder of objects and backups. Undefined: they are in a bucket. */
   readonly folder: string | undefined;
 }
 
@@ -37,7 +37,7 @@ export async function alarmsNow(parts: AlarmParts): Promise<readonly Alarm[]> {
   return found.filter((alarm) => alarm !== undefined);
 }
 
-/** @param space of the disk; nothing where that is not known */
+/** @param space of the disk; undefined if unknown */
 export function diskAlarm(space: DiskSpace | undefined): Alarm | undefined {
   if (space === undefined) return undefined;
   const { freeBytes, totalBytes } = space;

@@ -3,15 +3,15 @@ export interface FieldError {
   readonly detail: string;
 }
 
-/** The REST API as its client here sees it. What a caller may do is decided there, by the caller's token. */
+/** A client of the REST API. The API decides by the caller's token which requests are permitted. */
 export class ApiProblem extends Error {
   readonly status: number;
   /** Stable, such as `not_found`. */
   readonly code: string;
-  /** What is wrong with single fields, by JSON pointer. */
+  /** The errors of single fields, by JSON pointer. */
   readonly errors: readonly FieldError[];
 
-  /** @param options with the cause where nothing was answered at all */
+  /** @param options with the cause if there was no response */
   constructor(
     status: number,
     code: string,
@@ -35,7 +35,7 @@ export interface ApiCall {
   readonly body?: unknown;
   /** Sent as they are, in place of `body`. */
   readonly bytes?: Uint8Array | Blob;
-  /** The path begins at the root of the server, not at `/api/v1`. */
+  /** The path starts at the root of the server, not at `/api/v1`. */
   readonly fromRoot?: boolean;
   readonly signal?: AbortSignal;
   /** Longest time to the end of the answer. Default: 90 s. */
@@ -73,7 +73,7 @@ export class Api {
     return { body, etag: answer.headers.get('ETag') ?? undefined };
   }
 
-  /** The body as it is. @throws ApiProblem */
+  /** The unchanged body. @throws ApiProblem */
   async text(path: string, call: ApiCall = {}): Promise<ApiAnswer<string>> {
     const answer = await this.#send('GET', path, call);
     return { body: await answer.text(), etag: answer.headers.get('ETag') ?? undefined };
@@ -85,7 +85,7 @@ export class Api {
     return { body: await answer.bytes(), etag: answer.headers.get('ETag') ?? undefined };
   }
 
-  /** The answer as it is, whose body may come for long. @throws ApiProblem */
+  /** The raw response, whose body may be streamed. @throws ApiProblem */
   raw(method: string, path: string, call: ApiCall = {}): Promise<Response> {
     return this.#send(method, path, call);
   }
@@ -130,7 +130,7 @@ async function problemOf(answer: Response): Promise<ApiProblem> {
   );
   const { code = 'unavailable', detail = `The backend returned ${answer.status}.` } = body;
   const errors = (body.errors ?? [])
-    // One alone may be the problem itself.
+    // A single field error may equal the problem itself.
     .filter((error) => error.detail !== detail)
     .map((error) => ` ${error.pointer || '/'}: ${error.detail}`);
   return new ApiProblem(answer.status, code, [detail, ...errors].join(''), {
@@ -141,5 +141,5 @@ async function problemOf(answer: Response): Promise<ApiProblem> {
 /** One part of a path. */
 export const part = encodeURIComponent;
 
-/** A path of a file, whose parts stay parts. */
+/** A file path for URLs, which keeps its separators. */
 export const fileParts = (path: string): string => path.split('/').map(part).join('/');

@@ -3,7 +3,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 
 const prefix = 'orch_';
-/** Of the whole text. What is random may begin with a `-`, too. */
+/** The form of the whole text. The random part may begin with `-`. */
 export const apiTokenForm = /^orch_[\w-]{43}$/;
 
 export interface NewApiToken {

@@ -1,13 +1,13 @@
-/** What must not be known of a channel, as one sealed value. */
+/** The secret settings of a channel, as one sealed value. */
 import type { Sealed } from '#domain/secret/events.ts';
 import type { Vault } from '#infra/secrets/vault.ts';
 
 export interface ChannelSecrets {
-  /** Of a mail server. */
+  /** The password of a mail server. */
   readonly password?: string;
-  /** Of a Telegram bot. */
+  /** The token of a Telegram bot. */
   readonly token?: string;
-  /** Of a chat: anyone with the URL can post there. */
+  /** The URL of a chat: anyone with the URL can post there. */
   readonly url?: string;
   /** Signs webhooks. */
   readonly secret?: string;
@@ -17,7 +17,7 @@ export interface ChannelSecrets {
 
 const placeOf = (channelId: string) => ({ scriptId: channelId, name: 'channel', version: 1 });
 
-/** @throws UnreadableSecret when the channel's data key was made with another master key */
+/** @throws UnreadableSecret if the channel's data key was made with another master key */
 export async function sealChannel(
   vault: Vault,
   channelId: string,
@@ -37,7 +37,7 @@ export async function openChannel(
   return JSON.parse(await vault.open(placeOf(channelId), sealed)) as ChannelSecrets;
 }
 
-/** The text without what is secret, nor its form in a sign-in. */
+/** The text without secrets, also without their encoded form in a sign-in. */
 export function withoutSecrets(text: string, secrets: ChannelSecrets): string {
   const values = [secrets.password, secrets.token, secrets.url, secrets.secret];
   return values

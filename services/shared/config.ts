@@ -13,7 +13,7 @@ export type Settings = {
   readonly [K in SettingName]: (typeof settings)[K] extends Setting<infer T> ? T : never;
 };
 
-/** What `openObjectStore` takes. */
+/** The settings of `openObjectStore`. */
 export const objectStoreSettings = [
   'objectsDir',
   'objectsUrl',
@@ -24,7 +24,7 @@ export const objectStoreSettings = [
   's3PathStyle',
 ] as const satisfies readonly SettingName[];
 
-/** What `openPlatform` takes. */
+/** The settings of `openPlatform`. */
 export const platformSettings = [
   'databaseUrl',
   'maxClockDifferenceSeconds',
@@ -34,7 +34,7 @@ export const platformSettings = [
   ...telemetryNames,
 ] as const satisfies readonly SettingName[];
 
-/** The present master key, and the other one while they change places. */
+/** The current master key, and the other one during a rotation. */
 export function masterKeys(
   config: Pick<Settings, 'secretMasterKey' | 'secretMasterKeyOther'>,
 ): readonly [Uint8Array, ...Uint8Array[]] {
@@ -97,7 +97,7 @@ function readOne(
 function othersIn(environment: Environment): Others {
   return {
     get dataDir() {
-      // An error in it is reported where the setting itself is read.
+      // An error in it is reported when the setting itself is read.
       return (readOne(settings.dataDir, environment).value as string | undefined) ?? '';
     },
     get edition() {
@@ -127,13 +127,13 @@ function textOf(
   }
 }
 
-/** What a process says of a setting. */
+/** The state of a setting in a process. */
 export interface SettingState {
   readonly name: string;
-  /** What is in force, as text; `null` for none and for what is secret. */
+  /** The effective value as text; `null` for no value and for secrets. */
   readonly value: string | null;
   readonly secret: boolean;
-  /** `unknown`: a secret that this process is not given. */
+  /** `unknown`: a secret that this process does not receive. */
   readonly source: 'default' | 'environment' | 'file' | 'unknown';
   readonly expected: string;
 }
@@ -166,7 +166,7 @@ function shownValue(setting: Setting<unknown>, environment: Environment): string
   return textOf(setting.variable, environment).text ?? JSON.stringify(value);
 }
 
-/** One line for every `ORCH_` variable that no process knows, with the nearest that one does. */
+/** One line for every unknown `ORCH_` variable, with the closest match. */
 export function unknownVariables(environment: Environment = process.env): readonly string[] {
   const known = Object.values(settings).flatMap(({ variable }) => [variable, `${variable}_FILE`]);
   return Object.keys(environment)

@@ -10,12 +10,12 @@ import { startLoop, type LoopOptions } from './loop.ts';
 import type { Logger } from './logger.ts';
 
 const readEveryMs = 2_000;
-/** A reading that took longer says too little. */
+/** A slower reading is too inaccurate. */
 const slowestMs = 1_000;
 
 export interface DatabaseClockOptions {
   readonly database: Queryable;
-  /** For a connection whose name tells other processes of a wrong clock. */
+  /** For a connection whose application name reports a wrong clock to other processes. */
   readonly url: string;
   /** The clock of this machine. */
   readonly own: Clock;

@@ -3,11 +3,11 @@ import type { Queryable } from '#infra/postgres/database.ts';
 import { inTime } from './in-time.ts';
 
 const patienceMs = 2_000;
-/** However often a process is asked how it is, the database is asked once at a time. */
+/** Concurrent health checks share one query of the database. */
 const asking = new WeakMap<Queryable, Promise<unknown>>();
 
-/** What is wrong with the database, asked over the connections that serve requests.
- *  @returns a line for the operator within 2 s; undefined where it answers */
+/** Checks the database through the connections that serve requests.
+ *  @returns a line for the operator within 2 s; undefined if it responds */
 export async function databaseProblem(database: Queryable): Promise<string | undefined> {
   let answer = asking.get(database);
   if (answer === undefined) {

@@ -1,17 +1,17 @@
-/** A small HTTP server that says whether a process is well, and what it counts. */
+/** A small HTTP server for health checks and metrics. */
 import type { Server, ServerResponse } from 'node:http';
 import { createBriefServer } from './connections/brief-server.ts';
 import { listen, stopListening } from './listen.ts';
 
 export interface HealthServerOptions {
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0 uses a free port. */
   readonly port: number;
   /** The body of a good answer at `/health` and `/livez`; without it neither exists. */
   readonly name?: string;
-  /** Says what is wrong, or undefined when all is well. Default: all is well. */
+  /** Returns the problem, or undefined when healthy. Default: healthy. */
   readonly problem?: () => string | undefined | Promise<string | undefined>;
-  /** Says what works less well, while the process does its work; a line of its own in a good answer. */
+  /** Returns what is degraded while the process still works; a second line in a healthy response. */
   readonly degraded?: () => string | undefined;
   /** The page at `/metrics`; absent disables the page. */
   readonly metrics?: {
@@ -22,11 +22,11 @@ export interface HealthServerOptions {
 
 export interface HealthServer {
   readonly port: number;
-  /** Cuts what is under way; safe twice. */
+  /** Cuts responses in progress; safe to call twice. */
   close(): Promise<void>;
 }
 
-/** Listens. @throws Error when the port is taken */
+/** Listens. @throws Error if the port is in use */
 export async function startHealthServer(options: HealthServerOptions): Promise<HealthServer> {
   const server = createBriefServer((request, response) => {
     const path = request.url?.split('?')[0];

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 
 const nameOf = (folder: string): string => join(folder, 'supervisor.lock');
 
-/** Takes the folder for this process until its end, however it ends.
- *  @throws Error naming who has it */
+/** Locks the folder for this process until its end.
+ *  @throws Error naming the holder */
 export function holdFolder(folder: string): void {
   const file = nameOf(folder);
   const descriptor = openSync(file, 'a+', 0o600);

@@ -5,7 +5,7 @@ import { createLogger, type Logger } from './logger.ts';
 const STOP_DEADLINE_MS = 20_000;
 
 export interface Running {
-  /** Ends what was started, in order. Called once. */
+  /** Stops everything that was started, in order. Called once. */
   stop(): Promise<void>;
 }
 

@@ -19,7 +19,7 @@ function linesOf(bytes: Uint8Array, cuts: readonly number[] = []): string[] {
   return [...lines, ...splitter.flush(true).map((line) => line.text)];
 }
 
-/** What the rules say, written down as simply as possible. */
+/** A simple reference implementation. */
 function expectedLines(bytes: Buffer): string[] {
   const lines: string[] = [];
   for (let rest = bytes; rest.length > 0;) {
@@ -41,7 +41,7 @@ function expectedLines(bytes: Buffer): string[] {
   return lines.map((line) => line.replaceAll('\0', '\u2400'));
 }
 
-// Bytes in which everything that matters is frequent: line ends, broken and whole characters, NUL.
+// Bytes with frequent special cases: line ends, broken and whole characters, NUL.
 const interesting = fc
   .array(
     fc.oneof(

@@ -1,6 +1,6 @@
-/** From the bytes of a process to lines that can be stored. Pure: what comes out depends on the
- *  bytes alone, never on the pieces in which they arrived. As in a terminal, text after a carriage return replaces the
- *  line, so that a progress bar is one line and not hundreds. */
+/** Splits the output of a process into lines that can be stored. Pure: the result depends only on the bytes, never on
+ *  their chunks. As in a terminal, text after a carriage return replaces the line, so that a progress bar is one line
+ *  and not hundreds. */
 
 /** A line over this many bytes is split (contract, "Run log"). */
 export const MAX_LINE_BYTES = 64 * 1024;
@@ -11,14 +11,14 @@ export interface LogLine {
 }
 
 export interface LineSplitter {
-  /** Takes bytes and gives the lines that they complete. The bytes may be reused afterwards. */
+  /** Adds bytes and returns the completed lines. The bytes may be reused afterwards. */
   push(stream: 'stdout' | 'stderr', bytes: Uint8Array): LogLine[];
   /** Returns the text that has arrived without a line end, such as a prompt; later text is a new line.
    *  @param atEnd true at the end of the stream: then an incomplete character is returned too */
   flush(atEnd: boolean): LogLine[];
-  /** Whether something waits for its line end. */
+  /** Whether there is a partial line. */
   hasPartial(): boolean;
-  /** Whether all that waits replaces text that was given already, such as the next state of a progress bar. */
+  /** Whether the partial line replaces text that was returned already, such as the next state of a progress bar. */
   isRedrawing(): boolean;
 }
 
@@ -33,7 +33,7 @@ interface Pending {
   continued: boolean;
   /** A carriage return began or ended the partial line. */
   redrawn: boolean;
-  /** When the partial line began, counted in pushes: the older one is given first. */
+  /** The push in which the partial line began: older lines are returned first. */
   since: number;
 }
 
@@ -66,7 +66,7 @@ function completeLength(bytes: Buffer): number {
 }
 
 /** Adds `bytes[start, end)` to `lines`, in pieces while more than `mostBytes` remain.
- *  @returns where the last piece, which is not added, begins */
+ *  @returns the start of the last piece, which is not added */
 function addPieces(
   lines: LogLine[],
   pending: Pending,
@@ -136,7 +136,7 @@ function flush(pending: Pending, atEnd: boolean): LogLine[] {
   const firstCr = bytes.indexOf(CR);
   const text = firstCr === -1 ? bytes : bytes.subarray(0, firstCr);
   const length = atEnd || firstCr !== -1 ? text.length : completeLength(text);
-  // What is left is half a character, or half a line end.
+  // The rest is an incomplete character or line end.
   pending.bytes = atEnd
     ? EMPTY
     : Buffer.from(bytes.subarray(firstCr === -1 ? length : bytes.length - 1));

@@ -1,11 +1,11 @@
-/** How a service's servers come by their connections. */
+/** How servers receive their connections. */
 import { once } from 'node:events';
 import { Server as HttpServer } from 'node:http';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { readConfig } from './config.ts';
 import { listenAddresses } from './local-address.ts';
 
-/** What comes with a connection that the supervisor has accepted. */
+/** The message about a connection that the supervisor has accepted. */
 export interface HandedConnection {
   /** The port that the client connected to. */
   readonly connectedTo: number;
@@ -30,8 +30,8 @@ export async function listen(server: Server, port: number, host: string): Promis
   return (server.address() as AddressInfo).port;
 }
 
-/** Takes no more connections.
- *  @returns a promise that is fulfilled when those that there are have ended */
+/** Accepts no more connections.
+ *  @returns a promise that resolves when the existing ones have ended */
 export async function stopListening(server: Server): Promise<void> {
   const companion = companions.get(server);
   await Promise.all([close(server), companion && close(companion)]);
@@ -55,7 +55,7 @@ async function accompany(
   host: string,
   reusePort: boolean,
 ): Promise<void> {
-  // As the server itself makes its sockets.
+  // The options that the server itself uses for its sockets.
   const options = { allowHalfOpen: server instanceof HttpServer, noDelay: true };
   const companion = createServer(options, (socket) => void server.emit('connection', socket));
   companion.listen({ port, host, reusePort });
@@ -71,7 +71,7 @@ async function accompany(
 
 function takeConnections(server: Server, port: number): void {
   process.on('message', ({ connectedTo }: HandedConnection, socket?: Socket) => {
-    // A client that has disconnected meanwhile comes without a socket.
+    // A client that has disconnected meanwhile has no socket.
     if (connectedTo === port && socket !== undefined) server.emit('connection', socket);
   });
   process.channel?.unref();

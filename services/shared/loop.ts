@@ -12,8 +12,8 @@ export interface LoopOptions {
   /** Pause between a wake-up and the round: close wake-ups cause one round, and the waking code runs first. Default:
    *  none. */
   readonly gatherMs?: number;
-  /** From the start of a round to that of the next, at least, however often it is woken: while there is much to do,
-   *  fewer rounds do more each. Default: nothing. */
+  /** The minimum time between the starts of two rounds, regardless of wake-ups: under load, fewer rounds do more work
+   *  each. Default: none. */
   readonly apartMs?: number;
   /** Runs one round. `true` means that more can be done immediately; a time means that the next round is due then,
    *  which may be earlier than usual.
@@ -23,9 +23,9 @@ export interface LoopOptions {
 }
 
 export interface Loop {
-  /** Starts a round now, or one more after the present one. */
+  /** Starts a round now, or another one after the current round. */
   wake(): void;
-  /** Waits for the present round, and starts no other; safe twice. */
+  /** Waits for the current round, and starts no other; safe to call twice. */
   stop(): Promise<void>;
 }
 
@@ -52,7 +52,7 @@ export function startLoop(options: LoopOptions): Loop {
         const restMs = Math.max(gatherMs, earlyMs);
         if (restMs > 0) await pause(restMs, signal);
       } catch (error) {
-        if (signal.aborted) return; // the round was cut short, as asked
+        if (signal.aborted) return; // the round was aborted by stop
         failures += 1;
         options.logger.error({ loop: options.name, failures, error }, 'background task failed');
         await pause(backoffMs(failures), signal);

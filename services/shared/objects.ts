@@ -4,9 +4,9 @@ import type { ObjectStore } from '#domain/ports/objects.ts';
 import { openObjectStore, type ObjectStoreConfig } from '#infra/objects/open.ts';
 import type { Logger } from './logger.ts';
 
-/** Opens it. Nothing waits for a server that does not answer: the log says what was tried, and it is asked again
- *  when it is needed.
- *  @throws when a setting contradicts another, or when the folder cannot be made or entered */
+/** Opens the store without waiting for its server: if the server does not respond, this is logged, and later calls try
+ *  again.
+ *  @throws if settings contradict each other, or the folder cannot be created or entered */
 export async function openObjects(
   config: ObjectStoreConfig,
   logger: Pick<Logger, 'warn'>,

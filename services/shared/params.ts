@@ -1,4 +1,4 @@
-/** What runs were started with: JSON by hash, apart from the events. */
+/** Parameters of runs: JSON by hash, stored outside the events. */
 import type { Queryable } from '#infra/postgres/database.ts';
 
 const read = `SELECT sha256, content FROM payloads WHERE sha256 = ANY($1)`;

@@ -27,12 +27,12 @@ function setting<T>(
   return { variable, expected, parse, secret, fallback: given };
 }
 
-/** The same setting, whose value is undefined where the variable is missing. */
+/** The same setting with the value undefined if the variable is missing. */
 export function optional<T>(required: Setting<T>): Setting<T | undefined> {
   return { ...required, fallback: () => undefined };
 }
 
-/** The same setting, whose value is never shown. */
+/** The same setting with a hidden value. */
 export function secret<T>(shown: Setting<T>): Setting<T> {
   return { ...shown, secret: true };
 }

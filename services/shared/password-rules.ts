@@ -15,7 +15,7 @@ const minPartLength = 4;
 const minDifferentCharacters = 4;
 const ownWords = ['orchestrator', 'script orchestration', 'changeme', 'change-me', 'change me'];
 
-/** Why a password cannot be set, as a sentence; `undefined` where it can. */
+/** The reason why a password cannot be set, as a sentence; `undefined` if it can. */
 export function passwordProblem(
   password: string,
   { email, name = '' }: PasswordOwner,
@@ -41,7 +41,7 @@ export function passwordProblem(
     : `The password contains "${repeated}" from your account. Choose a password that is harder to guess.`;
 }
 
-/** Equal for texts that look or are typed alike. */
+/** Equal for texts that look alike or are typed alike. */
 function comparable(text: string): string {
   return text.normalize('NFKC').toLowerCase().trim();
 }
@@ -55,7 +55,7 @@ let list: string | undefined;
 function isCommon(text: string): boolean {
   // The list as one text takes a tenth of the memory of a set. Passwords are seldom set.
   list ??= readFileSync(new URL('common-passwords.txt', import.meta.url), 'utf8');
-  // Digits and punctuation around a common word add nothing to guess.
+  // Digits and punctuation around a common word do not make it harder to guess.
   const stem = text.replaceAll(/^[\d\p{P}\p{S}\s]+|[\d\p{P}\p{S}\s]+$/gu, '');
   return [text, stem].some(
     (one) => ownWords.includes(one) || list?.includes(`\n${one}\n`) === true,

@@ -4,12 +4,12 @@ import bcrypt from 'bcrypt';
 
 export const minPasswordLength = 8;
 export const maxPasswordBytes = 72;
-/** Of their hashes, as a power of two. */
+/** The cost of password hashes, as a power of two. */
 export const passwordCost = 12;
 
 export interface Passwords {
   hash(password: string): Promise<string>;
-  /** Takes the same time whether there is a hash or not. */
+  /** Takes the same time with and without a hash. */
   matches(password: string, hash: string | undefined): Promise<boolean>;
 }
 
@@ -31,7 +31,7 @@ export function bcryptPasswords(cost: number): Passwords {
     matches: async (password, hash) => {
       const stored = hash ?? (await decoy);
       let isMatch = await bcrypt.compare(opaque(password), stored);
-      // Hashes from before are of what was typed.
+      // Older hashes are of the password as typed.
       if (!isMatch && opaque(password) !== password) {
         isMatch = await bcrypt.compare(password, stored);
       }

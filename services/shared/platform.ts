@@ -1,4 +1,4 @@
-/** What every process that touches the platform's state opens first. */
+/** Opens the resources that every process with access to the platform's state needs. */
 import type { Bus } from '#domain/ports/bus.ts';
 import type { Clock } from '#domain/ports/clock.ts';
 import type { EventFeed } from '#domain/ports/event-feed.ts';
@@ -32,25 +32,25 @@ import { RunEnds } from './run-ends.ts';
 import { RunSpans } from './tracing/run-spans.ts';
 import { openTelemetry, type Telemetry, type Tracing } from './tracing/tracing.ts';
 
-/** No statement of a service takes so long: what does has come to a halt, such as behind a lock that is never freed. */
+/** The statement timeout. A slower statement hangs, for example behind a lock that is never released. */
 const statementMs = 5 * 60_000;
 
 export interface Platform {
   readonly database: Database;
   readonly reads: ReadModels;
   readonly bus: Bus;
-  /** Where the bus is NATS. */
+  /** Present if the bus is NATS. */
   readonly feed: EventFeed | undefined;
   readonly commands: Commands;
   /** Where logs are written. */
   readonly logs: NotifyingRunLogs;
   readonly clock: DatabaseClock;
   readonly ids: Ids;
-  /** Of this process. */
+  /** The run ends that this process has recorded. */
   readonly runEnds: RunEnds;
-  /** Where a collector is named. */
+  /** Present if a collector is configured. */
   readonly tracing: Tracing | undefined;
-  /** Where a collector is named: exports the metrics of a registry to it. */
+  /** Exports the metrics of a registry to the collector, if one is configured. */
   readonly exportMetrics: Telemetry['exportMetrics'];
   /** Disconnects; safe twice. */
   close(): Promise<void>;
@@ -62,9 +62,9 @@ export interface PlatformOptions extends Pick<Settings, (typeof platformSettings
   /** Connections at most, not counting the bus's own. */
   readonly connections: number;
   readonly logger: Logger;
-  /** Ends the waiting for a database that does not answer. */
+  /** Ends the wait for an unavailable database. */
   readonly signal?: AbortSignal;
-  /** Of this machine. Default: its own. */
+  /** The clock of this machine. Default: the system clock. */
   readonly ownClock?: Clock;
   /** Histories of streams that this process has used recently. */
   readonly known?: KnownStreams;
@@ -175,7 +175,7 @@ async function openBus(options: PlatformOptions, pool: Database['pool']) {
   return { bus, feed, statementFor: undefined, close };
 }
 
-/** What would be served wrongly is not served. */
+/** Refuses to serve an inconsistent state. */
 async function refuseWrongState(pool: Database['pool']): Promise<void> {
   await refuseForeignEvents(pool);
   await refuseOutdatedRows(pool, [...inlineProjections, ...asyncProjections]);

@@ -1,10 +1,10 @@
-/** Whom credentials stand for. */
+/** The principals of credentials. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import { mustParse, parseGroupId, parseTokenId, parseUserId } from '#domain/kernel/ids.ts';
 import type { OpenSession } from '#projections/sessions/queries.ts';
 import type { LiveToken } from '#projections/tokens/queries.ts';
 
-/** Whom a session stands for. */
+/** The principal of a session. */
 export function principalOf(owner: Omit<OpenSession, 'session_id'>): Principal {
   return {
     userId: mustParse(parseUserId, owner.user_id),
@@ -16,7 +16,7 @@ export function principalOf(owner: Omit<OpenSession, 'session_id'>): Principal {
   };
 }
 
-/** Whom an API token stands for, and how far. */
+/** The principal of an API token, with its restrictions. */
 export function tokenPrincipal(token: LiveToken): Principal {
   const { token_id: id, token_name: name, scopes, expires_at: expiresAt } = token;
   const grant = { tokenId: mustParse(parseTokenId, id), name, scopes, expiresAt };

@@ -1,5 +1,5 @@
-/** What every process says of itself, under the names that Prometheus' own clients use. Measured when it is
- *  asked for: an idle process does not wake up for it. */
+/** Metrics of every process, under the names of Prometheus' own clients. Measured at each scrape, so that an idle
+ *  process does not wake up for them. */
 import { readdir } from 'node:fs/promises';
 import { performance } from 'node:perf_hooks';
 import { Counter, Gauge, type Registry } from 'prom-client';
@@ -43,7 +43,7 @@ export function addProcessMetrics(registry: Registry): void {
 }
 
 export interface ClockDifference {
-  /** Positive where the clock of the machine is ahead of the database's. */
+  /** Positive if the clock of the machine is ahead of the database's. */
   readonly differenceSeconds: number;
 }
 

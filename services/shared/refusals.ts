@@ -9,9 +9,9 @@ import type { Logger } from './logger.ts';
 import { startLoop, type Loop } from './loop.ts';
 
 export interface Refused {
-  /** Method and template of the path, never the path itself: it may hold a token. */
+  /** Method and path template, never the path itself, which may contain a token. */
   readonly operation: string;
-  /** Stream id of what it was tried on, such as `script-…`. */
+  /** Stream id of the affected resource, such as `script-…`. */
   readonly resource: string | null;
   readonly code: string;
   readonly status: number;
@@ -56,20 +56,20 @@ export class RefusalRecorder {
     });
   }
 
-  /** Remembers a refusal; never waits, never fails. */
+  /** Buffers a refusal; never waits, never fails. */
   note(refused: Refused): void {
     this.#keep({ ...refused, count: 1 }, this.#takeAllowance());
   }
 
-  /** Records what is remembered, after what is being recorded already.
-   *  @throws when that failed; it is remembered still */
+  /** Records the buffered refusals, after the current recording.
+   *  @throws if that failed; they stay buffered */
   flush(): Promise<void> {
     const next = this.#flushing.then(() => this.#recordAll());
     this.#flushing = next.catch(() => undefined);
     return next;
   }
 
-  /** Records what is left, as far as that is possible; safe twice. */
+  /** Tries to record the buffered refusals; safe to call twice. */
   async close(): Promise<void> {
     await this.#loop.stop();
     await this.flush().catch((error: unknown) => {
@@ -92,7 +92,7 @@ export class RefusalRecorder {
         });
       }
     };
-    // Few at a time: refusals must not take the connections of those who are let in.
+    // Few at a time: refusals must not use the connections of accepted requests.
     await Promise.all([work(), work()]);
   }
 

@@ -25,7 +25,7 @@ export interface Active extends Installed {
   readonly previous: Installed;
 }
 
-/** Whether a release makes of the database what the other one does not know, and so refuses. */
+/** Whether a release brings migrations that the other one does not know, and so refuses. */
 export function bringsMigrations(to: Installed, from: Installed): boolean {
   const known = migrationsIn(from);
   return migrationsIn(to).some((name) => !known.includes(name));
@@ -53,7 +53,7 @@ export interface Switch {
     /** Recorded as the reason why that update was rolled back. */
     readonly reason: string;
   };
-  /** The copy of the database that was made for this switch. */
+  /** The copy of the database for this switch. */
   readonly copied?: Pick<KeptCopy, 'folder' | 'madeAt' | 'sizeBytes'>;
   /** The new release answers it with the output of a run, in `self-check.json`. */
   readonly challenge?: string;
@@ -62,7 +62,7 @@ export interface Switch {
 /** The database from before an update, for its rollback. */
 export interface KeptCopy {
   readonly updateId: string;
-  /** Whose database it is. */
+  /** The release whose database was copied. */
   readonly of: Installed;
   /** Absolute path of the copy. */
   readonly folder: string;
@@ -82,7 +82,7 @@ export interface SelfCheck {
   readonly answer: string | null;
   /** Why it failed. */
   readonly failure: string | null;
-  /** Other runs since then: those that started, and of those that ended the ones which the sandbox failed. */
+  /** Other runs since then: started ones, and ended ones that failed with a sandbox error. */
   readonly others: {
     readonly started: number;
     readonly ended: number;
@@ -90,7 +90,7 @@ export interface SelfCheck {
   };
 }
 
-/** What the run of a self-check puts out. */
+/** The expected output of a self-check run. */
 export function answerTo(challenge: string): string {
   return createHash('sha256').update(challenge).digest('hex');
 }
@@ -119,7 +119,7 @@ export class Releases {
     this.folder = join(dataDir, 'releases');
   }
 
-  /** Where a version is, or will be. */
+  /** The folder of a version, which may not exist yet. */
   folderOf(version: string): string {
     return join(this.folder, version);
   }

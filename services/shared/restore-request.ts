@@ -5,17 +5,17 @@ import { join } from 'node:path';
 
 export interface RestoreRequest {
   readonly backupId: string;
-  /** How often it was begun. Absent: never. */
+  /** The number of attempts. Absent: none. */
   readonly attempts?: number;
 }
 
 /** Requests a restore, unless another is requested already. */
-export function askForRestore(dataDir: string, request: RestoreRequest): void {
-  if (restoreAskedFor(dataDir) === undefined) noteRestore(dataDir, request);
+export function requestRestore(dataDir: string, request: RestoreRequest): void {
+  if (requestedRestore(dataDir) === undefined) writeRestoreRequest(dataDir, request);
 }
 
 /** The requested restore; undefined if there is no request. */
-export function restoreAskedFor(dataDir: string): RestoreRequest | undefined {
+export function requestedRestore(dataDir: string): RestoreRequest | undefined {
   try {
     return JSON.parse(readFileSync(fileIn(dataDir), 'utf8')) as RestoreRequest;
   } catch (error) {
@@ -24,8 +24,8 @@ export function restoreAskedFor(dataDir: string): RestoreRequest | undefined {
   }
 }
 
-/** Writes it, whole or not at all. */
-export function noteRestore(dataDir: string, request: RestoreRequest): void {
+/** Writes the request atomically. */
+export function writeRestoreRequest(dataDir: string, request: RestoreRequest): void {
   const file = fileIn(dataDir);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   writeFileSync(`${file}.new`, `${JSON.stringify(request)}\n`, { mode: 0o600, flush: true });
@@ -33,7 +33,7 @@ export function noteRestore(dataDir: string, request: RestoreRequest): void {
 }
 
 /** It has ended. */
-export function forgetRestore(dataDir: string): void {
+export function removeRestoreRequest(dataDir: string): void {
   rmSync(fileIn(dataDir), { force: true });
 }
 

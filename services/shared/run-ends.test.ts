@@ -30,7 +30,7 @@ function startProcess() {
   const commands = platform.pipeline({ announce: (events) => ends.recorded(events) });
   return {
     execute: async (command: Command) => recordedBy(await commands.execute(command, userContext())),
-    /** The series that have counted something. */
+    /** The series with a count. */
     counts: async () =>
       (await registry.metrics())
         .split('\n')

@@ -15,7 +15,7 @@ export interface RunEndCount {
 }
 
 const outcomes: readonly Outcome[] = ['success', 'stopped', ...failures];
-/** Ends are looked up at a scrape, or when there are so many. */
+/** The number of pending ends that causes a look-up before the next scrape. */
 const maxWaiting = 1_000;
 const patienceMs = 2_000;
 
@@ -53,7 +53,7 @@ export class RunEnds {
     return this.#lookUp;
   }
 
-  /** Ends stay noted when the database is away. */
+  /** Ends stay pending while the database is unavailable. */
   async #countWaiting(): Promise<void> {
     if (this.#waiting.size === 0) return;
     const { rows } = await this.#db

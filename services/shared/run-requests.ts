@@ -43,7 +43,7 @@ export async function requestRun(
   return await commands.execute(command, context, content);
 }
 
-/** What is wrong with the parameters of a run that is asked for, by the schema of its script. */
+/** The validation errors of the parameters of a requested run, by the schema of its script. */
 export async function paramsObjection(
   { parameters_schema: schema }: Pick<RunnableScript, 'parameters_schema'>,
   params: unknown,

@@ -8,7 +8,7 @@ import { settings } from './settings.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string) => readFileSync(`${root}/${path}`, 'utf8');
 
-/** What the page says of each. */
+/** The description of each setting in the page. */
 const rows = read('docs/settings.md')
   .split('\n')
   .filter((line) => line.startsWith('| `'))
@@ -19,7 +19,7 @@ const rows = read('docs/settings.md')
     value,
     meaning,
   }));
-/** What these are without being set depends on the machine. */
+/** Their defaults depend on the machine. */
 const ofTheMachine = [
   'ORCH_MAX_CONNECTIONS',
   'ORCH_DATA_DIR',

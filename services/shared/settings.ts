@@ -1,4 +1,4 @@
-/** Every setting of every process. What is not here is not known. */
+/** Every setting of every process. Other `ORCH_` variables are unknown. */
 import { availableParallelism, hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { labelPattern } from '#domain/script/labels.ts';
@@ -83,7 +83,7 @@ export const settings = {
   // Addresses
   bind: text('ORCH_BIND', ipAddress, '127.0.0.1'),
   httpPort: port('ORCH_HTTP_PORT', 8080),
-  /** Where others reach the backend, as addresses that are handed out begin. */
+  /** The public URL of the backend, with which generated URLs begin. */
   publicUrl: optional(text('ORCH_PUBLIC_URL', publicAddress)),
   runtimeHealthPort: port('ORCH_RUNTIME_HEALTH_PORT', 9091),
   schedulerHealthPort: port('ORCH_SCHEDULER_HEALTH_PORT', 9092),
@@ -91,10 +91,10 @@ export const settings = {
   mcpPort: port('ORCH_MCP_PORT', 8010),
   redisPort: port('ORCH_REDIS_PORT', 6379),
   redisHealthPort: port('ORCH_REDIS_HEALTH_PORT', 9094),
-  /** Where the backend and the MCP server find each other. Default: on this machine. */
+  /** Addresses at which the backend and the MCP server reach each other. Default: on this machine. */
   backendUrl: optional(text('ORCH_BACKEND_URL', httpAddress)),
   mcpUrl: optional(text('ORCH_MCP_URL', httpAddress)),
-  /** Names by which the MCP server may be addressed, besides those of this machine. */
+  /** Host names of the MCP server, in addition to those of this machine. */
   mcpHosts: list('ORCH_MCP_HOSTS', hostName),
 
   // Connections of the HTTP servers
@@ -106,9 +106,9 @@ export const settings = {
     { min: 1, max: 1_000_000 },
     1000,
   ),
-  /** For the first byte and the headers of a request. */
+  /** The deadline for the first byte and the headers of a request. */
   headersTimeoutSeconds: integer('ORCH_HEADERS_TIMEOUT_SECONDS', { min: 1, max: 3600 }, 10),
-  /** Period in which a body must bring a minimum of bytes. */
+  /** The period in which a body must transfer a minimum of bytes. */
   bodyTimeoutSeconds: integer('ORCH_BODY_TIMEOUT_SECONDS', { min: 1, max: 3600 }, 30),
   /** Between two requests. */
   idleTimeoutSeconds: integer('ORCH_IDLE_TIMEOUT_SECONDS', { min: 1, max: 3600 }, 65),
@@ -120,7 +120,7 @@ export const settings = {
     ({ edition }) => (edition === 'minimal' ? 0 : 5),
   ),
 
-  // Where things are kept
+  // Storage
   dataDir: path('ORCH_DATA_DIR', () => resolve('.orchestrator')),
   objectsDir: path('ORCH_OBJECTS_DIR', (others) => join(others.dataDir, 'objects')),
   /** In place of the folder. */
@@ -135,10 +135,10 @@ export const settings = {
   /** The schema's owner; for migrations. */
   databaseAdminUrl: secret(text('ORCH_DATABASE_ADMIN_URL', databaseAddress)),
 
-  // The bus: without an address it is the database
+  // Message bus: the database if no address is set
   natsUrl: optional(secret(addresses('ORCH_NATS_URL', natsServers))),
   natsCredentials: optional(secret(text('ORCH_NATS_CREDENTIALS', natsCredentials))),
-  /** What names on the server begin with. */
+  /** The prefix of names on the server. */
   natsPrefix: text('ORCH_NATS_PREFIX', subjectPrefix, 'orch'),
 
   // Secrets
@@ -154,11 +154,11 @@ export const settings = {
   adminEmail: text('ORCH_ADMIN_EMAIL', emailAddress, 'admin@example.com'),
   /** Of the first administrator, who is created if no user exists. */
   adminPassword: optional(secret(text('ORCH_ADMIN_PASSWORD', password))),
-  /** Scripts and a run for the first administrator to look at. */
+  /** Creates example scripts and a run for the first administrator. */
   examples: flag('ORCH_EXAMPLES', ({ edition }) => edition === 'minimal'),
   redisPassword: optional(secret(text('ORCH_REDIS_PASSWORD', password))),
 
-  // Who may be reached, and believed
+  // Permitted targets and trusted peers
   allowPrivateTargets: list('ORCH_ALLOW_PRIVATE_TARGETS', networks),
   /** Whose `X-Forwarded-For` and `X-Forwarded-Proto` count. */
   trustedProxies: list('ORCH_TRUSTED_PROXIES', networks),
@@ -193,18 +193,18 @@ export const settings = {
   queueLeaseSeconds: integer('ORCH_QUEUE_LEASE_SECONDS', { min: 2, max: 3600 }, 60),
   /** The interpreter for scripts that name none. */
   python: optional(path('ORCH_PYTHON')),
-  /** Execute runs even where a required layer of the sandbox is missing. */
+  /** Executes runs even if a required layer of the sandbox is missing. */
   sandboxLenient: flag('ORCH_SANDBOX_LENIENT', false),
   /** Most interpreters that are kept ready for the scripts that ran last. 0: each run starts one. */
   keepers: integer('ORCH_KEEPERS', { min: 0, max: 100 }, 4),
   logRuns: flag('ORCH_LOG_RUNS', false),
 
   // Queries that scripts send to the database
-  /** Of each runtime, for all its runs. */
+  /** Per runtime, for all its runs. */
   queryConnections: integer('ORCH_QUERY_CONNECTIONS', { min: 1, max: 50 }, 2),
   querySeconds: integer('ORCH_QUERY_SECONDS', { min: 1, max: 300 }, 5),
   queryWaitSeconds: integer('ORCH_QUERY_WAIT_SECONDS', { min: 1, max: 600 }, 30),
-  /** Answer also where the database does not confine queries. */
+  /** Runs queries even if the database does not restrict them. */
   queryLenient: flag('ORCH_QUERY_LENIENT', false),
 
   ...telemetrySettings,
@@ -216,6 +216,6 @@ export const settings = {
   supervised: flag('ORCH_SUPERVISED', false),
   /** The supervisor started this process at a connection: it listens too, and passes on connections. */
   onDemand: flag('ORCH_ON_DEMAND', false),
-  /** Load the program, so that its compiled form is kept, and end. */
+  /** Loads the program, so that its compiled form is cached, then exits. */
   warmUp: flag('ORCH_WARM_UP', false),
 } as const satisfies Record<string, Setting<unknown>>;

@@ -65,5 +65,5 @@ export const telemetrySettings = {
   metricTimeoutMs: integer('OTEL_METRIC_EXPORT_TIMEOUT', milliseconds, 30_000),
 } as const satisfies Record<string, Setting<unknown>>;
 
-/** What each process reads of them. */
+/** The settings that each process reads. */
 export const telemetryNames = Object.keys(telemetrySettings) as (keyof typeof telemetrySettings)[];

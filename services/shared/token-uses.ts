@@ -34,12 +34,12 @@ export class TokenUses {
     });
   }
 
-  /** Never waits, never fails. There are no more than there are tokens. */
+  /** Never waits, never fails. Bounded by the number of tokens. */
   note(tokenId: TokenId): void {
     this.#used.add(tokenId);
   }
 
-  /** Stores what was noted. @throws when that failed; it is lost then, as it is when the process dies */
+  /** Stores the noted uses. @throws if that failed; they are lost then, as after a crash */
   async flush(): Promise<void> {
     const used = [...this.#used];
     this.#used.clear();
@@ -48,7 +48,7 @@ export class TokenUses {
     await database.query(noteUses, [used, clock.now()]);
   }
 
-  /** Stores what is left, as far as that is possible; safe twice. */
+  /** Tries to store the noted uses; safe to call twice. */
   async close(): Promise<void> {
     await this.#loop.stop();
     await this.flush().catch((error: unknown) => {

@@ -42,7 +42,7 @@ export async function membersOf(file: string): Promise<readonly Region[]> {
   return [...regions, { file, start, end: start + 1024, part: 'backup.tar' }];
 }
 
-/** A long name takes a header of its own, and the block that holds it. */
+/** A long name takes another header and a block with the name. */
 const headerBytes = (name: string) => (Buffer.byteLength(name) > 100 ? 3 * 512 : 512);
 
 /** Places in every region, then in any, until there are `count`. */

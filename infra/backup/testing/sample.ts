@@ -1,4 +1,4 @@
-/** An installation with something of everything, and a backup of it: for tests. */
+/** An installation with data of every kind, and its backup, for tests. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ import type { BackupSummary } from '../format.ts';
 
 export const migrationsFolder = fileURLToPath(new URL('../../../migrations', import.meta.url));
 export const sampleProjections = { inline: inlineProjections, async: asyncProjections };
-/** Of the installation. */
+/** The master key of the installation. */
 export const masterKey: Uint8Array = createHash('sha256').update('master key').digest();
 export const sampleBackup = backupId();
 export const sampleTime = new Date('2026-01-02T03:04:05.678Z');

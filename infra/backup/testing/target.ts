@@ -26,14 +26,14 @@ import {
 export interface Target {
   readonly adminUrl: string;
   readonly pool: Database['pool'];
-  /** Of the objects. */
+  /** The folder of the objects. */
   readonly folder: string;
   /** @param from the folder of the object store with the backup. Default: the sample's */
   restore(
     changes?: Partial<RestoreOptions & PrepareOptions>,
     from?: string,
   ): Promise<RestoreReport>;
-  /** Rows in an order of their own. */
+  /** Rows in a fixed order. */
   rows(query: string): Promise<readonly unknown[]>;
   close(): Promise<void>;
 }
@@ -79,7 +79,7 @@ export async function openTarget(sample: Sample): Promise<Target> {
   };
 }
 
-/** Rows in an order of their own. */
+/** Rows in a fixed order. */
 export async function rowsOf(pool: Database['pool'], query: string): Promise<readonly unknown[]> {
   const { rows } = await pool.query<{ row: unknown }>(
     `SELECT to_jsonb(q) AS row FROM (${query}) q ORDER BY to_jsonb(q)::text`,

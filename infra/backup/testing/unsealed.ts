@@ -1,4 +1,4 @@
-/** A backup as versions before the seal made it: for tests. */
+/** A backup in the format without a seal, for tests. */
 import { createHash } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

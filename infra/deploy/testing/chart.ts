@@ -79,7 +79,7 @@ export interface Manifest {
   };
 }
 
-/** Runs Helm. @throws with what it wrote to standard error */
+/** Runs Helm. @throws with its standard error */
 export function runHelm(args: readonly string[]): string {
   const { status, stdout, stderr } = spawnSync(helm.found ?? '', args, { encoding: 'utf8' });
   if (status !== 0) throw new Error(stderr);
@@ -105,7 +105,7 @@ export function manifestsIn(text: string): readonly Manifest[] {
   });
 }
 
-/** What kubeconform says of files of manifests. @param custom folder with the schemas of custom resources */
+/** The report of kubeconform on files of manifests. @param custom folder with the schemas of custom resources */
 export function conform(version: string, files: readonly string[], custom: string): string {
   const name = '{{.ResourceKind}}{{.KindSuffix}}.json';
   const locations = [`${schemas}/{{.NormalizedKubernetesVersion}}/${name}`, `${custom}/${name}`];

@@ -32,7 +32,7 @@ export function flowsOf(manifests: readonly Manifest[]): {
   };
 }
 
-/** Connections to and from anything else, such as `backend → 0.0.0.0/0:443`. */
+/** Connections to and from other addresses, such as `backend → 0.0.0.0/0:443`. */
 export function outsideFlowsOf(manifests: readonly Manifest[]): readonly string[] {
   return manifests
     .filter(({ kind }) => kind === 'NetworkPolicy')

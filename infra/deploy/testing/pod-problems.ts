@@ -1,9 +1,9 @@
-/** What is wrong with the pods of a set of manifests. */
+/** Finds problems in the pods of a set of manifests. */
 import { settings } from '#services/shared/settings.ts';
 import { invalid } from '#services/shared/setting.ts';
 import type { Container, Manifest, PodSpec } from './chart.ts';
 
-/** Each pod of the manifests, by the component that it is. */
+/** The pods of the manifests by component. */
 export function podsOf(manifests: readonly Manifest[]): ReadonlyMap<string, PodSpec> {
   return new Map(
     manifests.flatMap(({ spec }) => {
@@ -14,11 +14,11 @@ export function podsOf(manifests: readonly Manifest[]): ReadonlyMap<string, PodS
   );
 }
 
-/** Capabilities that a component may add. */
+/** Permitted capabilities by component. */
 const capabilities: Readonly<Record<string, readonly string[]>> = {
   frontend: ['NET_BIND_SERVICE'],
 };
-/** What the sandbox needs on nodes that are prepared for it (docs/kubernetes.md). */
+/** The requirements of the sandbox on prepared nodes (docs/kubernetes.md). */
 const sandboxed = new Set(['runtime']);
 
 /** One line for each rule that a pod breaks. */

@@ -7,7 +7,7 @@ const statements = {
   get: `SELECT password_hash FROM credentials WHERE credential_id = $1`,
 };
 
-/** Keeps a hash under its id before an event names it; the first one stays. */
+/** Stores a hash under its id before an event refers to it. An existing hash is not replaced. */
 export async function putCredential(
   db: Queryable,
   credentialId: string,

@@ -33,7 +33,7 @@ export async function findStoredAnswer(
   return rows[0];
 }
 
-/** Keeps the first answer; a later one under the same id changes nothing. */
+/** Stores the first answer; a later one under the same id changes nothing. */
 export async function storeFirstAnswer(
   db: Queryable,
   commandId: string,

@@ -1,5 +1,5 @@
-/** Which refresh token of a session is good, and which key goes with it (docs/adr/0018). A token that was traded before is in foreign
- *  hands when it comes again (RFC 9700 §4.14.2). */
+/** The valid refresh token of a session, and its session key (docs/adr/0018). A repeated token that was exchanged
+ *  before has been stolen (RFC 9700 §4.14.2). */
 import type { SessionId } from '#domain/kernel/ids.ts';
 import type { Queryable } from '../database.ts';
 
@@ -63,9 +63,9 @@ export interface Trade {
   readonly now: Date;
 }
 
-/** Trades a token for the next one.
- *  @returns `reused` where the token was traded before, or was never the session's; `expired` where the
- *  session has none that is young enough */
+/** Exchanges a token for the next one.
+ *  @returns `reused` if the token was exchanged before or never belonged to the session; `expired` if the session has
+ *  no recent token */
 export async function tradeToken(
   db: Queryable,
   { sessionId, presentedHash, nextHash, now }: Trade,
@@ -95,13 +95,13 @@ export async function isCurrentToken(
   return rowCount === 1;
 }
 
-/** Removes those that are too old, some at a time. @returns whether there may be more */
+/** Removes expired tokens in batches. @returns whether there may be more */
 export async function purgeSessionTokens(db: Queryable, now: Date): Promise<boolean> {
   const { rowCount } = await db.query(statements.purge, [oldestGood(now)]);
   return rowCount === 1000;
 }
 
-/** A token that was given out before is good no longer. */
+/** Tokens that were issued earlier are expired. */
 export function oldestGood(now: Date): Date {
   return new Date(now.getTime() - refreshTokenDays * 24 * 60 * 60 * 1000);
 }

@@ -1,5 +1,5 @@
-/** One-time tickets for WebSockets: for clients that can send a token nowhere but in the address. Such
- *  an address ends up in logs, where a used ticket is worth nothing. */
+/** One-time tickets for WebSockets, for clients that can send a token only in the URL. URLs end up in logs, where a
+ *  used ticket is worthless. */
 import { createHash, randomBytes } from 'node:crypto';
 import { mustParse, parseSessionId, type SessionId } from '#domain/kernel/ids.ts';
 import type { Queryable } from '../database.ts';
@@ -9,7 +9,7 @@ export const ticketSeconds = 30;
 const maxOpen = 20;
 
 const statements = {
-  // The clock of the database, as the backend that takes a ticket need not be the one that gave it.
+  // Uses the database clock, since another backend may have issued the ticket.
   issue: `WITH trimmed AS (
       DELETE FROM ws_tickets WHERE ticket_sha256 IN (
         SELECT ticket_sha256 FROM ws_tickets WHERE session_id = $2
@@ -45,7 +45,7 @@ export async function redeemTicket(db: Queryable, ticket: string): Promise<Sessi
   return row?.good === true ? mustParse(parseSessionId, row.session_id) : undefined;
 }
 
-/** Removes those that are too old, some at a time. @returns whether there may be more */
+/** Removes expired tickets in batches. @returns whether there may be more */
 export async function purgeTickets(db: Queryable): Promise<boolean> {
   const { rowCount } = await db.query(statements.purge);
   return rowCount === 1000;

@@ -5,7 +5,7 @@ import { runFinished, runQueued, scriptFacts } from '#domain/testing/samples.ts'
 import { systemIds } from '#infra/system/ids.ts';
 import { userContext } from '#infra/testing/platform.ts';
 import { expect, test } from 'vitest';
-import { askedAhead, BatchStreams } from './batch-streams.ts';
+import { prefetchReads, BatchStreams } from './batch-streams.ts';
 
 const released: PlatformEvent = {
   type: 'RunReleased',
@@ -34,7 +34,7 @@ async function seenAfter(...events: readonly PlatformEvent[]) {
     otherAdministrator: () => Promise.resolve(true),
     groupInUse: () => Promise.resolve(false),
   };
-  const seen = streams.seenFrom(askedAhead(reads, [`script-${scriptId()}`]));
+  const seen = streams.seenFrom(prefetchReads(reads, [`script-${scriptId()}`]));
   await seen.script(scriptId());
   const facts = await seen.script(scriptId());
   return { active: facts?.activeRuns, waiting: facts?.waitingRuns, questions };

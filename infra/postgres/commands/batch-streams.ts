@@ -9,7 +9,7 @@ import type { CommandContext, Outcome } from '#domain/ports/commands.ts';
 import type { StreamAppend } from '#domain/ports/event-store.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 
-/** Where the events of one command stand. */
+/** The position of a command's events. */
 export interface Place {
   readonly streamId: StreamId;
   /** Version of the stream before them. */
@@ -24,7 +24,7 @@ export class BatchStreams {
   readonly #histories: ReadonlyMap<string, History>;
   readonly #bindings: ReadonlyMap<string, Pick<CommandBinding, 'snapshots'>>;
   readonly #added = new Map<StreamId, NewEvent[]>();
-  /** What the batch itself has done to the runs of each script. */
+  /** The changes of this batch to the runs of each script. */
   readonly #runs = new Map<string, AddedRuns>();
 
   /** @param bindings of the commands, by the streams that they write */
@@ -46,21 +46,21 @@ export class BatchStreams {
       ...event,
       streamId,
       version: version + index + 1,
-      // Where and when it is recorded shows only once it is; no decision asks for it.
+      // The position and time are known only after recording; decisions do not read them.
       position: startOfStore,
       recordedAt: new Date(0),
     }));
     return { ...before, events: [...before.events, ...events] };
   }
 
-  /** The snapshots that are due, once everything is recorded. */
+  /** Returns the due snapshots after recording. */
   snapshotsDue(recorded: readonly Recorded[]): readonly Snapshot[] {
     return [...this.historiesAfter(recorded)].flatMap(
       ([streamId, history]) => this.#bindings.get(streamId)?.snapshots(history) ?? [],
     );
   }
 
-  /** The streams that were written, once everything is recorded. */
+  /** Returns the written streams after recording. */
   historiesAfter(recorded: readonly Recorded[]): ReadonlyMap<StreamId, History> {
     const streams = Map.groupBy(recorded, (event) => event.streamId);
     return new Map(
@@ -75,7 +75,7 @@ export class BatchStreams {
     return this.#histories.get(streamId) ?? noHistory;
   }
 
-  /** Adds what was decided for one command. */
+  /** Adds the events of one decided command. */
   add(
     streamId: StreamId,
     events: readonly PlatformEvent[],
@@ -130,7 +130,7 @@ export class BatchStreams {
     return from === undefined ? (events as readonly Recorded[]) : undefined;
   }
 
-  /** The outcome of a command, once everything is recorded. */
+  /** Returns the outcome of a command after recording. */
   outcomeOf(place: Place, recorded: readonly Recorded[]): Outcome {
     const { streamId, after, count } = place;
     const events = recorded.filter(
@@ -148,7 +148,7 @@ export class BatchStreams {
     };
   }
 
-  /** The reads with what the batch has done so far. A run that it has ended still counts: a slot is
+  /** The reads, including the changes of the batch so far. A run that the batch has ended still counts: its slot is
    *  free for the next batch. */
   seenFrom(reads: DecisionReads): DecisionReads {
     return {
@@ -185,7 +185,7 @@ export class BatchStreams {
 }
 
 /** Starts the reads of the guards immediately, and reuses their results later. */
-export function askedAhead(reads: DecisionReads, guards: readonly StreamId[]): DecisionReads {
+export function prefetchReads(reads: DecisionReads, guards: readonly StreamId[]): DecisionReads {
   const script = remembered(reads.script);
   const schedule = remembered(reads.schedule);
   for (const guard of guards) {
@@ -199,24 +199,24 @@ export function askedAhead(reads: DecisionReads, guards: readonly StreamId[]): D
 }
 
 /** Thrown by a command that needs a read, while commands are decided without reads. */
-export class NotAsked extends Error {
+export class UnexpectedRead extends Error {
   constructor() {
     super('the command needs a read under the locks');
   }
 }
 
-/** Answers nothing. */
+/** Fails on every read. */
 export const unexpectedReads = new Proxy({} as DecisionReads, {
-  get: () => () => Promise.reject(new NotAsked()),
+  get: () => () => Promise.reject(new UnexpectedRead()),
 });
 
-/** Runs of a script that a batch has made active or waiting. */
+/** The runs of a script that a batch has activated or queued as waiting. */
 interface AddedRuns {
   readonly active: number;
   readonly waiting: number;
 }
 
-/** Asks once for each id. */
+/** Caches the result for each id. */
 function remembered<Answer>(ask: (id: string) => Promise<Answer>): (id: string) => Promise<Answer> {
   const answers = new Map<string, Promise<Answer>>();
   return (id) => {
@@ -227,5 +227,5 @@ function remembered<Answer>(ask: (id: string) => Promise<Answer>): (id: string) 
 }
 
 function ignore(): void {
-  // Nothing to do.
+  // Does nothing.
 }

@@ -20,7 +20,7 @@ import {
 } from '#infra/testing/platform.ts';
 import { reactionReads } from '#projections/reaction-reads.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { handOver } from '../event-store/chained-input.ts';
+import { storeChainedInput } from '../event-store/chained-input.ts';
 import { getPayload } from '../event-store/payloads.ts';
 import { saveOutput } from '../logs/run-reports.ts';
 import { Reactor } from '../readers/reactor.ts';
@@ -48,13 +48,13 @@ async function react(): Promise<number> {
     pool,
     commands,
     ids: systemIds,
-    reads: reactionReads(reads, (id) => handOver(pool, id)),
+    reads: reactionReads(reads, (id) => storeChainedInput(pool, id)),
     reactions: [whenRunFinishedStartChained],
   });
   return await reactor.runOnce(signal);
 }
 
-/** The same again, as by a scheduler that died before it had noted how far it was. */
+/** Reacts again, like a scheduler that crashed before saving its checkpoint. */
 async function reactAgain(): Promise<void> {
   await platform.pool.query('DELETE FROM checkpoints');
   await react();

@@ -30,7 +30,7 @@ interface AnswerRow {
   readonly result: StoredAnswer;
 }
 
-/** An accepted command, and where it left its stream. */
+/** An accepted command, and the resulting version of its stream. */
 export interface Answered {
   readonly commandId: CommandId;
   readonly fingerprint: string;

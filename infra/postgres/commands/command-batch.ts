@@ -29,9 +29,9 @@ import { appendEvents } from '../event-store/event-store.ts';
 import { putPayloads } from '../event-store/payloads.ts';
 import { readHistories, storeSnapshots } from '../event-store/stream-histories.ts';
 import {
-  askedAhead,
+  prefetchReads,
   BatchStreams,
-  NotAsked,
+  UnexpectedRead,
   unexpectedReads,
   type Place,
 } from './batch-streams.ts';
@@ -67,13 +67,13 @@ const unstorable = {
   },
 } as const satisfies Outcome;
 
-/** What may be decided together: no command may be guarded by a stream that another one writes, and of
- *  those that take turns each comes alone. */
+/** Commands that may be decided together: no command may be guarded by a stream that another one writes, and of
+ *  commands with an exclusive guard only one is admitted. */
 export class Batch {
   readonly #written = new Set<string>();
   readonly #guarding = new Set<string>();
 
-  /** Whether the command still finds a place; it is taken where it does. */
+  /** Adds the command if it fits. @returns whether it was added */
   take({ streamId, guards, exclusiveGuards }: CommandBinding): boolean {
     const fits = !this.#guarding.has(streamId) && !guards.some((guard) => this.#written.has(guard));
     if (!fits) return false;
@@ -93,10 +93,10 @@ export interface BatchOptions {
   readonly known?: KnownStreams | undefined;
 }
 
-/** Decides and records all commands in the transaction that `client` has begun. Each sees what those
- *  before it have done. No command may be guarded by a stream that another one of the batch writes.
+/** Decides and records all commands in the transaction that `client` has begun. Each sees the changes of the earlier
+ *  commands. No command may be guarded by a stream that another one of the batch writes.
  *  @returns an outcome for each, in order
- *  @throws VersionConflict also where what was known of a stream was out of date; it is forgotten then */
+ *  @throws VersionConflict also if a known stream was out of date; it is then forgotten */
 export async function executeBatch(
   client: pg.PoolClient,
   requests: readonly CommandRequest[],
@@ -106,14 +106,14 @@ export async function executeBatch(
   const bindings = requests.map(({ command }) => bindCommand(command));
   const written = new Map(bindings.map((binding) => [binding.streamId, binding]));
   const guards = bindings.flatMap((binding) => binding.guards);
-  // Twins of a command may write different streams: the second is to find the answer of the first.
+  // Duplicates of a command may write different streams: the second must find the answer of the first.
   const twins = requests.flatMap(({ context }) =>
     context.fingerprint === undefined ? [] : [`command-${context.commandId}`],
   );
   const db = readModelsOn(client);
   const batch = { client, db, requests, bindings, parts, commit, known };
   const histories = guards.length + twins.length > 0 ? undefined : known?.all(written.keys());
-  const ahead = histories && (await decidedAhead(batch, new BatchStreams(histories, written)));
+  const ahead = histories && (await decideOnKnown(batch, new BatchStreams(histories, written)));
   // Sent together and executed in order: the reads see what was committed before the locks.
   const locked = client.query(lockStreams, [[...written.keys(), ...guards, ...twins]]);
   if (ahead !== undefined) {
@@ -125,7 +125,7 @@ export async function executeBatch(
       throw error;
     }
   }
-  const asked = askedAhead(parts.decisionReads(db), guards);
+  const asked = prefetchReads(parts.decisionReads(db), guards);
   const [, answers, read] = await together([
     locked,
     findAnswers(
@@ -141,7 +141,7 @@ export async function executeBatch(
 
 type Deciding = Pick<Recording, 'requests' | 'bindings' | 'parts'>;
 
-/** In order: each sees what those before it have done. */
+/** Decides in order: each command sees the changes of the earlier ones. */
 async function decideAll(
   { requests, bindings, parts }: Deciding,
   streams: BatchStreams,
@@ -171,7 +171,7 @@ async function decideAll(
 
 /** Decides on the known histories. `undefined` if they are not enough: a command needs a read, or records nothing, so
  *  that no append confirms the known version. */
-async function decidedAhead(
+async function decideOnKnown(
   batch: Deciding,
   streams: BatchStreams,
 ): Promise<Pick<Recording, 'streams' | 'verdicts'> | undefined> {
@@ -180,7 +180,7 @@ async function decidedAhead(
     const isRecorded = (one: Verdict) => one.kind === 'accepted' && one.place.count > 0;
     return verdicts.every(isRecorded) ? { streams, verdicts } : undefined;
   } catch (error) {
-    if (error instanceof NotAsked) return undefined;
+    if (error instanceof UnexpectedRead) return undefined;
     throw error;
   }
 }
@@ -208,7 +208,7 @@ async function record(recording: Recording): Promise<readonly Outcome[]> {
   const appended = appendEvents(client, streams.appends(), recordedAt);
   const others = [
     ...(writes ?? []).map(({ text, values }) => client.query(text, [...values])),
-    ...storeOthers(recording, expected, recordedAt),
+    ...storeRelated(recording, expected, recordedAt),
   ];
   const isAll = writes !== undefined;
   const [recorded] = await together([appended, ...others, isAll ? commit(expected) : undefined]);
@@ -226,7 +226,7 @@ async function record(recording: Recording): Promise<readonly Outcome[]> {
 }
 
 /** Stores the other data of the batch: contents that the events name, answers and snapshots. */
-function storeOthers(
+function storeRelated(
   { client, requests, verdicts, streams }: Recording,
   events: readonly Recorded[],
   recordedAt: Date,
@@ -256,7 +256,7 @@ function readModelsOn(client: pg.PoolClient): ReadModels {
   return queryBuilderOn<never>(client) as unknown as ReadModels;
 }
 
-/** What a command would be refused for now; decides without locks and records nothing. */
+/** Checks a command without locks, and records nothing. @returns the refusal, if any */
 export async function refusalOf(
   client: pg.PoolClient,
   command: Command,

@@ -95,8 +95,8 @@ export class CommandPipeline implements Commands {
     this.#busyLanes -= 1;
   }
 
-  /** Takes what can be decided together. A command waits for the next batch when a stream that guards
-   *  it is written in this one, when it is not its turn, or when its own twin is in it. */
+  /** Takes the commands that can be decided together. A command waits for the next batch if this batch writes a stream
+   *  that guards it, if it is not its turn, or if the batch contains its duplicate. */
   #takeBatch(): readonly Waiting[] {
     const batch: Waiting[] = [];
     const left: Waiting[] = [];
@@ -121,13 +121,13 @@ export class CommandPipeline implements Commands {
   async #commit(batch: readonly Waiting[]): Promise<void> {
     try {
       await this.#attempt(batch).catch(async (error: unknown) => {
-        // What was known of a stream was out of date, and is forgotten now.
+        // A known stream was out of date, and is now forgotten.
         if (this.#parts.known === undefined || !isLostRace(error)) throw error;
         await this.#attempt(batch);
       });
     } catch (error) {
-      // One command may have failed them all: each is given a transaction of its own. Where the
-      // database is away, or may have committed, trying again is for the callers to decide.
+      // One command may have failed the whole batch, so each gets its own transaction. If the database is unavailable
+      // or may have committed, callers decide whether to retry.
       if (sqlState(error) === undefined && !isLostRace(error)) reject(batch, error);
       else await this.#commitAlone(batch, error);
     }

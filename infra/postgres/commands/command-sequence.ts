@@ -10,7 +10,7 @@ const maxBatch = 256;
 
 type Accepted = Extract<OutcomeOfAll, { kind: 'accepted' }>;
 
-/** Rolls back what was tried, and carries what it found out of the transaction. */
+/** Rolls back a dry run, and carries its results out of the transaction. */
 class Undone extends Error {
   readonly outcome: OutcomeOfAll;
 
@@ -20,7 +20,7 @@ class Undone extends Error {
   }
 }
 
-/** @param tryOnly everything is undone again */
+/** @param tryOnly rolls everything back */
 export async function executeSequence(
   pool: pg.Pool,
   requests: readonly CommandRequest[],

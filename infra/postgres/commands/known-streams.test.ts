@@ -1,4 +1,4 @@
-/** Commands that are decided on what a process knows of their streams. */
+/** Commands that are decided on cached streams. */
 import type { Command, Recorded } from '#domain/aggregates.ts';
 import type { StreamId } from '#domain/kernel/event.ts';
 import { startOfStore } from '#domain/kernel/event.ts';
@@ -45,7 +45,7 @@ beforeEach(async () => {
   );
 });
 
-/** A process that knows what it has seen, and how it came by its decisions. */
+/** A process with a cache of streams, and the number of its reads. */
 class Process {
   readonly streams = new KnownStreams();
   readonly commands: Commands;

@@ -8,10 +8,10 @@ const maxStreams = 256;
 const maxEvents = 16;
 
 export class KnownStreams {
-  /** The one that was kept last is last. */
+  /** In the order of use, the latest last. */
   readonly #histories = new Map<StreamId, History>();
 
-  /** All of the streams; `undefined` where one of them is not known. */
+  /** All of the streams; `undefined` if one of them is not cached. */
   all(streamIds: Iterable<StreamId>): ReadonlyMap<StreamId, History> | undefined {
     const found = new Map<StreamId, History>();
     for (const streamId of streamIds) {

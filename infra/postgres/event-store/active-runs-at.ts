@@ -1,5 +1,5 @@
-/** Which runs were queued or running at a moment, from the events alone: what happened since the last mark
- *  before it is added to what was active there. */
+/** Returns the runs that were queued or running at a point in time, from the events alone: the last mark before it,
+ *  plus the later events. */
 import type { StreamId } from '#domain/kernel/event.ts';
 import type { Queryable } from '../database.ts';
 import { boundsOf, type Moment } from './streams-at.ts';
@@ -67,10 +67,10 @@ async function markBefore(db: Queryable, moment: Moment): Promise<Mark> {
   return rows[0] ?? noMark;
 }
 
-/** Makes the marks that are due. Positions are handed out before their transactions commit, so those that
- *  are open are waited for, a call at a time.
- *  @param seen what the call before answered
- *  @returns up to which position marks can be made as soon as nothing is open that was open then */
+/** Creates the due marks. Positions are assigned before their transactions commit, so open transactions must end first,
+ *  which takes several calls.
+ *  @param seen the result of the previous call
+ *  @returns the position up to which marks can be created once the transactions open at that time have ended */
 export async function makeMarks(
   db: Queryable,
   seen: Horizon | undefined,

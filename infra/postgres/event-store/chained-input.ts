@@ -1,4 +1,4 @@
-/** What a run that has ended tells the runs that are chained to it. */
+/** The input that an ended run passes to its chained runs. */
 import type { RunId } from '#domain/kernel/ids.ts';
 import { webhookPayload } from '#domain/webhook/payload.ts';
 import type { Queryable } from '../database.ts';
@@ -9,7 +9,7 @@ const read = `SELECT run_id, script_id, script_name, script_version, status, fai
   FROM runs LEFT JOIN run_reports report USING (run_id) WHERE run_id = $1`;
 
 /** Keeps it as a payload, JSON like what webhooks are called with. @returns its SHA-256 */
-export async function handOver(db: Queryable, runId: RunId): Promise<string> {
+export async function storeChainedInput(db: Queryable, runId: RunId): Promise<string> {
   const { rows } = await db.query<{ output: string | null }>(read, [runId]);
   const [run] = rows;
   if (run === undefined) throw new Error('a run that has ended is not in the read model');

@@ -31,23 +31,23 @@ export interface Changes {
   /** Where to continue; `undefined` if there was nothing. */
   readonly end: Position | undefined;
   readonly isMore: boolean;
-  /** There are events that cannot be read yet: an older transaction is open still. */
+  /** Whether some events cannot be read yet because an older transaction is open. */
   readonly isHeldBack: boolean;
 }
 
 export interface ChangedStream {
   readonly streamId: string;
-  /** A script has gone to another group. */
+  /** The script was moved to another group. */
   readonly regrouped: boolean;
 }
 
-/** The place that every reader of the store may have come to by now. */
+/** The position that every reader of the store may have reached. */
 export async function settledEnd(db: Queryable): Promise<Position> {
   const { rows } = await db.query<PlaceRow>(statements.settledEnd);
   return rows[0] === undefined ? startOfStore : placeOf(rows[0]);
 }
 
-/** What was recorded behind a place, at most `limit` events. */
+/** Returns the events after a position, at most `limit`. */
 export async function changesAfter(
   db: Queryable,
   after: Position,

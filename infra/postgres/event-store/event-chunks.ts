@@ -25,7 +25,7 @@ type PlaceRow = Pick<EventRow, 'transaction_id' | 'global_position'>;
 
 /** The next events of the store, whatever their type. */
 export interface Chunk {
-  /** Where a reader stands once it is done with them. */
+  /** The position of a reader after processing the chunk. */
   readonly end: Position;
   /** How many there are; less than was asked for at the end of the store. */
   readonly seen: number;
@@ -76,7 +76,7 @@ export async function newestPlace(db: Queryable): Promise<Position> {
   return row === undefined ? startOfStore : placeOf(row);
 }
 
-/** Place of an event; `undefined` where there is no such one. */
+/** The position of an event; `undefined` if it does not exist. */
 export async function placeOfEvent(db: Queryable, eventId: string): Promise<Position | undefined> {
   const { rows } = await db.query<PlaceRow>(statements.place, [eventId]);
   return rows[0] && placeOf(rows[0]);

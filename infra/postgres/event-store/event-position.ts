@@ -1,16 +1,16 @@
-/** Whether reads have come as far as a given event. */
+/** Whether readers have reached a given event. */
 import { isAfter, type Position } from '#domain/kernel/event.ts';
 import type { Queryable } from '../database.ts';
 import { readCheckpoint } from '../readers/checkpoints.ts';
 
 const statements = {
-  // What comes later than this statement has a transaction from the horizon on.
+  // Events that appear after this statement have a transaction id from the horizon on.
   issued: `SELECT is_called AND last_value >= $1 AS issued,
       pg_snapshot_xmin(pg_current_snapshot()) AS horizon
     FROM events_global_position_seq`,
   arrived: `SELECT EXISTS (SELECT FROM events
     WHERE transaction_id >= $1::xid8 AND global_position >= $2) AS arrived`,
-  // Only what the reader has yet to see is searched: next to nothing, unless it lags far behind.
+  // Searches only events that the reader has not read: few, unless it lags far behind.
   ahead: `SELECT transaction_id FROM events
     WHERE (transaction_id, global_position) > ($1::xid8, $2) AND global_position = $3`,
 };
@@ -49,7 +49,7 @@ export async function positionReached(db: Queryable, awaited: AwaitedPosition): 
   return true;
 }
 
-/** Asks again and again, over all conditions together no longer than is awaited. */
+/** Polls all conditions, together no longer than the timeout. */
 function patience({ patienceMs, gone }: AwaitedPosition) {
   const deadlineMs = performance.now() + patienceMs;
   return async (condition: () => Promise<boolean>): Promise<boolean> => {

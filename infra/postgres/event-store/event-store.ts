@@ -13,8 +13,8 @@ const statements = {
     $1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::text[], $6::bigint[], $7::uuid[],
     $8::text[], $9::integer[], $10::text[]::jsonb[], $11::text[]::jsonb[], $12)`,
   readStream: `SELECT * FROM events WHERE stream_id = $1 AND version >= $2 ORDER BY version`,
-  // The row comparison alone decides the order; the bound on transactions keeps out whatever an
-  // earlier, still open transaction could put before it.
+  // The row comparison alone decides the order. The bound on transactions excludes events before which an open
+  // transaction could still add some.
   readAll: `SELECT * FROM events
     WHERE (transaction_id, global_position) > ($1::xid8, $2)
       AND transaction_id < pg_snapshot_xmin(pg_current_snapshot())
@@ -29,7 +29,7 @@ const statements = {
 const versionConflict = 'OR409';
 const uniqueViolation = '23505';
 
-/** A row of `events`, as the driver gives it. */
+/** A row of `events`, as returned by the driver. */
 export interface EventRow {
   global_position: number;
   transaction_id: string;
@@ -53,7 +53,7 @@ export class PostgresEventStore implements EventStore {
   }
 
   append(streams: readonly StreamAppend[]): Promise<readonly RecordedEvent[]> {
-    // One statement is a transaction of its own.
+    // One statement is its own transaction.
     return appendEvents(this.#pool, streams, this.#clock.now());
   }
 
@@ -108,7 +108,7 @@ export function appendEvents(
   );
 }
 
-/** Where an event came to stand. */
+/** The position of a recorded event. */
 interface PlaceRow {
   readonly stream: string;
   readonly at_version: number;
@@ -172,7 +172,7 @@ export interface TypesRead {
   readonly unsettled: boolean;
 }
 
-/** `readAll`, of some types alone. */
+/** Like `readAll`, for some types only. */
 export async function readTypes(
   db: Queryable,
   after: Position,

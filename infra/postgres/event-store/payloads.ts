@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { together } from '#projections/projection.ts';
 import type { Queryable } from '../database.ts';
 
-// What is to keep a payload has to be asked here and in `sweep`.
+// Every reference that keeps a payload must be checked here and in `sweep`.
 const ofAnotherScript = `(
   EXISTS (SELECT FROM runs r WHERE r.params_sha256 = payloads.sha256 AND r.script_id <> $2)
   OR EXISTS (SELECT FROM runs r
@@ -15,7 +15,7 @@ const ofAnotherScript = `(
     WHERE c.params_sha256 = payloads.sha256 AND NOT c.deleted AND c.target_script_id <> $2))`;
 
 const statements = {
-  // What was wanted within a minute is not written again: nothing is removed that soon.
+  // A payload that was requested within a minute is not written again: it cannot be removed that soon.
   put: `INSERT INTO payloads (sha256, content) SELECT $1, $2
     WHERE NOT EXISTS (SELECT FROM payloads
       WHERE sha256 = $1 AND wanted_at > now() - interval '1 minute')
@@ -42,12 +42,12 @@ const statements = {
     WHERE sha256 = ANY($1) AND NOT ${ofAnotherScript}) AS some`,
 };
 
-/** What content is named by: its SHA-256 in lower-case hex. */
+/** The name of a content: its SHA-256 in lower-case hex. */
 export function payloadName(content: Uint8Array): string {
   return createHash('sha256').update(content).digest('hex');
 }
 
-/** Keeps `content`; the same content again is kept once. @returns its name */
+/** Stores `content`; identical content is stored once. @returns its name */
 export async function putPayload(db: Queryable, content: Uint8Array): Promise<string> {
   const sha256 = payloadName(content);
   await db.query(statements.put, [sha256, content]);
@@ -68,14 +68,14 @@ export async function putPayloads(
   );
 }
 
-/** The content of a hash; `undefined` when it was never kept or has been removed. */
+/** The content of a hash; `undefined` if it was never stored or has been removed. */
 export async function getPayload(db: Queryable, sha256: string): Promise<Buffer | undefined> {
   const { rows } = await db.query<{ content: Buffer }>(statements.get, [sha256]);
   return rows[0]?.content;
 }
 
-/** Keeps what is there for some minutes at least, for a run that is about to be queued.
- *  @returns false when it has been removed */
+/** Protects an existing payload from removal for at least some minutes, for a run that is about to be queued.
+ *  @returns false if it has been removed */
 export async function keepPayload(db: Queryable, sha256: string): Promise<boolean> {
   return (await db.query(statements.keep, [sha256])).rowCount === 1;
 }

@@ -1,4 +1,4 @@
-/** For a restore: puts copied events into the order of this server. */
+/** For a restore: moves copied events into the order of this server. */
 import type { Queryable } from '../database.ts';
 
 const statements = [

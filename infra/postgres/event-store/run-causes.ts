@@ -1,4 +1,4 @@
-/** What a run followed from, and what followed from it. */
+/** The causes and the consequences of a run. */
 import type { RecordedEvent } from '#domain/kernel/event.ts';
 import type { Queryable } from '../database.ts';
 import { readStream } from './event-store.ts';

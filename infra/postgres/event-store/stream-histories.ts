@@ -4,8 +4,8 @@ import { noHistory, type History, type Snapshot } from '#domain/snapshots.ts';
 import type { Queryable } from '../database.ts';
 import { recorded, type EventRow } from './event-store.ts';
 
-// The event of the snapshot comes with it. One statement, so that nothing comes between the two; the order
-// within keeps the planner on the keys, however many events it thinks there are.
+// Reads the event of the snapshot with it, in one statement, so that both are consistent. The inner order keeps the
+// planner on the keys, regardless of its row estimates.
 const read = (wanted: string, until: string) => `
     SELECT e.*, wanted.format, CASE WHEN e.version = s.version THEN s.state END AS state,
       CASE WHEN e.version = s.version THEN s.size END AS size
@@ -52,8 +52,8 @@ type Row = EventRow & {
   readonly size: number | null;
 };
 
-/** Several streams, each named once; one that does not exist is not in the answer.
- *  @param until version of the last event that is wanted */
+/** Reads several streams, each named once; a missing stream is not in the result.
+ *  @param until version of the last event to read */
 export async function readHistories(
   db: Queryable,
   wanted: readonly Wanted[],

@@ -31,14 +31,14 @@ const statements = {
       FROM search WHERE step > 0)
     SELECT version FROM search WHERE step = 0) AS version
     FROM unnest($1::text[]) AS streams (stream_id)`,
-  // The ids of one type differ in their digits alone, so that any collation keeps them together.
+  // The ids of one type differ only in their digits, so that any collation keeps them together.
   streamsAt: `SELECT s.stream_id FROM streams s
     WHERE s.stream_id > $1 AND s.stream_id <= $2 AND s.stream_type = $3 AND EXISTS (
       SELECT FROM events e WHERE e.stream_id = s.stream_id AND e.version = 1
         AND e.global_position <= coalesce($4::bigint, e.global_position)
         AND e.recorded_at <= coalesce($5::timestamptz, e.recorded_at))
     ORDER BY s.stream_id LIMIT $6`,
-  // What counts as a change of the script says of which version it is from then on.
+  // Events that change the script contain its new version.
   beforeVersion: `SELECT min(version) - 1 AS version FROM events
     WHERE stream_id = $1 AND (data ->> 'version')::int > $2`,
   firsts: `SELECT * FROM events WHERE stream_id = ANY($1::text[]) AND version = 1`,
@@ -122,7 +122,7 @@ export async function streamVersionOf(
   return rows[0]?.version ?? undefined;
 }
 
-/** The event that each of these streams began with. */
+/** The first event of each of these streams. */
 export async function firstEvents(
   db: Queryable,
   streamIds: readonly StreamId[],
@@ -148,7 +148,7 @@ export function boundsOf(moment: Moment): readonly [number | null, Date | null] 
   return moment.kind === 'position' ? [moment.position, null] : [null, moment.time];
 }
 
-/** Single events of a stream by their versions; those that it has. */
+/** Single events of a stream by their versions; missing ones are omitted. */
 export async function readVersions(
   db: Queryable,
   streamId: StreamId,

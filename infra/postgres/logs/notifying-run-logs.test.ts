@@ -56,7 +56,7 @@ const messageOf = ({ runId, firstSeq, lastSeq, itemsJson: items }: LogChunk) => 
   items,
 });
 
-/** Notifications come in the order of their commits. */
+/** Notifications arrive in the order of their commits. */
 async function untilHeard(): Promise<void> {
   const last = new Promise((resolve) => bus.subscribe('queue', resolve));
   bus.publish({ topic: 'queue' });

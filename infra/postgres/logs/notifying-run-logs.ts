@@ -1,18 +1,18 @@
-/** Run logs that publish what they store. Where the bus is Postgres, the rows and the message go in one write:
- *  followers hear of the rows before their writer does. */
+/** Run logs that publish stored lines. If the bus is Postgres, rows and message are sent in one write: followers
+ *  receive the rows before the writer gets its response. */
 import type { Bus, BusMessage } from '#domain/ports/bus.ts';
 import type { LogChunk, RunLogs } from '#domain/ports/run-logs.ts';
 import type { Write } from '#projections/projection.ts';
 import type pg from 'pg';
 import { PostgresRunLogs } from './run-logs.ts';
 
-/** What publishes messages as a statement, where a query finds a row; `undefined` where that is not possible now. */
+/** Returns a statement that publishes messages if a query finds a row; `undefined` if that is not possible now. */
 export type StatementFor = (messages: readonly BusMessage[], proof?: Write) => Write | undefined;
 
 export interface NotifyingRunLogsOptions {
   readonly pool: pg.Pool;
   readonly bus: Pick<Bus, 'publish'>;
-  /** Absent where the bus has nothing to do with the database. */
+  /** Absent if the bus does not use the database. */
   readonly statementFor: StatementFor | undefined;
 }
 
@@ -41,7 +41,7 @@ export class NotifyingRunLogs implements Pick<RunLogs, 'append' | 'removeChunks'
     try {
       const stored = new PostgresRunLogs(client).append(chunks);
       const told = client.query(statement.text, [...statement.values]);
-      // Says nothing about what is stored.
+      // A failure here does not affect the stored lines.
       told.catch(() => undefined);
       await stored;
       told.catch(() => bus.publish(...messages));

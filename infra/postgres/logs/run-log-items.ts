@@ -18,7 +18,7 @@ export function itemsOf(chunk: LogChunk): LogItem[] {
   ) as LogItem[];
 }
 
-/** The last line that an item stands for. */
+/** The last line that an item covers. */
 export function endOf(item: LogItem): number {
   return item.to_seq ?? item.seq;
 }

@@ -60,7 +60,7 @@ export async function saveError(
   await db.query(statements.error, [runId, error, fence]);
 }
 
-/** By run; those that said nothing are missing. */
+/** By run, without runs that reported nothing. */
 export async function readReports(
   db: Queryable,
   runIds: readonly string[],

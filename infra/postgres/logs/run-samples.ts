@@ -16,7 +16,7 @@ const statements = {
   read: `SELECT points FROM run_samples WHERE run_id = $1 ORDER BY place`,
 };
 
-/** A point as it is stored: its fields in their order. */
+/** A stored point: its fields in their order. */
 type StoredPoint = readonly [number, number, number, number, number];
 
 export class PostgresRunSamples implements RunSamples {

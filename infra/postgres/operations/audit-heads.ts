@@ -22,8 +22,8 @@ export async function newestEntry(db: Queryable): Promise<ChainHead | undefined>
   return (await db.query<{ audit_seq: number; hash: string }>(statements.newest, [])).rows[0];
 }
 
-/** Signs an entry of the chain, and keeps that; once for each entry and key.
- *  @returns the head that is kept */
+/** Signs an entry of the chain and stores the head, once for each entry and key.
+ *  @returns the stored head */
 export async function saveHead(
   db: Queryable,
   signer: HeadSigner,
@@ -38,7 +38,7 @@ export async function saveHead(
   return rows[0] ?? head;
 }
 
-/** Where a page of heads begins: behind that head, or at the newest. */
+/** The start of a page of heads: after that head, or at the newest. */
 export interface HeadPlace {
   readonly auditSeq: number;
   readonly keyId: string;
@@ -54,7 +54,7 @@ export async function listHeads(
   return (await db.query<SignedHead>(statements.list, values)).rows;
 }
 
-/** Those of the entries after number `from` up to number `to`. */
+/** The heads of the entries after number `from` up to number `to`. */
 export async function headsBetween(
   db: Queryable,
   from: number,

@@ -2,7 +2,7 @@
 import type { Queryable } from '../database.ts';
 
 const prefix = 'clock: ';
-/** Postgres cuts longer names, and replaces what is not ASCII. */
+/** Postgres truncates longer names, and replaces non-ASCII characters. */
 const maxLength = 63;
 
 /** The name of the session.
@@ -13,7 +13,7 @@ export function clockSession(process: string, host: string, difference: string):
   return `${prefix}${process}@${host.slice(0, maxLength - rest)} ${difference}`;
 }
 
-/** What is wrong, process by process: `scheduler@host 3600 s ahead of`. */
+/** The clock differences by process: `scheduler@host 3600 s ahead of`. */
 export async function wrongClocks(db: Queryable): Promise<readonly string[]> {
   const { rows } = await db.query<{ told: string }>(
     `SELECT DISTINCT substr(application_name, ${prefix.length + 1}) AS told FROM pg_stat_activity

@@ -1,4 +1,4 @@
-/** Who has read which notices. */
+/** Records which users have read which notices. */
 import type { GroupId, NoticeId, UserId } from '#domain/kernel/ids.ts';
 import type { Queryable } from '../database.ts';
 
@@ -14,7 +14,7 @@ export async function markRead(db: Queryable, reader: UserId, noticeId: NoticeId
   await db.query(statements.one, [reader, noticeId]);
 }
 
-/** Everything that is there for the reader now. @param groupIds `null` for all groups */
+/** All notices that the reader can see now. @param groupIds `null` for all groups */
 export async function markAllRead(
   db: Queryable,
   reader: UserId,

@@ -18,9 +18,9 @@ const statements = {
 };
 
 export interface QueueFigures {
-  /** Runs that a runtime may take. */
+  /** Runs that a runtime can claim. */
   readonly due: number;
-  /** For a slot of their script, or until later. */
+  /** Waiting for a slot of their script, or for a later time. */
   readonly waiting: number;
   readonly running: number;
   /** How long the oldest due run has been claimable; 0 if no run is due. */
@@ -41,7 +41,7 @@ export async function queueFigures(db: Queryable): Promise<QueueFigures> {
 const none = { due: 0, waiting: 0, running: 0 };
 
 export interface StoreFigures {
-  /** Of the newest event. */
+  /** The position of the newest event. */
   readonly position: number;
   /** The whole database. */
   readonly sizeBytes: number;

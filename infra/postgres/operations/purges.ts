@@ -3,7 +3,7 @@ import type { Queryable } from '../database.ts';
 
 const statements = {
   time: 'SELECT clock_timestamp()::text AS time',
-  // What still runs may still write.
+  // A running script may still write data.
   due: `SELECT script_id FROM scripts s WHERE purge = 'started'
     AND NOT EXISTS (SELECT FROM run_queue q WHERE q.script_id = s.script_id)
     ORDER BY script_id LIMIT $1`,
@@ -21,13 +21,13 @@ const statements = {
 export interface RunToPurge {
   readonly run_id: string;
   readonly finished_at: Date;
-  /** Hashes of its parameters and of what it was triggered with. */
+  /** Hashes of its parameters and trigger payloads. */
   readonly payloads: readonly string[];
 }
 
 const beforeAll = '00000000-0000-0000-0000-000000000000';
 
-/** The present time of the database, to the microsecond. */
+/** The current time of the database, to the microsecond. */
 export async function databaseTime(db: Queryable): Promise<string> {
   const { rows } = await db.query<{ time: string }>(statements.time);
   return rows[0]?.time ?? '';
@@ -39,7 +39,7 @@ export async function scriptsToPurge(db: Queryable, limit: number): Promise<read
   return rows.map((row) => row.script_id);
 }
 
-/** All runs of a script, by their ids, so many at a time. */
+/** The runs of a script by id, in pages. */
 export async function* runsOfScript(
   db: Queryable,
   scriptId: string,

@@ -6,7 +6,7 @@ import { removedLines, type RemovedBy } from '#domain/ports/run-logs.ts';
 import type { RemovableKind } from '#domain/system/retention.ts';
 import type { Queryable } from '../database.ts';
 
-/** What is removed run by run. */
+/** Kinds of data that are removed run by run. */
 export const kindsOfRun = [
   'logs',
   'samples',
@@ -24,12 +24,12 @@ export interface PassedRun {
   readonly finished_at: Date | null;
 }
 
-/** How far the removal of one kind has come. */
+/** The progress of the removal of one kind. */
 export interface Progress {
   readonly kind: KindOfRun;
   /** Everything of the kind has been removed for every run up to this one, in the order of ids. */
   readonly run_id: string;
-  /** But for these, of those that were asked about. */
+  /** Except these, among the requested runs. */
   readonly later: readonly string[];
 }
 
@@ -102,7 +102,7 @@ export async function dueRuns(
   return rows;
 }
 
-/** Remembers that nothing of the kind is left of such runs. */
+/** Records that such runs have no data of the kind left. */
 export async function settle(
   db: Queryable,
   kind: KindOfRun,
@@ -111,7 +111,7 @@ export async function settle(
   await db.query(statements.done, [kind, runIds]);
 }
 
-/** How far each removal has come, with those of `runIds` that it has left out so far. */
+/** The progress of each removal, with those of `runIds` that it has skipped so far. */
 export async function readProgress(
   db: Queryable,
   runIds: readonly string[],
@@ -155,7 +155,7 @@ export async function removeSamples(
   await removeRows(db, statements.samples, ids, signal);
 }
 
-/** Removes what runs said of themselves. */
+/** Removes the reports of runs. */
 export async function removeReports(db: Queryable, runs: readonly EndedRun[]): Promise<void> {
   await db.query(statements.reports, [runs.map((run) => run.run_id)]);
 }

@@ -1,4 +1,4 @@
-/** What is no longer kept of runs. */
+/** The removed data of runs. */
 import type { RemovableKind } from '#domain/system/retention.ts';
 import type { Queryable } from '../database.ts';
 import { kindsOfRun, readProgress } from './removals.ts';
@@ -17,7 +17,7 @@ export async function readRemoved(
   db: Queryable,
   runs: readonly Run[],
 ): Promise<(run: Run) => readonly RemovableKind[]> {
-  // Whatever belongs to a run that has not ended is there.
+  // All data of an active run exists.
   if (runs.every((run) => run.finished_at === null)) return () => [];
   const runIds = runs.map((run) => run.run_id);
   const scriptIds = [...new Set(runs.map((run) => run.script_id))];

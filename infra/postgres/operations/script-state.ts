@@ -1,8 +1,8 @@
-/** What a script keeps from run to run: small JSON values by key. */
+/** The state of a script across runs: small JSON values by key. */
 import type { Queryable } from '../database.ts';
 
 export const maxStateKeys = 1_000;
-/** Of all values of one script. */
+/** The limit for all values of one script. */
 export const maxStateBytes = 10 * 1024 * 1024;
 
 const statements = {
@@ -27,7 +27,7 @@ export async function getState(
 }
 
 /** @param value JSON text
- *  @returns false when the script keeps too much already */
+ *  @returns false if the state of the script would be too large */
 export async function setState(
   db: Queryable,
   scriptId: string,
@@ -48,7 +48,7 @@ export async function removeState(db: Queryable, scriptId: string, key: string):
   await db.query(statements.remove, [scriptId, key]);
 }
 
-/** Removes everything that a script keeps. */
+/** Removes the complete state of a script. */
 export async function removeAllState(db: Queryable, scriptId: string): Promise<void> {
   await db.query(statements.removeAll, [scriptId]);
 }

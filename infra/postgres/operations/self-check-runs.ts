@@ -16,7 +16,7 @@ const statements = {
 export interface SelfCheckRun {
   readonly status: 'queued' | 'running' | 'success' | 'failed' | 'stopped';
   readonly failure_reason: string | null;
-  /** JSON text; null before the run has put anything out. */
+  /** JSON text; null before the run has returned an output. */
   readonly output: string | null;
   readonly queued_at: Date;
 }

@@ -4,19 +4,19 @@ import type { WebhookId } from '#domain/kernel/ids.ts';
 import type { Queryable } from '../database.ts';
 
 export interface Delivery {
-  /** That of its run, where it made one. */
+  /** The id of its run, if it queued one. */
   readonly delivery_id: string;
   readonly time: Date;
   readonly status: number;
   /** Why it was refused. */
   readonly code: string | null;
-  /** The run that it made, or that an earlier call made, of which it is a repetition. */
+  /** The run that it queued, or the run of an earlier call that it repeats. */
   readonly run_id: string | null;
   readonly ip: string | null;
   readonly size_bytes: number | null;
   readonly count: number;
   readonly redelivery_of: string | null;
-  /** What it was called with is there still. */
+  /** Whether its content is still stored. */
   readonly kept: boolean;
 }
 
@@ -60,7 +60,7 @@ export interface DeliveredContent {
   readonly size_bytes: number | null;
 }
 
-/** `undefined` where the webhook had no such delivery. */
+/** `undefined` if the webhook has no such delivery. */
 export async function findDelivered(
   db: Queryable,
   webhookId: WebhookId,

@@ -28,20 +28,20 @@ export interface Miss {
   readonly webhookId: string;
   /** Why it was refused; `null` for a repetition of the call that made `runId`. */
   readonly code: string | null;
-  /** Of the answer. */
+  /** Of the response. */
   readonly status: number;
   readonly runId: string | null;
   readonly ip: string;
   /** Of the part of the body that was read. */
   readonly sizeBytes: number | null;
-  /** Headers and body, where it may be delivered again. */
+  /** Headers and body, if it can be delivered again. */
   readonly payload?: Uint8Array;
 }
 
 export interface StoredMiss extends Miss {
   readonly deliveryId: string;
   readonly at: Date;
-  /** How many calls it stands for. */
+  /** The number of calls that it represents. */
   readonly count: number;
 }
 

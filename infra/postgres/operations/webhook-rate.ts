@@ -1,4 +1,4 @@
-/** How often webhooks may still be called: a bucket for each, shared by all backends. */
+/** The rate limit of webhooks: a token bucket for each, shared by all backends. */
 import { webhookBurst } from '#domain/webhook/webhook.ts';
 import type { Queryable } from '../database.ts';
 

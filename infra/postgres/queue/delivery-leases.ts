@@ -2,7 +2,7 @@
 import type { Queryable } from '../database.ts';
 
 const statements = {
-  // Few of each channel, so that one that hangs holds up no other. A lease ends with its attempt.
+  // Few per channel, so that a hanging channel does not block others. A lease ends with its attempt.
   claim: `WITH due AS (
       SELECT d.delivery_id FROM notification_channels c CROSS JOIN LATERAL (
         SELECT delivery_id FROM deliveries d
@@ -20,7 +20,7 @@ const statements = {
 export interface DueDelivery<Content> {
   readonly delivery_id: string;
   readonly channel_id: string;
-  /** Those that were recorded. */
+  /** Recorded attempts. */
   readonly attempts: number;
   readonly told: Content;
 }

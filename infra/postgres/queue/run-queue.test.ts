@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => platform.close());
 
-// Each test has its own runs, and a queue of these alone.
+// Each test has its own runs, and a queue of these only.
 let first = 0;
 beforeEach(async () => {
   first += 100;
@@ -40,7 +40,7 @@ async function claimed(owner: string, limit = 100): Promise<readonly RunId[]> {
   return (await queue.claim(owner, limit, 60)).map((one) => one.runId);
 }
 
-/** Makes the leases of runs end a moment ago. */
+/** Makes the leases of runs expire. */
 async function expire(...ids: readonly RunId[]): Promise<void> {
   await platform.pool.query(
     `UPDATE run_queue SET lease_until = now() - interval '1 millisecond'

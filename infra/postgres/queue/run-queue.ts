@@ -15,9 +15,9 @@ import type { KnownStreams } from '../commands/known-streams.ts';
 import type { Queryable } from '../database.ts';
 import { recorded, type EventRow } from '../event-store/event-store.ts';
 
-/** The commit does not wait for the disk: a lease that a crash takes back has let nothing go, as the start that does
- *  is behind it in the database's log. Not so a renewal, which a process lives by.
- *  @param among narrows the runs of `run_queue` further */
+/** The commit does not wait for the disk: if a crash reverts a lease, no run has started, since the start is later in
+ *  the database's log. A renewal waits, because a running process depends on it.
+ *  @param among restricts the runs of `run_queue` further */
 const claim = (among: string): string => `WITH next AS (
       SELECT run_id FROM run_queue
       WHERE fence IS NULL AND NOT waiting
@@ -70,7 +70,7 @@ const statements = {
     ORDER BY expires_at, run_id LIMIT $1`,
 };
 
-/** The event by which a run was queued, and what else a runtime must know. */
+/** The event by which a run was queued, and the other data that a runtime needs. */
 interface ClaimRow extends EventRow {
   readonly script_id: string;
   /** The version that the queue has seen. */

@@ -36,7 +36,7 @@ export interface RuntimeReport {
   readonly labels: readonly string[];
 }
 
-/** Says that a runtime is alive. */
+/** Records that a runtime is alive. */
 export async function reportRuntime(db: Queryable, report: RuntimeReport): Promise<void> {
   const { runtime_id: id, started_at: startedAt, slots, running, layers, python, labels } = report;
   await db.query(statements.report, [
@@ -50,17 +50,17 @@ export async function reportRuntime(db: Queryable, report: RuntimeReport): Promi
   ]);
 }
 
-/** Says that a runtime has ended. */
+/** Records that a runtime has ended. */
 export async function removeRuntime(db: Queryable, runtimeId: string): Promise<void> {
   await db.query(statements.leave, [runtimeId]);
 }
 
-/** Says that a runtime keeps nothing of scripts that were purged before that time of the database. */
+/** Records that a runtime holds no data of scripts that were purged before that database time. */
 export async function recordRemoval(db: Queryable, runtimeId: string, time: string): Promise<void> {
   await db.query(statements.removal, [runtimeId, time]);
 }
 
-/** Whether no living runtime keeps anything of scripts that were purged before that time of the database. */
+/** Whether no live runtime holds data of scripts that were purged before that database time. */
 export async function areRemovedSince(db: Queryable, time: string): Promise<boolean> {
   return (await db.query(statements.behind, [time])).rows.length === 0;
 }

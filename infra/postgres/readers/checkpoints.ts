@@ -1,4 +1,4 @@
-/** How far each reader of the store has come. */
+/** The checkpoints of the readers of the store. */
 import { startOfStore, type Position } from '#domain/kernel/event.ts';
 import type { Queryable } from '../database.ts';
 
@@ -35,7 +35,7 @@ interface CheckpointRow {
 /** A reader of the store, identified by its name. */
 export interface Reader {
   readonly name: string;
-  /** Of what it keeps. Default: 1. */
+  /** The version of its rows. Default: 1. */
   readonly version?: number;
 }
 
@@ -81,7 +81,7 @@ export async function readCheckpoints(
   return new Map(rows.map((row) => [row.name, positionOf(row)]));
 }
 
-/** Moves the places of readers. @returns the names of those that were still at `from` */
+/** Moves the checkpoints of readers. @returns the names of those that were still at `from` */
 export async function moveCheckpoints(
   db: Queryable,
   names: readonly string[],
@@ -108,7 +108,7 @@ export async function setCheckpoint(
   await db.query(statements.set, [name, version, transactionId.toString(), globalPosition]);
 }
 
-/** Makes the place of a new reader, where it has none. */
+/** Creates the checkpoint of a new reader, unless it exists. */
 export async function makeCheckpoint(
   db: Queryable,
   name: string,
@@ -118,7 +118,7 @@ export async function makeCheckpoint(
   await db.query(statements.make, [name, version, transactionId.toString(), globalPosition]);
 }
 
-/** Forgets a reader that there is no more. */
+/** Removes the checkpoint of a former reader. */
 export async function removeCheckpoint(db: Queryable, name: string): Promise<void> {
   await db.query(statements.remove, [name]);
 }

@@ -1,4 +1,4 @@
-/** Hands the events on to the feed, in the order of the store. */
+/** Publishes the events to the feed, in the order of the store. */
 import type { Position } from '#domain/kernel/event.ts';
 import type { EventFeed } from '#domain/ports/event-feed.ts';
 import type { Queryable } from '../database.ts';
@@ -6,7 +6,7 @@ import { newestPlace, placeOfEvent } from '../event-store/event-chunks.ts';
 import { readAll } from '../event-store/event-store.ts';
 import { makeCheckpoint, readCheckpoint, removeCheckpoint, setCheckpoint } from './checkpoints.ts';
 
-/** Of its checkpoint. */
+/** The name of its checkpoint. */
 export const feederName = 'event feed';
 const version = 1;
 const chunkSize = 200;
@@ -20,7 +20,7 @@ export class Feeder {
     this.#feed = feed;
   }
 
-  /** A feed that is new begins with what is recorded from now on. */
+  /** A new feed begins with events that are recorded from now on. */
   static async open(db: Queryable, feed: EventFeed): Promise<Feeder> {
     await makeCheckpoint(db, feederName, version, await newestPlace(db));
     return new Feeder(db, feed);
@@ -47,7 +47,7 @@ export class Feeder {
   }
 }
 
-/** Where there is no feed, nothing lags behind; one that comes later is new. */
+/** Without a feed there is no lag; a feed that is added later is new. */
 export async function forgetFeeder(db: Queryable): Promise<void> {
   await removeCheckpoint(db, feederName);
 }

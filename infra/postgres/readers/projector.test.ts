@@ -26,7 +26,7 @@ function projector(projection: Projection = auditProjection): Projector {
   return new Projector(platform.pool, [projection]);
 }
 
-/** Runs a projector over all there is. */
+/** Runs a projector over all events. */
 async function catchUp(projection?: Projection): Promise<number> {
   await eventsVisible(platform.pool);
   return await projector(projection).runOnce(signal);

@@ -1,5 +1,5 @@
-/** Applies events to the asynchronous projections, behind the append. Those that have come as far as each other
- *  move together, in one transaction. */
+/** Applies events to the asynchronous projections, after the append. Projections at the same position advance together,
+ *  in one transaction. */
 import type { Recorded } from '#domain/aggregates.ts';
 import type { Position, RecordedEvent } from '#domain/kernel/event.ts';
 import {
@@ -17,7 +17,7 @@ import { readOn, type AtPlace, type Step } from './store-readers.ts';
 
 const chunkSize = 1_000;
 
-/** Its events are there only where a projection has to see them. */
+/** The events are loaded only if a projection needs them. */
 type NextEvents = Chunk & { readonly events?: readonly RecordedEvent[] };
 
 const nothing: Step = { seen: 0, isMore: false };
@@ -40,7 +40,7 @@ export class Projector {
     );
   }
 
-  /** Where one fails, each goes alone: the others pass it. */
+  /** If one projection fails, each advances alone, so that the others continue. */
   async #pass(those: AtPlace<Projection>, failed: Map<Projection, unknown>): Promise<Step> {
     const { after, readers } = those;
     try {
@@ -60,7 +60,7 @@ export class Projector {
     };
   }
 
-  /** Set-based projections find for themselves what they need: those events never leave the database. */
+  /** Set-based projections read the events themselves, so these events never leave the database. */
   async #read(after: Position, those: readonly Projection[]): Promise<NextEvents | undefined> {
     const types = new Set(those.flatMap((one) => (isSetBased(one) ? [] : one.handles)));
     return types.size === 0
@@ -68,7 +68,7 @@ export class Projector {
       : await readChunk(this.#pool, after, [...types], chunkSize);
   }
 
-  /** Rows and places move together or not at all; the lock of a place makes one writer. */
+  /** Rows and checkpoints change together or not at all; the lock of a checkpoint ensures a single writer. */
   async #apply({ after, readers }: AtPlace<Projection>): Promise<Step> {
     const next = await this.#read(after, readers);
     if (next === undefined) return nothing;

@@ -14,7 +14,7 @@ import { systemIds } from '#infra/system/ids.ts';
 import { eventsVisible, openTestPlatform, type TestPlatform } from '#infra/testing/platform.ts';
 import { reactionReads } from '#projections/reaction-reads.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { handOver } from '../event-store/chained-input.ts';
+import { storeChainedInput } from '../event-store/chained-input.ts';
 import { listCheckpoints } from './checkpoints.ts';
 import { Reactor, type ReactorParts } from './reactor.ts';
 
@@ -41,7 +41,7 @@ function reactor(parts: Partial<ReactorParts> = {}): Reactor {
     pool,
     commands,
     ids: systemIds,
-    reads: reactionReads(platform.reads, (id) => handOver(pool, id)),
+    reads: reactionReads(platform.reads, (id) => storeChainedInput(pool, id)),
     reactions,
     ...parts,
   });
@@ -226,7 +226,7 @@ describe('a reaction that fails', () => {
     const behind = async () =>
       (await listCheckpoints(platform.pool)).filter(({ lag }) => lag > 0).map(({ name }) => name);
     expect(await behind()).toEqual(expect.arrayContaining(['failing']));
-    // It is behind them now, and is looked at before them.
+    // The reaction is now behind these events, but reads the state after them.
     await platform.accepted(enable);
     await expect(react({ reactions: [failing, ...reactions] })).rejects.toThrow('not today');
     expect(await behind()).toEqual(['failing']);

@@ -57,7 +57,7 @@ export class Reactor {
         for (const event of events) await this.#reactTo(reaction, event);
         done.set(reaction.name, events.length);
       } catch (error) {
-        // It alone stays where it is.
+        // Only this reaction stays at its checkpoint.
         failed.set(reaction, error);
       }
     }

@@ -17,9 +17,9 @@ const statements = {
 };
 
 export interface ReaderLag {
-  /** Of the checkpoint. */
+  /** The name of the checkpoint. */
   readonly name: string;
-  /** Events that it has yet to see, counted up to 10,000. */
+  /** Unread events, counted up to 10,000. */
   readonly events: number;
   /** Age of the oldest of them; 0 if there are none. */
   readonly seconds: number;

@@ -4,7 +4,7 @@ import { startOfStore, type Position } from '#domain/kernel/event.ts';
 import type { Queryable } from '../database.ts';
 import { isSamePlace, makeCheckpoint, readCheckpoints, type Reader } from './checkpoints.ts';
 
-/** Readers that have come as far as each other. */
+/** Readers at the same position. */
 export interface AtPlace<Some extends Reader> {
   readonly after: Position;
   readonly readers: readonly Some[];

@@ -1,4 +1,4 @@
-/** What a rebuilt table has otherwise than the one that it is to replace. */
+/** Compares a rebuilt table with the table that it will replace. */
 import type { Queryable } from '../database.ts';
 import { columnsOf, keyOf } from './shadow-tables.ts';
 

@@ -15,7 +15,7 @@ const statements = {
 /** The rows of one projection that this program cannot use. */
 export interface OutdatedRows {
   readonly projection: Projection;
-  /** Version of the rows; 0 where it has none though there are events. */
+  /** Version of the rows; 0 if it has none although there are events. */
   readonly recorded: number;
 }
 
@@ -60,7 +60,7 @@ export async function recordedVersions(db: Queryable): Promise<ReadonlyMap<strin
   return new Map(rows.map((row) => [row.name, row.version]));
 }
 
-/** Says of which version the rows are from now on. For the owner of the schema. */
+/** Records the version of the rows. For the owner of the schema. */
 export async function replaceVersion(db: Queryable, projection: Projection): Promise<void> {
   await db.query(statements.replace, [projection.name, projection.version]);
 }

@@ -19,7 +19,7 @@ import { rowsOf } from '#projections/testing/delivery.ts';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { inTransaction, openDatabase, type Database } from '../database.ts';
-import { handOver } from '../event-store/chained-input.ts';
+import { storeChainedInput } from '../event-store/chained-input.ts';
 import { Projector } from '../readers/projector.ts';
 import { Reactor } from '../readers/reactor.ts';
 import { outdatedRows, refuseOutdatedRows } from './projection-versions.ts';
@@ -86,7 +86,7 @@ test('a rebuild produces the same rows for any history', async () => {
     await project();
     const before = await rowsOf(platform.reads, all);
     for (const projection of all) await expectExact(projection);
-    // Steps in which streams are cut through.
+    // Step sizes that split streams.
     for (const projection of filled) await expectExact(projection, { chunkSize: 3 });
     expect(await rowsOf(platform.reads, all)).toEqual(before);
   });
@@ -212,7 +212,7 @@ test('a rebuild triggers no reactions', async () => {
     pool: platform.pool,
     commands: platform.commands,
     ids: systemIds,
-    reads: reactionReads(platform.reads, (id) => handOver(platform.pool, id)),
+    reads: reactionReads(platform.reads, (id) => storeChainedInput(platform.pool, id)),
     reactions: [
       {
         name: 'listening',

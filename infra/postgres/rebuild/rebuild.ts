@@ -19,13 +19,13 @@ import { replaceVersion } from './projection-versions.ts';
 import { makeShadow, switchToShadow } from './shadow-tables.ts';
 
 const batchSize = 2_000;
-/** Events of one set-based step. An open transaction holds up every reader of the store, so no step may
- *  take long. */
+/** The number of events per set-based step. An open transaction blocks every reader of the store, so no step may take
+ *  long. */
 const chunkSize = 20_000;
 /** While the switch waits for its locks, all other transactions wait behind it. */
 const lockPatienceMs = 500;
 const switchAttempts = 40;
-const losses: ReadonlySet<string | undefined> = new Set(['55P03', '40P01']); // no lock in time; a ring
+const losses: ReadonlySet<string | undefined> = new Set(['55P03', '40P01']); // lock timeout; deadlock
 
 export interface RebuildProgress {
   /** Global position of the last event that the new rows have seen, and of the newest. */
@@ -35,7 +35,7 @@ export interface RebuildProgress {
 
 export interface RebuildReport {
   readonly tables: readonly TableComparison[];
-  /** Events that the new rows had yet to see when they were compared: what differs may be theirs. */
+  /** Events that the new rows did not contain at the comparison, which may explain differences. */
   readonly behind: number;
 }
 
@@ -49,7 +49,7 @@ export interface RebuildOptions {
   readonly chunkSize?: number;
   /** Called after every step; the next step starts when it resolves. */
   readonly onProgress?: (progress: RebuildProgress) => void | Promise<void>;
-  /** Gives up between two steps. */
+  /** Aborts between two steps. */
   readonly signal?: AbortSignal;
 }
 
@@ -63,7 +63,7 @@ export async function rebuildProjection(options: RebuildOptions): Promise<Rebuil
   } finally {
     // The server may detect a lost connection late; the next rebuild must not wait for that.
     await client.query('SELECT pg_advisory_unlock_all()').catch(() => undefined);
-    client.release(true); // the connection has a search path of its own
+    client.release(true); // the connection has another search path
   }
 }
 

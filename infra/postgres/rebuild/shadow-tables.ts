@@ -28,8 +28,8 @@ const reads = {
     ORDER BY attnum`,
 };
 
-/** Makes an empty copy, whole: an index that was built at the end would hold a transaction open for as
- *  long as it takes, and with it every reader of the store. */
+/** Creates a complete empty copy with indexes: building an index at the end would keep a transaction open for its
+ *  duration, and block every reader of the store. */
 export async function makeShadow(db: Queryable, schema: string, table: string): Promise<void> {
   const copy = `${schema}.${table}`;
   await db.query(`CREATE TABLE ${copy} (LIKE public.${table} INCLUDING DEFAULTS INCLUDING CONSTRAINTS
@@ -43,8 +43,8 @@ export async function makeShadow(db: Queryable, schema: string, table: string): 
   }
 }
 
-/** Makes an empty copy for this session alone, which hides the table by its name: without the indexes that only
- *  make it quicker. */
+/** Creates an empty temporary copy, which hides the table by its name in this session, without indexes that only
+ *  improve speed. */
 export async function makeOwnCopy(db: Queryable, table: string): Promise<void> {
   await db.query(`CREATE TEMPORARY TABLE ${table} (LIKE public.${table} INCLUDING DEFAULTS
     INCLUDING CONSTRAINTS INCLUDING GENERATED)`);
@@ -121,7 +121,7 @@ async function grantAll(db: Queryable, name: string, grants: readonly Grant[]): 
   }
 }
 
-/** Names of the columns that tell rows apart. */
+/** Names of the columns that identify a row. */
 export async function keyOf(db: Queryable, table: string): Promise<readonly string[]> {
   return (await rowsOf<{ name: string }>(db, reads.key, table)).map((row) => row.name);
 }

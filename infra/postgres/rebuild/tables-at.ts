@@ -21,7 +21,7 @@ export interface TablesAt {
   /** Projections whose tables are built. Other tables have their current content. */
   readonly projections: readonly Projection[];
   readonly moment: Moment;
-  /** Types of streams, such as `run`, whose events leave nothing that is asked for. */
+  /** Types of streams, such as `run`, whose events do not affect the requested tables. */
   readonly without: readonly string[];
 }
 

@@ -1,14 +1,15 @@
-/** Queries of scripts may use what is listed, and nothing that came with an update of the server or the schema. */
+/** Restricts queries of scripts to the listed functions and relations, also after updates of the server or the
+ *  schema. */
 import { withConnection } from '../await-database.ts';
 import type { Queryable } from '../database.ts';
 
 const confine = `SELECT queries.confine()
   WHERE (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) AND EXISTS (SELECT FROM queries.gaps)`;
 
-/** Closes what has opened since the last time; to be called after each migration. Where the schema's owner is
- *  no superuser, nothing is done.
+/** Revokes access to objects that were added since the last call; called after each migration. Does nothing if the
+ *  schema's owner is not a superuser.
  *  @param adminUrl the address of the schema's owner
- *  @returns what queries can use beyond the list */
+ *  @returns the unlisted objects that queries can use */
 export async function confineQueries(adminUrl: string): Promise<readonly string[]> {
   return await withConnection(adminUrl, async (client) => {
     await client.query(confine);

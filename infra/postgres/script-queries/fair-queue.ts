@@ -1,6 +1,6 @@
 /** Shares a few places fairly: groups take turns, however much each of them has waiting. */
 
-/** Nothing was begun: the place did not come in time. */
+/** The work did not start: no place became free in time. */
 export class WaitedTooLong extends Error {
   override readonly name = 'WaitedTooLong';
 }
@@ -37,7 +37,7 @@ export class FairQueue {
     return this.#kept;
   }
 
-  /** Does the work when it is the group's turn. @throws WaitedTooLong */
+  /** Runs the work when it is the group's turn. @throws WaitedTooLong */
   async run<Result>(
     group: string,
     work: (keepPlace: KeepPlace) => Promise<Result>,
@@ -89,7 +89,7 @@ export class FairQueue {
   }
 
   #startNext(): void {
-    // One place stays free for the other groups, where there are several places.
+    // One place stays free for the other groups, if there are several places.
     const share = Math.max(1, this.#options.places - 1);
     while (this.#free > 0) {
       const next = this.#waiting.entries().find(([group]) => this.#activeOf(group) < share);

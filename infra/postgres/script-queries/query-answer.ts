@@ -7,7 +7,7 @@ const insufficientPrivilege = '42501';
 const queryCanceled = '57014';
 
 const statements = {
-  // An administrator's parameters are left alone where the database has not handed them over.
+  // Parameters of an administrator are not set unless the database grants the permission.
   limit: `SELECT set_config(name, value, false) FROM unnest($1::text[], $2::text[]) AS limits (name, value)
     WHERE name <> ALL ($3) OR has_parameter_privilege(name, 'SET')`,
   begin: `BEGIN READ ONLY`,
@@ -17,7 +17,7 @@ const statements = {
     FROM queries.run($1, $2, $3) WITH ORDINALITY AS answer (line, place)`,
 };
 
-/** Nothing of a query gets into the server's log: neither its text nor what messages quote of it. */
+/** Keeps queries out of the server's log: both their text and quotes of it in messages. */
 const handedOver = {
   log_min_messages: 'panic',
   log_min_error_statement: 'panic',
@@ -36,7 +36,7 @@ const limits = {
 export const queryOutcomes = ['answered', 'failed', 'timeout', 'busy', 'unavailable'] as const;
 export type QueryOutcome = (typeof queryOutcomes)[number];
 
-/** The query was not answered; the message says why. */
+/** The query failed; the message gives the reason. */
 export class QueryRefused extends Error {
   override readonly name = 'QueryRefused';
   readonly outcome: Exclude<QueryOutcome, 'answered'>;
@@ -49,7 +49,7 @@ export class QueryRefused extends Error {
 
 interface Answer {
   readonly line: string;
-  /** Names that several columns have; with the first row alone. */
+  /** Duplicate column names, checked in the first row only. */
   readonly repeated: readonly string[] | null;
 }
 

@@ -1,5 +1,5 @@
-/** Every function and every relation of the database, tried by a query of a script: as it is, and with the rights that
- *  Postgres gives to everyone, by which it is seen that the attacks are real. */
+/** Tries every function and every relation of the database in a query of a script: once restricted, and once with the
+ *  privileges of PUBLIC, which shows that the attacks are real. */
 import { withClient } from '#infra/testing/client.ts';
 import { createTestDatabase, type TestDatabase } from '#infra/testing/database.ts';
 import type pg from 'pg';
@@ -60,7 +60,7 @@ const everyRelation = `
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
   WHERE c.relkind IN ('r', 'v', 'm', 'f', 'p', 'S', 't') ORDER BY c.oid`;
 
-/** What stands for a polymorphic argument. */
+/** Example values for polymorphic arguments. */
 const examples: Readonly<Record<string, string>> = {
   '"any"': 'integer',
   anyelement: 'integer',
@@ -105,7 +105,7 @@ function readOf({ name, is_allowed: isAllowed }: RelationRow): Attempt {
 const insufficientPrivilege = '42501';
 type Outcome = 'denied' | 'answered' | 'failed';
 
-/** What the function that runs queries says to each, as the services call it. */
+/** The result of each query, as the services call the function that runs queries. */
 async function outcomesOf(all: readonly Attempt[]): Promise<ReadonlyMap<string, Outcome>> {
   return await withClient(database.serviceUrl, async (client) => {
     const outcomes = new Map<string, Outcome>();
@@ -128,7 +128,7 @@ async function outcomeOf(client: pg.Client, sql: string): Promise<Outcome> {
   }
 }
 
-/** The names of those that ended otherwise. */
+/** The names of queries with other outcomes. */
 function otherThan(outcomes: ReadonlyMap<string, Outcome>, ...expected: readonly Outcome[]) {
   return [...outcomes].filter(([, outcome]) => !expected.includes(outcome)).map(([name]) => name);
 }

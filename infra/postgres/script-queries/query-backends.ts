@@ -4,7 +4,7 @@ import type { Queryable } from '../database.ts';
 
 const pauseMs = 2_000;
 
-/** A backend's pid is used again; its start tells it apart. */
+/** Process ids of backends are reused; the start time distinguishes them. */
 export interface Backend {
   readonly backend_pid: number;
   readonly started: string;
@@ -21,7 +21,7 @@ export async function untilGone(
 ): Promise<void> {
   await database.query(end, [pid, started]).catch(() => undefined);
   while (!signal.aborted) {
-    // While the database is away, nothing is known of its backends.
+    // While the database is unavailable, the state of its backends is unknown.
     const { rowCount } = await database
       .query(isThere, [pid, started])
       .catch(() => ({ rowCount: 1 }));

@@ -4,7 +4,7 @@ import { AnsweringProcess } from '#infra/system/answering-process.ts';
 import type { Queryable } from '../database.ts';
 import { nameKinds, type QueryNames } from './query-syntax.ts';
 
-/** The names come with the first question to a process. */
+/** The first question to a process contains the names. */
 export interface QueryQuestion {
   readonly names?: QueryNames;
   readonly query: string;
@@ -17,7 +17,7 @@ export interface QueryAnswer {
 }
 
 export interface QueryChecker {
-  /** What is wrong with a query, as a phrase; `undefined` for nothing. */
+  /** The problem with a query, as a phrase; `undefined` if the query is valid. */
   problemOf(query: string): Promise<string | undefined>;
   /** Safe twice. */
   close(): Promise<void>;
@@ -27,7 +27,7 @@ const maxMemoryMb = 128;
 const patienceMs = 2_000;
 const program = fileURLToPath(new URL('query-parser.ts', import.meta.url));
 
-/** Asks a process of its own, one query at a time: a query may need more stack, time or memory than there is. */
+/** Asks a separate process, one query at a time: a query may exhaust stack, time or memory. */
 export class QueryCheck implements QueryChecker {
   readonly #platform: Queryable;
   readonly #parser = new AnsweringProcess({ program, maxMemoryMb, patienceMs });

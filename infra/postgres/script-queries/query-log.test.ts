@@ -23,7 +23,7 @@ beforeAll(async () => {
   const directory = fileURLToPath(new URL('../../../migrations', import.meta.url));
   await migrate(server.adminUrl, { directory });
   pool = new pg.Pool({ connectionString: server.serviceUrl });
-  pool.on('error', () => undefined); // the server ends it at its own end
+  pool.on('error', () => undefined); // ends with the server
   // As talkative as a server can be.
   await withClient(server.adminUrl, async (client) => {
     const database = 'ALTER DATABASE orchestrator SET';
@@ -53,7 +53,7 @@ afterAll(async () => {
 
 const log = () => readFileSync(join(folder, 'postgres', 'postgres.log'), 'utf8');
 
-/** What was logged before is in the file when this is. */
+/** Earlier log entries are in the file once this entry is. */
 async function untilLogged(): Promise<void> {
   const mark = `mark ${log().length}`;
   await withClient(server.adminUrl, (client) => client.query(`SELECT '${mark}'`));

@@ -1,5 +1,5 @@
-/** The nodes of PostgreSQL's syntax tree that a query of a script may have, each with its fields. What is not named
- *  here is refused, also where a later version of the grammar adds it. */
+/** The nodes of PostgreSQL's syntax tree that queries of scripts may use, with their fields. Other nodes are refused,
+ *  also those that a later version of the grammar adds. */
 
 /** By the kind of node: fields with plain values, with other nodes, and with a node of one kind that the tree
  *  does not name again. */
@@ -9,7 +9,7 @@ export interface NodeFields {
   readonly inline?: Readonly<Record<string, string>>;
 }
 
-/** Fields that only say where a node stands in the text. */
+/** Fields that only contain the position of a node in the text. */
 export const positionFields: ReadonlySet<string> = new Set([
   'location',
   'list_start',
@@ -94,7 +94,7 @@ export const allowedNodes: Readonly<Record<string, NodeFields>> = {
   },
 };
 
-/** What users call a construct that the list above has not. */
+/** User-facing names of constructs that are not in the list above. */
 export const constructNames: Readonly<Record<string, string>> = {
   RangeTableFunc: 'XMLTABLE',
   XmlExpr: 'XML',

@@ -23,13 +23,13 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Those that are not refused. */
+/** The accepted queries. */
 async function allowedOf(queries: readonly string[]): Promise<readonly string[]> {
   const problems = await Promise.all(queries.map((query) => check.problemOf(query)));
   return queries.filter((_query, index) => problems[index] === undefined);
 }
 
-/** Those that the database answers to the role of queries, which is confined. */
+/** The queries that the database accepts for the restricted role of queries. */
 async function answeredOf(queries: readonly string[]): Promise<readonly string[]> {
   return await withClient(database.serviceUrl, async (client) => {
     const answered: string[] = [];
@@ -127,7 +127,7 @@ test('exactly the listed types are allowed', async () => {
   const [listed, unlisted] = [quoted(true), quoted(false)];
   expect(unlisted.length).toBeGreaterThan(200);
   expect(await allowedOf(unlisted.flatMap(waysToName))).toEqual([]);
-  // A name like those of a column, which the views have.
+  // A type named like columns of the views.
   const fields = unlisted.filter((type) => type !== '"name"').flatMap(castFields);
   expect(await allowedOf(fields)).toEqual([]);
   const named = listed.flatMap(waysToName);

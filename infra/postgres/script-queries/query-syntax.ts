@@ -1,5 +1,5 @@
-/** Checks the syntax tree of a query against what is listed. The database's privileges bound functions and
- *  relations as well; they do not see the constructs and the types that the server executes without a function. */
+/** Checks the syntax tree of a query against the lists. The database's privileges restrict functions and relations as
+ *  well, but not the constructs and types that the server executes without a function. */
 import { allowedNodes, constructNames, positionFields } from './query-nodes.ts';
 
 /** Names that a query may use, each kind as `queries.syntax` has them. */
@@ -25,7 +25,7 @@ const timeFunctions = /^SVFOP_(CURRENT|LOCAL)_?(DATE|TIME|TIMESTAMP)(_N)?$|^SVFO
 /** A construct that is not listed. */
 export class NotAllowed extends Error {
   override readonly name = 'NotAllowed';
-  /** In bytes from the beginning of the query, where known. */
+  /** In bytes from the beginning of the query, if known. */
   readonly offset: number | undefined;
 
   constructor(message: string, offset?: number) {
@@ -36,14 +36,14 @@ export class NotAllowed extends Error {
 
 export const tooDeep = `the query is nested more than ${maxDepth} levels deep`;
 
-/** A tree as the parser gives it. */
+/** A tree as returned by the parser. */
 export interface SyntaxTree {
   readonly stmts?: readonly { readonly stmt?: unknown; readonly stmt_location?: number }[];
 }
 
 interface Place {
   readonly depth: number;
-  /** Of the nearest node that has one. */
+  /** The offset of the nearest node that has one. */
   readonly offset: number | undefined;
   /** Names of WITH that are in scope. */
   readonly ctes: ReadonlySet<string>;
@@ -111,7 +111,7 @@ export class QuerySyntax {
     }
   }
 
-  /** What is wrong with the names of a node. */
+  /** The problem with the names of a node. */
   #problemOf(kind: string, node: Node, ctes: ReadonlySet<string>): string | undefined {
     switch (kind) {
       case 'FuncCall':
@@ -213,7 +213,7 @@ function refusal(construct: string, offset: number | undefined): NotAllowed {
   return new NotAllowed(`${name} is not allowed`, offset);
 }
 
-/** Of the first position in a tree, which is no deeper than what was checked before it. */
+/** The first position in a tree whose depth has been checked before. */
 function firstOffset(value: unknown, depth = 0): number | undefined {
   if (typeof value !== 'object' || value === null || depth > maxDepth) return undefined;
   const { location } = value as { readonly location?: unknown };

@@ -1,4 +1,4 @@
-/** Queries of scripts see what their group holds, change nothing, and end. */
+/** Queries of scripts see only the data of their group, change nothing, and end. */
 import { groupId, runId, scheduleId, scriptId } from '#domain/testing/ids.ts';
 import { createGroup, createSchedule, createScript, runScript } from '#domain/testing/samples.ts';
 import { withClient } from '#infra/testing/client.ts';
@@ -11,7 +11,7 @@ import { ScriptQueries, type ScriptQueriesOptions } from './script-queries.ts';
 
 let platform: TestPlatform;
 let queries: ScriptQueries;
-/** With the layer of the database alone. */
+/** With the protection of the database only. */
 let unchecked: ScriptQueries;
 beforeAll(async () => {
   platform = await openTestPlatform();
@@ -63,7 +63,7 @@ function queriesWith(changes: Partial<ScriptQueriesOptions>): ScriptQueries {
 const endless =
   'SELECT count(*) FROM generate_series(1, 100000) a, generate_series(1, 100000) b WHERE a < -b';
 
-/** Some seconds in a library that does not look at signals. */
+/** Takes some seconds in a library that does not check for signals. */
 const uninterruptible = `SELECT a FROM xmltable('/*' PASSING xmlparse(document '<r>' || repeat('<a/>', 700) || '</r>')
   COLUMNS a text PATH 'count(//a[count(//a[count(//a)>0])>0])')`;
 

@@ -37,9 +37,9 @@ export interface ScriptQueriesOptions {
   readonly platform: Queryable;
   readonly connections: number;
   readonly timeoutMs: number;
-  /** For a connection. */
+  /** The maximum wait for a connection. */
   readonly maxWaitMs: number;
-  /** Answer also where the database does not confine queries. */
+  /** Runs queries even if the database does not restrict them. */
   readonly lenient: boolean;
   readonly metrics: QueryMetrics;
   readonly onIdleError: (error: Error) => void;
@@ -63,7 +63,7 @@ export class ScriptQueries {
     this.#pool = new ConnectionPool({
       connectionString: url,
       max: connections,
-      // Whatever a query has set goes with its connection.
+      // Settings of a query are discarded with its connection.
       maxUses: 1,
       application_name: 'script queries',
     });
@@ -75,7 +75,7 @@ export class ScriptQueries {
     return this.#queue.length;
   }
 
-  /** The rows as JSON texts, of what `groupId` holds. @throws QueryRefused */
+  /** The rows as JSON texts, from the data of `groupId`. @throws QueryRefused */
   async run(groupId: string, query: string): Promise<readonly string[]> {
     const { metrics } = this.#options;
     try {
@@ -155,7 +155,7 @@ export class ScriptQueries {
       return await Promise.race([answer, late]);
     } finally {
       over.abort();
-      // The connection is closed, so nothing of it stays.
+      // The connection is closed, so that no state remains.
       client.release(true);
       await platform.query(statements.unscope, [backend?.backend_pid]);
     }

@@ -8,7 +8,7 @@ interface SeccompProfile {
   readonly syscalls: readonly object[];
 }
 
-/** Of a container by Docker's defaults. */
+/** Masked in a container by Docker's defaults. */
 const maskedPaths = [
   '/proc/acpi',
   '/proc/kcore',
@@ -35,7 +35,7 @@ export function bundleConfig({ rootfs, image, container, seccomp, cgroup }: Bund
   const environment = Object.entries(container.environment).map(
     ([name, value]) => `${name}=${value}`,
   );
-  // As an engine gives them to an ordinary user: a file's capabilities may add them, the user has none.
+  // As for an ordinary user in an engine: the user has no capabilities, but those of a file may be added.
   const bounding = container.capabilities.map((name) => `CAP_${name}`);
   return {
     ociVersion: '1.0.2',

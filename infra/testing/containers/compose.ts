@@ -27,16 +27,16 @@ const { services } = parse(readFileSync(join(root, 'compose.yaml'), 'utf8'), { m
 export interface ComposeOptions {
   /** The operator's variables, such as `ORCH_SITE`. */
   readonly variables: Readonly<Record<string, string>>;
-  /** What a test needs instead, since all services share one network. */
+  /** Values for a test, since all services share one network. */
   readonly environment: Readonly<Record<string, string>>;
   /** Folder that `make-secrets` filled. */
   readonly secrets: string;
-  /** Makes a writable folder for a volume. @param path in the container */
+  /** Creates a writable folder for a volume. @param path in the container */
   readonly volume: (path: string) => string;
   readonly mounts: readonly Mount[];
 }
 
-/** What compose.yaml says about a service. @throws Error where a required variable is missing */
+/** The definition of a service in compose.yaml. @throws Error if a required variable is missing */
 export function composeContainer(name: string, options: ComposeOptions): ContainerOptions {
   const service = serviceOf(name);
   const environment = Object.entries(service.environment ?? {}).map(([key, value]) => [

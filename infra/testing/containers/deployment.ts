@@ -23,7 +23,7 @@ const email = 'operator@example.com';
 const user = 10001;
 const healthTimeoutMs = 90_000;
 
-/** Names by which services find each other. */
+/** Names that services use for each other. */
 const hosts = ['postgres', 'nats', 'objects', 'backend', 'mcp', 'grafana'];
 
 type Stop = () => Promise<unknown>;
@@ -36,7 +36,7 @@ interface Stores {
 }
 
 export class Deployment {
-  /** Of the front. */
+  /** The URL of the front. */
   readonly url: string;
   readonly redisPort: number;
   readonly #folder: string;
@@ -171,7 +171,7 @@ export class Deployment {
     };
   }
 
-  /** What an engine's networks give: names of the services. The front also gets their ports. */
+  /** Like an engine's networks: names of the services. The front also gets their ports. */
   async #writeFiles(): Promise<readonly Mount[]> {
     const names = join(this.#folder, 'hosts');
     await writeFile(names, `127.0.0.1 localhost ${hosts.join(' ')}\n`);
@@ -204,7 +204,7 @@ export class Deployment {
     return (await readFile(join(this.#secrets, name), 'utf8')).trim();
   }
 
-  /** Waits until the health check that compose.yaml gives passes. */
+  /** Waits until the health check of compose.yaml passes. */
   async untilHealthy(service: string): Promise<void> {
     const container = this.#containerOf(service);
     const check = healthCheck(service, this.#ports);
@@ -225,7 +225,7 @@ export class Deployment {
     return await this.#containerOf(service).exec(...command);
   }
 
-  /** Ends a service as `docker stop` does. @returns its exit code */
+  /** Stops a service like `docker stop`. @returns its exit code */
   async end(service: string): Promise<number> {
     return await this.#containerOf(service).stop();
   }
@@ -258,7 +258,7 @@ export class Deployment {
   }
 }
 
-/** Asks until there is an answer. @throws Error after 90 s, naming `what` */
+/** Polls until there is a result. @throws Error after 90 s, naming `what` */
 export async function until<Answer>(
   what: string,
   ask: () => Promise<Answer | undefined>,

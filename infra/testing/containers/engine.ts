@@ -2,7 +2,8 @@
 import type { OptionalService } from '../../../scripts/testing/optional-service.ts';
 import { findProgram } from '../find-program.ts';
 
-/** What compose.yaml says about one container, with the addresses of a test. It shares the network of the machine. */
+/** The definition of one container in compose.yaml, with the addresses of a test. It shares the network of the
+ *  machine. */
 export interface ContainerOptions {
   /** Target of the Dockerfile. */
   readonly target: string;
@@ -46,7 +47,7 @@ export interface RunningContainer {
   /** Ends with the container. */
   readonly exitCode: Promise<number>;
   exec(...command: readonly string[]): Promise<Output>;
-  /** Asks the container to end, as `docker stop` does. @returns its exit code */
+  /** Stops the container like `docker stop`. @returns its exit code */
   stop(): Promise<number>;
 }
 

@@ -1,5 +1,6 @@
-/** Reads a file of a repository, as a process of its own, whose authorities its environment names. Its arguments: the
- *  address of the repository, the path, how long silence is borne. Prints what it read, or why it did not. */
+/** Reads a file of a repository in a separate process, whose environment names the certificate authorities. Its
+ *  arguments: the address of the repository, the path, and the timeout. Prints the content, or the reason of a
+ *  failure. */
 import { buffer } from 'node:stream/consumers';
 import { Targets } from '#infra/outgoing/targets.ts';
 import { repositoryAt } from '../source.ts';

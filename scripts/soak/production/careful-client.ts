@@ -1,4 +1,5 @@
-/** A client that loses nothing: it repeats a request at the other backend, under the same key, until it is answered. */
+/** A client that loses nothing: it repeats a request at the other backend, under the same key, until it gets a
+ *  response. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { productPassword, until } from '#services/minimal/testing/product.ts';
 import type { Journal } from '../journal.ts';
@@ -10,7 +11,7 @@ export interface Backend {
   readonly url: string;
 }
 
-/** Longer than a backend takes to answer, whatever the database does. */
+/** Longer than a backend takes to respond in any state of the database. */
 const answerMs = 20_000;
 /** Responses that ask the client to try again. */
 const temporary = [408, 425, 429];
@@ -53,7 +54,7 @@ export class CarefulClient extends PersistentClient {
     return backend;
   }
 
-  /** Replaces a backend. A failure of another one meanwhile is noted as `refused`. */
+  /** Replaces a backend. A failure of another one meanwhile is recorded as `refused`. */
   async whileReplacing(backend: Backend, replace: () => Promise<void>): Promise<void> {
     this.#replaced = backend;
     try {

@@ -25,7 +25,7 @@ interface ClusterParts {
   readonly networks: ReadonlyMap<string, FaultProxy>;
   readonly nats: TestNatsServer | undefined;
   readonly s3: TestS3Server | undefined;
-  /** Stops everything, in this order. */
+  /** Functions that stop everything, in this order. */
   readonly stops: readonly (() => Promise<void>)[];
 }
 
@@ -92,7 +92,7 @@ export class Cluster extends Subject {
     return await this.#client.insistText(method, path, body, key);
   }
 
-  /** The process of this kind whose turn it is. */
+  /** The next process of this kind, in turn. */
   next(kind: Kind): Replica {
     const turn = this.#turns.get(kind) ?? 0;
     this.#turns.set(kind, turn + 1);

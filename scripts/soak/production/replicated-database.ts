@@ -15,7 +15,7 @@ import { DatabaseNode, nodeAddress, nodePassword } from '#infra/testing/database
 const migrations = fileURLToPath(new URL('../../../migrations', import.meta.url));
 
 export class ReplicatedDatabase {
-  /** Leads to the primary. */
+  /** The address of the primary. */
   readonly serviceUrl: string;
   readonly #folder: string;
   #primary: DatabaseNode;
@@ -82,7 +82,7 @@ export class ReplicatedDatabase {
 
   async stop(): Promise<void> {
     await this.#standby.end('SIGINT');
-    await this.#primary.end('SIGKILL'); // a commit that waits for the standby delays any other end
+    await this.#primary.end('SIGKILL'); // other stop modes wait for a commit that waits for the standby
     await rm(this.#folder, { recursive: true, force: true });
   }
 

@@ -1,5 +1,5 @@
 import { whenRunFinishedStartChained } from '#domain/reactions/when-run-finished-start-chained.ts';
-import { handOver } from '#infra/postgres/event-store/chained-input.ts';
+import { storeChainedInput } from '#infra/postgres/event-store/chained-input.ts';
 import { Reactor } from '#infra/postgres/readers/reactor.ts';
 import { systemIds } from '#infra/system/ids.ts';
 import { eventsVisible } from '#infra/testing/platform.ts';
@@ -44,7 +44,7 @@ async function end(scriptId: string): Promise<string> {
     pool,
     commands: services.commands,
     ids: systemIds,
-    reads: reactionReads(services.readModels, (id) => handOver(pool, id)),
+    reads: reactionReads(services.readModels, (id) => storeChainedInput(pool, id)),
     reactions: [whenRunFinishedStartChained],
   }).runOnce(signal);
   return runId;

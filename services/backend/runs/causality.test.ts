@@ -1,6 +1,6 @@
 import { mustParse, parseNoticeId, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';
 import { noTotals } from '#domain/run/run.ts';
-import { handOver } from '#infra/postgres/event-store/chained-input.ts';
+import { storeChainedInput } from '#infra/postgres/event-store/chained-input.ts';
 import { Reactor } from '#infra/postgres/readers/reactor.ts';
 import { reactions } from '#domain/reactions/registry.ts';
 import { eventsVisible } from '#infra/testing/platform.ts';
@@ -31,7 +31,7 @@ async function react(): Promise<void> {
   const { services, pool } = platform;
   await eventsVisible(pool);
   const { commands, ids, readModels } = services;
-  const reads = reactionReads(readModels, (id) => handOver(pool, id));
+  const reads = reactionReads(readModels, (id) => storeChainedInput(pool, id));
   await new Reactor({ pool, commands, ids, reactions, reads }).runOnce(signal);
 }
 

@@ -1,4 +1,4 @@
-/** Commands that are made from the operations of the API. */
+/** Commands that are generated from the operations of the API. */
 import { randomUUID } from 'node:crypto';
 import { ApiProblem, type Api, type ApiCall } from '#services/shared/api-client.ts';
 import type { Page } from '../answers.ts';
@@ -141,7 +141,7 @@ async function send(
   }
 }
 
-/** A repeated request then creates nothing twice. */
+/** Makes a repeated request idempotent. */
 function newKey({ fields }: ApiOperation): Readonly<Record<string, string>> {
   const takesKey = fields.some((field) => field.name === 'Idempotency-Key');
   return takesKey ? { 'Idempotency-Key': randomUUID() } : {};

@@ -14,7 +14,7 @@ const resources: readonly (readonly [prefix: string, resource: string])[] = [
   ['/api/v1/system/retention', 'retention'],
 ];
 
-/** Operations whose verb is another word on the command line. */
+/** Operations whose command has another verb. */
 const renamed: Readonly<Record<string, string>> = {
   undeleteScript: 'scripts restore',
   makeBackup: 'backups create',

@@ -1,4 +1,4 @@
-/** The operations of the API as commands know them: `operations.json`, which `write-operations.ts` makes from
+/** The operations of the API for commands: `operations.json`, which `write-operations.ts` generates from
  *  `docs/openapi.json`. The table is small enough to be read at every start. */
 import { readFileSync } from 'node:fs';
 
@@ -17,14 +17,14 @@ export interface Field {
   /** An array: the option is repeated. */
   readonly many?: true;
   readonly choices?: readonly string[];
-  /** What a name may stand for, such as `script`. */
+  /** The kind of resource that a name refers to, such as `script`. */
   readonly refersTo?: string;
   readonly help: string;
 }
 
 export interface ApiOperation {
   readonly id: string;
-  /** Of its command. */
+  /** The name of its command. */
   readonly name: string;
   readonly method: string;
   readonly path: string;
@@ -44,7 +44,7 @@ export interface ApiOperation {
   readonly destructive?: true;
 }
 
-/** Where the table is. */
+/** The URL of the table. */
 export const operationsFile = new URL('operations.json', import.meta.url);
 
 /** The table. */

@@ -119,7 +119,7 @@ async function parse(field: Field, text: string, use: Use, api: Api): Promise<un
     throw usageProblem(`--${label} is "${text}": expected ${choices.join(', ')}.`);
   }
   if (refersTo === undefined) return text;
-  // A filter with "!" takes everything else.
+  // A filter with "!" excludes the value.
   const [, not = '', name = ''] = /^(!?)(.*)$/s.exec(text) ?? [];
   return `${not}${await findId(api, refersTo, name)}`;
 }
@@ -160,7 +160,7 @@ async function contentOf(file: string | undefined, { folder }: Use): Promise<Uin
   if (file === '-') return await buffer(process.stdin);
   const path = resolve(folder, file);
   try {
-    // Throws in place of rejecting where there is no such file.
+    // `openAsBlob` throws synchronously if the file does not exist.
     return await openAsBlob(path);
   } catch (cause) {
     throw new CommandProblem(exitCodes.inputOutput, `${path} cannot be read.`, { cause });

@@ -1,4 +1,4 @@
-/** Backups, as an administrator asks for them: docs/backup.md. */
+/** Commands for backups: docs/backup.md. */
 import { stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -12,7 +12,7 @@ import { expectArgs } from './runs.ts';
 
 const lookEveryMs = 500;
 const shown = 50;
-/** A large one takes long on a slow line. */
+/** A large backup takes long on a slow connection. */
 const downloadMs = 24 * 60 * 60_000;
 
 interface BackupAnswer {
@@ -112,7 +112,7 @@ export const backupDownload: Command = {
   },
 };
 
-/** The name that the server gives it, without a folder. */
+/** The file name from the server, without a folder. */
 function nameOf({ headers }: Response, id: string): string {
   const given = /filename="([^"]+)"/.exec(headers.get('Content-Disposition') ?? '')?.[1];
   return basename(given ?? `backup-${id}.tar`);

@@ -18,7 +18,7 @@ beforeAll(async () => {
     const made = execFileSync(process.execPath, [program, 'completion', shell]);
     await writeFile(join(folder, shell), made);
   }
-  // Where zsh looks, by the name that it looks for.
+  // zsh searches for the function by this file name.
   await copyFile(join(folder, 'zsh'), join(folder, '_orchestrator'));
   await writeFile(join(folder, 'etl.tar'), '');
 });
@@ -44,7 +44,7 @@ const typed: readonly (readonly [line: string, words: string])[] = [
   ['backup download ID et\t', '<backup><download><ID><etl.tar>'],
 ];
 
-/** What a shell at a terminal makes of lines that are typed. */
+/** The output of a shell at a terminal for typed lines. */
 async function type(command: string, prepare: string): Promise<readonly string[]> {
   const shell = spawn('script', ['-qec', command, '/dev/null'], {
     cwd: folder,

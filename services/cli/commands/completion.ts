@@ -1,4 +1,4 @@
-/** Completions for shells, made from the same table as the help. */
+/** Shell completions, generated from the same table as the help. */
 import type { Command, Option } from '../command.ts';
 import { exitCodes, usageProblem } from '../problem.ts';
 import { globalOptions } from '../options.ts';
@@ -98,7 +98,7 @@ function cases(commands: readonly Command[]): string {
   return [...groups, ...values, ...own].join('\n');
 }
 
-/** Of a line with the command, up to the word before. */
+/** The command line up to the previous word. */
 function pattern(name: string): string {
   return name.includes(' ') ? `${name.replace(' ', '\\ ')}\\ ` : `${name}\\ *\\ `;
 }

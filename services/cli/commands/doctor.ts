@@ -1,4 +1,4 @@
-/** What may keep the command line, or the platform behind it, from doing its work. */
+/** Finds problems of the command line and of the platform. */
 import { stat } from 'node:fs/promises';
 import { version } from '#services/shared/version.ts';
 import type { Command, Use } from '../command.ts';
@@ -16,7 +16,7 @@ interface Finding {
 const answerMs = 10_000;
 const maxSkewMs = 30_000;
 const maxLag = 1_000;
-/** Of all connections. */
+/** The share of all connections from which on a warning is shown. */
 const highShare = 0.8;
 const ok = (what: string, detail: string): Finding => ({ what, state: 'ok', detail });
 const warning = (what: string, detail: string): Finding => ({ what, state: 'warning', detail });

@@ -60,8 +60,8 @@ const signalNumbers: Readonly<Record<string, number>> = {
   SIGXCPU: 24,
 };
 
-/** What the program ends with after a run that has ended: the script's own code where it had one, and else
- *  what a shell or `timeout` would say. */
+/** The exit code after an ended run: the script's own code if it has one, otherwise the code of a shell or of
+ *  `timeout`. */
 export function exitCodeOf(run: RunAnswer): number {
   if (run.status === 'success') return exitCodes.done;
   if (run.failure_reason === 'timeout') return exitCodes.timeout;
@@ -81,7 +81,7 @@ export function outcomeOf(run: RunAnswer): string {
   return `Run ${run_id} ended: ${status}${reason}${code}${killed}${what}`;
 }
 
-/** An exception with the first line of its message; what the platform says is a sentence. */
+/** An exception with the first line of its message; messages of the platform are sentences. */
 function headlineOf({ type, message, source }: NonNullable<RunAnswer['error']>): string {
   const [first = ''] = message.split('\n');
   return source === 'platform' ? first : [type, first].filter((part) => part !== '').join(': ');

@@ -122,14 +122,14 @@ export const logout: Command = {
   },
 };
 
-/** @returns why it could not be done */
+/** @returns the reason for a failure */
 async function revoke({ url, token, token_id: id }: Profile): Promise<string | undefined> {
   if (id === undefined) return 'it was created elsewhere; revoke it in the dashboard.';
   try {
     await new Api(url, token).call('DELETE', `/auth/tokens/${part(id)}`);
     return undefined;
   } catch (error) {
-    // What is revoked or has expired already is as it should be.
+    // A revoked or expired token needs no revocation.
     if (error instanceof ApiProblem)
       return [401, 404].includes(error.status) ? undefined : error.message;
     throw error;

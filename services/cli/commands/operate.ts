@@ -131,7 +131,7 @@ export const scheduleCreate: Command = {
   },
 };
 
-/** undefined where none, or both, are given. */
+/** undefined if none or both are given. */
 function givenTiming(options: Options): object | undefined {
   const [cron, every] = [options.text('cron'), options.text('every')];
   if ((cron === undefined) === (every === undefined)) return undefined;
@@ -154,7 +154,7 @@ interface Timing {
   readonly end_at: string | null;
 }
 
-/** For a preview, of a schedule that is there. */
+/** The timing of an existing schedule, for a preview. */
 function timingOf({ kind, cron, timezone, interval_seconds, ...rest }: Timing): object {
   const { id, script_id, start_at, end_at } = rest;
   const common = {

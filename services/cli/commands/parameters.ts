@@ -4,10 +4,10 @@ import { usageProblem } from '../problem.ts';
 type Properties = Readonly<Record<string, { readonly type?: unknown }>>;
 
 /** @param json one JSON object
- *  @param pairs `name=value` each; they come on top of the object
- *  @param properties of the script's `parameters_schema`: what is text there stays text, and everything else
- *  is read as JSON where it is JSON
- *  @returns undefined where nothing was given
+ *  @param pairs `name=value` each; they override members of the object
+ *  @param properties of the script's `parameters_schema`: text properties stay text, other values are parsed as JSON if
+ *  possible
+ *  @returns undefined without parameters
  *  @throws CommandProblem */
 export function parametersOf(
   json: string | undefined,
@@ -37,7 +37,7 @@ function valueOf(pair: string, properties: Properties): readonly [string, unknow
   return [name, parsed(text) ?? (text === 'null' ? null : text)];
 }
 
-/** undefined for what is not JSON. */
+/** undefined for invalid JSON. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

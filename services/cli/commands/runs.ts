@@ -72,7 +72,7 @@ async function bodyOf({ options, input }: Use, script: ScriptAnswer): Promise<ob
   };
 }
 
-/** Where no answer comes, it is asked again under the same key: that makes one run. */
+/** Without a response, the request is repeated with the same key, which queues one run. */
 async function startRun(api: Api, { id }: ScriptAnswer, body: object): Promise<RunAnswer> {
   const call: ApiCall = { body, headers: { 'Idempotency-Key': randomUUID() } };
   for (let attempt = 1; ; attempt += 1) {
@@ -274,7 +274,7 @@ export function numberOf(option: string, text: string): number {
   throw usageProblem(`--${option} is "${text}": expected a whole number from 1.`);
 }
 
-/** @throws CommandProblem where there are fewer or more */
+/** @throws CommandProblem for a wrong number of arguments */
 export function expectArgs(
   { args }: Use,
   count: number,

@@ -1,5 +1,5 @@
-/** Commands on the server's own machine: they use its database, not its API. What that takes is loaded when
- *  it is asked for, as the other commands need none of it. */
+/** Commands on the server itself: they use its database, not its API. Their modules are loaded on demand, as the other
+ *  commands do not need them. */
 import { fileURLToPath } from 'node:url';
 import type { Command } from '../command.ts';
 import { CommandProblem, exitCodes, usageProblem } from '../problem.ts';
@@ -177,12 +177,12 @@ export const backupRestore: Command = {
         terminal,
       );
     }
-    const [{ withServerDatabase }, { restoreAsked }] = await Promise.all([
+    const [{ withServerDatabase }, { runRequestedRestore }] = await Promise.all([
       import('../server-database.ts'),
-      import('../asked-restore.ts'),
+      import('../requested-restore.ts'),
     ]);
     return await withServerDatabase(terminal, async (pool) => {
-      await restoreAsked(pool, terminal);
+      await runRequestedRestore(pool, terminal);
       return exitCodes.done;
     });
   },

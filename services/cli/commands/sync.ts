@@ -25,7 +25,7 @@ interface Compared {
   readonly project: Project;
   readonly here: Hashes;
   readonly there: Hashes;
-  /** Of the script's files, for `If-Match`. */
+  /** The ETag of the script's files, for `If-Match`. */
   readonly etag: string | undefined;
   readonly found: readonly Difference[];
 }
@@ -205,7 +205,7 @@ async function textOf(compared: Compared, difference: Difference): Promise<strin
   return `${heading}\n--- there/${plain(path)}\n+++ here/${plain(path)}\n${unifiedDiff(there, here).trimEnd()}`;
 }
 
-/** undefined for what is no text. */
+/** undefined for content that is not text. */
 function readable(content: Uint8Array): string | undefined {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(content);

@@ -8,7 +8,8 @@ import { CommandProblem, exitCodes } from '../problem.ts';
 import type { Hashes } from './plan.ts';
 import { projectFile } from './project.ts';
 
-/** What is of one machine alone, or may hold secrets: never sent, and never written. `data` is what runs keep. */
+/** Files that belong to one machine or may contain secrets: never sent, and never written. `data` contains data of
+ *  runs. */
 const leftOut = new Set([
   projectFile,
   `${projectFile}.new`,
@@ -29,7 +30,7 @@ const leftOut = new Set([
 ]);
 const secretFile = /^\.env(\..+)?$/;
 
-/** Whether a path takes part. */
+/** Whether a path is synchronized. */
 export function takesPart(path: string): boolean {
   const isLeftOut = (name: string) =>
     leftOut.has(name) || secretFile.test(name) || name.endsWith('.pyc');

@@ -3,12 +3,12 @@
 /** SHA-256 by path. */
 export type Hashes = Readonly<Record<string, string>>;
 
-/** Where something was changed since both sides were the same. */
+/** The side that has changed since the last sync. */
 export type Side = 'here' | 'there' | 'both';
 
 export interface Difference {
   readonly path: string;
-  /** `both`: a conflict, as the sides differ from each other too. */
+  /** `both`: a conflict, because the sides differ from each other too. */
   readonly side: Side;
   readonly change: 'new' | 'changed' | 'deleted' | 'conflict';
 }
@@ -40,8 +40,8 @@ function changeOf(before: string | undefined, after: string | undefined): Differ
   return after === undefined ? 'deleted' : 'changed';
 }
 
-/** What both sides are the same in once everything of `done` was carried over.
- *  @param side that was carried over from */
+/** The common state of both sides after the changes in `done` were transferred.
+ *  @param side the source of the transfer */
 export function nextBase(
   base: Hashes,
   here: Hashes,

@@ -3,7 +3,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { CommandProblem, exitCodes } from '../problem.ts';
 
-/** The file that makes a folder a project. It holds no secret and may be kept with the files. */
+/** The file that makes a folder a project. It contains no secret and can be committed with the files. */
 export const projectFile = '.orchestrator.json';
 
 export interface Project {
@@ -14,7 +14,7 @@ export interface Project {
   readonly base: Readonly<Record<string, string>>;
 }
 
-/** @returns undefined where the folder itself is none */
+/** @returns undefined if the folder is not a project */
 export async function readProject(folder: string): Promise<Project | undefined> {
   const path = join(folder, projectFile);
   try {
@@ -30,7 +30,7 @@ export async function readProject(folder: string): Promise<Project | undefined> 
   );
 }
 
-/** The project that `from` lies in. @throws CommandProblem outside of any */
+/** The project that contains `from`. @throws CommandProblem outside of a project */
 export async function findProject(
   from: string,
 ): Promise<{ readonly folder: string; readonly project: Project }> {

@@ -1,4 +1,4 @@
-/** Tools about runs: start, wait, look, stop. */
+/** Tools for runs: start, wait, inspect, stop. */
 import { setTimeout as pause } from 'node:timers/promises';
 import Type, { type Static } from 'typebox';
 import { part, type Api } from '#services/shared/api-client.ts';

@@ -90,6 +90,6 @@ export async function listOf<Item extends TObject>(
 
 interface Page {
   readonly items: readonly object[];
-  /** Absent where a list has one page. */
+  /** Absent in lists with one page. */
   readonly next_cursor?: string | null;
 }

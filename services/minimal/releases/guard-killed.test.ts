@@ -66,7 +66,7 @@ function install(version: string, migrations: readonly string[], does: string): 
   return { version, folder: at };
 }
 
-/** A guard in a process of its own. @param variables of `infra/testing/mortal.ts` */
+/** A guard in a separate process. @param variables of `infra/testing/mortal.ts` */
 function startGuard(variables: Readonly<Record<string, string>>) {
   const child = spawn(process.execPath, [guardProgram, folder, JSON.stringify(from)], {
     env: { ...process.env, ...variables },
@@ -93,7 +93,7 @@ async function goOn(variables: Readonly<Record<string, string>> = {}): Promise<v
 /** The release that must run, according to the files. */
 const wanted = (): Installed => releases.read('active') ?? from;
 
-/** Which version, database and word for the history there are, and whether anything is left over. */
+/** The version, the database, the outcome, and any leftovers. */
 const found = () => ({
   active: wanted().version,
   atWork: textOf('at-work'),

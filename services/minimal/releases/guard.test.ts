@@ -27,7 +27,7 @@ const programs = {
     writeFileSync(process.env.DATABASE, 'spoiled'); process.exit(5);`,
 } as const;
 
-/** What programs begin with: they answer the challenge, and say that they are up. */
+/** The beginning of the programs: they answer the challenge, and report that they are up. */
 const prelude = `
   const { createHash } = require('node:crypto');
   const { appendFileSync, readFileSync, renameSync, writeFileSync } = require('node:fs');
@@ -91,7 +91,7 @@ const quick: Observation = {
 };
 type Watching = Partial<Observation> & { readonly services?: readonly Watched[] };
 
-/** Watches until these releases were started, one after the other, and it is known how it ended. */
+/** Supervises until these releases were started in this order, and the outcome is known. */
 async function watch(
   own: Installed,
   expected: string,
@@ -112,7 +112,7 @@ async function watch(
       },
       services,
       say: (line) => lines.push(line),
-      // A start takes as long as the machine lets it; only a release that is never up needs the patience.
+      // Starts may take long on a busy machine; only a release that is never up waits for the timeout.
       observation: { ...quick, ...observation },
       stopPatienceMs: 200,
     },
@@ -154,7 +154,7 @@ describe('a requested switch', () => {
       const from = install('0.1.13', 'well');
       const to = install('0.1.14', does, ['0001_a.sql', '0002_b.sql']);
       want(from, to);
-      // It may be given up before it noted that it was started.
+      // The guard may abort before the program has recorded its start.
       await watch(from, '0.1.13', observation);
       const outcome = releases.read('outcome');
       expect(outcome).toMatchObject({ updateId, kind: 'rolled_back' });

@@ -11,13 +11,13 @@ import {
   type Switch,
 } from '#services/shared/releases.ts';
 import {
-  bringDatabaseBack,
+  restoreKeptDatabase,
   exchangeBack,
   exchangeDatabase,
-  forgetAside,
-  forgetDatabase,
+  removeSetAside,
+  removeKeptDatabase,
   keepDatabase,
-  untilStill,
+  untilStopped,
 } from './kept-database.ts';
 import {
   problemOf,
@@ -31,15 +31,15 @@ import { entryOf, guardedVariable, nodeOf } from './started-as.ts';
 export interface GuardOptions {
   readonly releases: Releases;
   readonly dataDir: string;
-  /** What to start when no switch is wanted. */
+  /** The release to start without a requested switch. */
   readonly own: Installed;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Those that are always up. */
+  /** The services that are always running. */
   readonly services: readonly Watched[];
   readonly say: (line: string) => void;
-  /** How long what may take. Default: `usualObservation`. */
+  /** Timeouts. Default: `usualObservation`. */
   readonly observation?: Partial<Observation>;
-  /** Longest time that a release has to end. */
+  /** The maximum time for a release to stop. */
   readonly stopPatienceMs?: number;
 }
 
@@ -48,7 +48,7 @@ interface Started extends Observed {
 }
 
 const usualStopPatienceMs = 60_000;
-/** How long the database from before an update is kept for its rollback. */
+/** How long the previous database is kept after an update for a rollback. */
 const keepMs = 24 * 60 * 60_000;
 
 /** Runs until a release exits on its own. @param signal asks it to end. @returns its exit code */
@@ -74,14 +74,14 @@ async function performSwitch(
 ): Promise<Started> {
   const { releases, say, dataDir, stopPatienceMs = usualStopPatienceMs } = options;
   const { to } = wanted;
-  // Of a guard that was killed something may be ending still.
-  await untilStill(dataDir, stopPatienceMs);
+  // Processes of a killed guard may still be ending.
+  await untilStopped(dataDir, stopPatienceMs);
   if (wanted.isWell === true) {
-    stayWith(wanted, options);
+    keepRelease(wanted, options);
     return start(to, options, signal);
   }
   if (wanted.isTried)
-    return goBack(
+    return rollBack(
       wanted,
       'The machine or its supervisor stopped during the update.',
       options,
@@ -96,21 +96,21 @@ async function performSwitch(
   const problem = await problemOf(started, tried, { services, releases, observation }, signal);
   if (problem !== undefined) {
     await end(started, options);
-    await untilStill(dataDir, stopPatienceMs);
+    await untilStopped(dataDir, stopPatienceMs);
     // Stopped during the switch: the next start rolls back.
     if (signal.aborted) return started;
-    return goBack(tried, problem, options, signal);
+    return rollBack(tried, problem, options, signal);
   }
   // From here on the other release is active, also after a crash.
   const well = { ...tried, isWell: true };
   releases.write('switch', well);
-  stayWith(well, options);
+  keepRelease(well, options);
   say(`Version ${to.version} is running`);
   return started;
 }
 
-/** Makes the database ready for the other release. Done twice it ends the same.
- *  @returns the switch as it is tried */
+/** Prepares the database for the other release. Idempotent.
+ *  @returns the switch on trial */
 function prepare(wanted: Switch, { releases, dataDir }: GuardOptions): Switch {
   const { from, to, restores } = wanted;
   if (restores !== undefined) {
@@ -118,7 +118,7 @@ function prepare(wanted: Switch, { releases, dataDir }: GuardOptions): Switch {
     return { ...wanted, isTried: true };
   }
   releases.remove('copy');
-  forgetDatabase(dataDir);
+  removeKeptDatabase(dataDir);
   const copy = bringsMigrations(to, from) ? keepDatabase(dataDir) : undefined;
   // An older release does not know challenges; it has executed runs before.
   const isNewer = compareVersions(to.version, from.version) > 0;
@@ -130,8 +130,8 @@ function prepare(wanted: Switch, { releases, dataDir }: GuardOptions): Switch {
   };
 }
 
-/** Done twice it ends the same. */
-function stayWith(
+/** Idempotent. */
+function keepRelease(
   { from, to, updateId, copied, restores }: Switch,
   { releases, dataDir }: GuardOptions,
 ): void {
@@ -146,13 +146,13 @@ function stayWith(
     // The copy does not contain this rollback, and records the update as under way.
     releases.write('outcome', { ...restores, kind: 'rolled_back' });
     releases.remove('copy');
-    forgetAside(dataDir);
+    removeSetAside(dataDir);
   }
   releases.remove('self-check');
   releases.remove('switch');
 }
 
-function goBack(
+function rollBack(
   { from, to, updateId, restores }: Switch,
   reason: string,
   options: GuardOptions,
@@ -161,7 +161,7 @@ function goBack(
   const { releases, say, dataDir } = options;
   say(`Version ${to.version} is unhealthy: ${reason}`);
   say(`Rolling back to version ${from.version}`);
-  if (restores === undefined) bringDatabaseBack(dataDir);
+  if (restores === undefined) restoreKeptDatabase(dataDir);
   else exchangeBack(dataDir);
   releases.write('outcome', { updateId, kind: 'rolled_back', reason });
   releases.remove('self-check');
@@ -173,7 +173,7 @@ function start(release: Installed, options: GuardOptions, signal: AbortSignal): 
   const child = spawn(nodeOf(release), ['--max-semi-space-size=1', entryOf(release)], {
     env: { ...options.environment, [guardedVariable]: 'true' },
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
-    // Ctrl-C reaches the guard alone, which hands it on.
+    // Ctrl-C reaches only the guard, which forwards it.
     detached: true,
   });
   const stop = () => void child.kill('SIGTERM');

@@ -15,7 +15,7 @@ const asideOf = (dataDir: string) => `${databaseOf(dataDir)}-after`;
 
 /** Waits until no program works on the data folder, and ends a database that one has left.
  *  @throws Error naming who has the folder still after `patienceMs` */
-export async function untilStill(dataDir: string, patienceMs: number): Promise<void> {
+export async function untilStopped(dataDir: string, patienceMs: number): Promise<void> {
   untilFree(dataDir, patienceMs);
   await stopLeftover(join(databaseOf(dataDir), 'data'));
 }
@@ -37,7 +37,7 @@ export function keepDatabase(
 }
 
 /** Replaces the database by the copy, if there is one. Idempotent. */
-export function bringDatabaseBack(dataDir: string): void {
+export function restoreKeptDatabase(dataDir: string): void {
   const [database, kept] = [databaseOf(dataDir), keptOf(dataDir)];
   if (!existsSync(kept)) return;
   rmSync(database, { recursive: true, force: true });
@@ -64,12 +64,12 @@ export function exchangeBack(dataDir: string): void {
 }
 
 /** Removes the database that was put aside. Does nothing if it does not exist. */
-export function forgetAside(dataDir: string): void {
+export function removeSetAside(dataDir: string): void {
   rmSync(asideOf(dataDir), { recursive: true, force: true });
 }
 
 /** Removes the copy. Does nothing if it does not exist. */
-export function forgetDatabase(dataDir: string): void {
+export function removeKeptDatabase(dataDir: string): void {
   rmSync(keptOf(dataDir), { recursive: true, force: true });
 }
 

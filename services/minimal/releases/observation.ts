@@ -1,5 +1,5 @@
-/** Decides whether a release that was started is well. The previous release does, by what it measures itself: the
- *  health of each service, restarts, and the output of a run. */
+/** Decides whether a started release is healthy. The previous release decides, by its own measurements: the health of
+ *  each service, restarts, and the output of a run. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { answerTo, type Releases, type SelfCheck, type Switch } from '#services/shared/releases.ts';
 import { isHealthy } from '../health.ts';
@@ -12,11 +12,11 @@ export interface Watched {
 }
 
 export interface Observation {
-  /** Longest time until a release says that it is up. */
+  /** The maximum time until a release reports that it is up. */
   readonly startPatienceMs: number;
-  /** How long each service has to stay healthy. */
+  /** How long each service must stay healthy. */
   readonly settleMs: number;
-  /** Longest time that a service may be unhealthy for. */
+  /** How long a service may be unhealthy. */
   readonly unhealthyMs: number;
   /** How much longer than the window the self-check may take. */
   readonly selfCheckPatienceMs: number;
@@ -48,12 +48,13 @@ export interface ObservationParts {
   readonly observation: Observation;
 }
 
-/** Sandbox errors alone are a fault of the release from so many runs on: fewer may be of one script. */
+/** From this number of runs on, only sandbox errors indicate a fault of the release: fewer runs may be of one
+ *  script. */
 const minSandboxErrors = 3;
 
-/** Why a release is not well, a sentence; `undefined` where it is.
- *  @param wanted with a challenge where the release has to carry a run out
- *  @param signal ends the observation, which is a problem as well */
+/** The reason why a release is unhealthy, as a sentence; `undefined` if it is healthy.
+ *  @param wanted with a challenge if the release must execute a run
+ *  @param signal ends the observation, which counts as a problem */
 export async function problemOf(
   { exited, ready, restarted }: Observed,
   wanted: Switch,

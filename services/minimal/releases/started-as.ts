@@ -15,13 +15,13 @@ export const own: Installed = {
   folder: fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, ''),
 };
 
-/** What a release is started by. */
+/** The entry point of a release. */
 export const entryOf = ({ folder }: Installed): string => join(folder, 'services/minimal/main.ts');
 
 /** The program to start instead; `undefined` for this one.
  *  The guard runs a requested or interrupted switch. Otherwise an installed newer release replaces the folder in which
  *  `make run` was started. */
-export function goOnAs(releases: Releases, isGuarded: boolean): string | undefined {
+export function programToStart(releases: Releases, isGuarded: boolean): string | undefined {
   if (isGuarded) return undefined;
   if (releases.read('switch') !== undefined) return guardEntry;
   const active = releases.read('active');

@@ -19,7 +19,7 @@ export function blocksOf(page: string): readonly string[] {
   return Array.from(found, ([, block = '']) => block);
 }
 
-/** What a reader has at hand. */
+/** The environment of a page's commands. */
 export interface PageContext {
   /** An empty folder. */
   readonly folder: string;

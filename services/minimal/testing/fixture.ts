@@ -10,7 +10,7 @@ import { freePorts } from '#infra/testing/free-ports.ts';
 const file = (path: string): string =>
   JSON.stringify(fileURLToPath(new URL(`../../${path}`, import.meta.url)));
 
-/** Is well while the database answers; says on request what it sees of its environment. */
+/** Healthy while the database responds; returns its environment on request. */
 const program = (port: string, extra: string): string => `
   import pg from ${JSON.stringify(import.meta.resolve('pg'))};
   import { createServer } from 'node:http';
@@ -70,7 +70,7 @@ export class Fixture {
 
   /** Uses the data of another fixture, which saves its first start. */
   takeDataOf({ dataDir }: Fixture): void {
-    // With their owners: the database may be another user's.
+    // With their owners: the database may belong to another user.
     execFileSync('cp', ['-a', dataDir, this.dataDir]);
   }
 
@@ -116,7 +116,7 @@ export class Fixture {
     return supervisor;
   }
 
-  /** What a service sees of the environment. */
+  /** The environment of a service. */
   async environmentOf(name: (typeof names)[number]): Promise<Record<string, string>> {
     const answer = await fetch(`http://127.0.0.1:${this.ports[names.indexOf(name)]}/environment`);
     return (await answer.json()) as Record<string, string>;
@@ -183,7 +183,7 @@ export class Supervisor {
   }
 }
 
-/** Empty where the process has ended meanwhile. */
+/** Empty if the process has ended meanwhile. */
 function commandOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8');

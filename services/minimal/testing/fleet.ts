@@ -38,7 +38,7 @@ export function bucketVariables({ bucket, root, endpoint = '', credentials }: S3
   };
 }
 
-/** One process, and the one that takes its place. */
+/** One process, and its replacement. */
 export class Replica {
   readonly kind: Kind;
   readonly name: string;
@@ -111,7 +111,7 @@ export class Fleet {
   readonly folder: string;
   readonly replicas: readonly Replica[];
   #token = '';
-  /** Where a careful client asks, if not at the backends themselves. */
+  /** The address for careful clients, if not the backends themselves. */
   #door: Pick<Replica, 'url'> | undefined;
 
   private constructor(folder: string, replicas: readonly Replica[]) {
@@ -152,7 +152,7 @@ export class Fleet {
     await Promise.all(this.replicas.map((replica) => replica.untilHealthy()));
   }
 
-  /** From now on careful clients go through here. */
+  /** Directs careful clients to this address from now on. */
   goThrough(door: Pick<Replica, 'url'>): void {
     this.#door = door;
   }

@@ -1,5 +1,5 @@
-/** The data folder of an earlier release, kept as one small file that depends on no version of PostgreSQL: the rows of
- *  every table, the migrations that had made them, and the other files. */
+/** The data folder of an earlier release in one small file that does not depend on a version of PostgreSQL: the rows of
+ *  every table, the migrations that created them, and the other files. */
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -18,7 +18,7 @@ export interface KnownHistory {
   /** The second account. */
   readonly email: string;
   readonly scriptId: string;
-  /** What the script's runs give as their output, which takes its secret. */
+  /** The output of the script's runs, which requires its secret. */
   readonly output: unknown;
   /** Path and query of a webhook that starts the script. */
   readonly webhookPath: string;
@@ -128,7 +128,7 @@ async function filesIn(dataDir: string): Promise<KeptData['files']> {
 }
 
 async function fill(db: Queryable, table: string, lines: readonly string[]): Promise<void> {
-  // What the migrations themselves put there is among them.
+  // Includes rows of the migrations themselves.
   const { rows } = await db.query<{ found: boolean }>(`SELECT FROM ${table} LIMIT 1`, []);
   if (rows.length > 0) await db.query(`TRUNCATE ${table}`, []);
   if (lines.length === 0) return;
@@ -139,7 +139,7 @@ async function fill(db: Queryable, table: string, lines: readonly string[]): Pro
   );
 }
 
-/** What is recorded next comes behind what is there: by its place, and by its transaction. */
+/** Later events must follow the existing ones, by position and by transaction. */
 async function goOnBehind(db: Queryable): Promise<void> {
   await db.query(
     `SELECT setval('events_global_position_seq', (SELECT max(global_position) FROM events))`,

@@ -18,7 +18,7 @@ export async function setup(): Promise<() => Promise<void>> {
   process.env[variable] = folder;
   // Programs that tests start find themselves compiled.
   process.env['NODE_COMPILE_CACHE'] ??= join(folder, 'compiled');
-  // Programs that are ending write what they compiled there still.
+  // Ending programs may still write compiled code there.
   return () => rm(folder, { recursive: true, force: true, maxRetries: 10 });
 }
 

@@ -14,9 +14,9 @@ const ownFolder = fileURLToPath(new URL('../../..', import.meta.url));
 export const productPassword = 'correct horse battery';
 const startDeadlineMs = 120_000;
 
-/** Those that have not ended. */
+/** Processes that have not ended. */
 const running = new Set<ChildProcess>();
-// So vitest ends the process of a file, and waits for all that write where it wrote.
+// On this signal, vitest ends the process of a test file and waits for all writers of its output.
 process.once('SIGTERM', () => {
   for (const each of running) each.kill('SIGINT');
   process.kill(process.pid, 'SIGTERM');
@@ -47,9 +47,9 @@ export interface ProductOptions {
   readonly signIn?: boolean;
   /** Undefined: not set, whatever the default is. */
   readonly variables?: Readonly<Record<string, string | undefined>>;
-  /** Of the release. Default: this one's. */
+  /** The folder of the release. Default: this one's. */
   readonly folder?: string;
-  /** Longest time until it is healthy. Default: two minutes. */
+  /** The maximum time until it is healthy. Default: two minutes. */
   readonly patienceMs?: number;
 }
 
@@ -63,7 +63,7 @@ export class Product {
   readonly baseUrl: string;
   /** Endpoint of the MCP server. */
   readonly mcpUrl: string;
-  /** Of the runtime. */
+  /** The metrics of the runtime. */
   readonly metricsUrl: string;
   readonly dataDir: string;
   readonly #process: ChildProcess;
@@ -117,7 +117,7 @@ export class Product {
     return product;
   }
 
-  /** What a signed-in client sends along. */
+  /** The headers of a signed-in client. */
   get authorization(): { readonly authorization: string } {
     return { authorization: `Bearer ${this.#token}` };
   }
@@ -128,7 +128,7 @@ export class Product {
     return pid;
   }
 
-  /** Polls `/health` until it is well. */
+  /** Polls `/health` until it is healthy. */
   async untilHealthy(patienceMs?: number): Promise<void> {
     const ask = async () => {
       if (this.#process.exitCode !== null) throw new Error('the product exited during startup');
@@ -172,7 +172,7 @@ export class Product {
     });
   }
 
-  /** Makes a script of these files. @returns its id */
+  /** Creates a script with these files. @returns its id */
   async script(
     name: string,
     files: Readonly<Record<string, string>>,
@@ -269,7 +269,7 @@ async function newDataDir(): Promise<string> {
   return dataDir;
 }
 
-/** Asks until there is an answer. @throws after `patienceMs`, naming `what` */
+/** Polls until there is a result. @throws after `patienceMs`, naming `what` */
 export async function until<Answer>(
   what: string,
   ask: () => Promise<Answer | undefined>,

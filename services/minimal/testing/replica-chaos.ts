@@ -1,4 +1,4 @@
-/** Kills processes of a fleet, in an order that a seed gives. */
+/** Kills processes of a fleet, in an order that depends on a seed. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { TestFront } from '#infra/testing/front.ts';
 import type { TestNatsServer } from '#infra/testing/nats-server.ts';
@@ -21,7 +21,7 @@ export interface Chaos {
   readonly front: TestFront | undefined;
   readonly seed: number;
   readonly kills: number;
-  /** How much of the work has been asked for, from 0 to 1. */
+  /** The share of the work that has been requested, from 0 to 1. */
   readonly progress: () => number;
 }
 

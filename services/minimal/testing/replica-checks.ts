@@ -1,5 +1,5 @@
-/** What must hold of a fleet's runs, asked of its database and of what the scripts wrote themselves. Each
- *  answers what breaks the rule, so that good answers are empty. */
+/** Invariants of a fleet's runs, checked in its database and in the notes of the scripts. Each check returns the
+ *  violations, so that good results are empty. */
 import type pg from 'pg';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
@@ -42,7 +42,7 @@ export async function untilIdle(pool: pg.Pool): Promise<readonly EndedRun[]> {
   for (let before = Infinity; before > 0;) {
     before = await until('a run ends', async () => {
       const { rows } = await pool.query<{ left: number }>(statements.left);
-      // What has not been read may yet make runs.
+      // Unread events may still create runs.
       const behind = (await readerLags(pool)).reduce((sum, { events }) => sum + events, 0);
       const left = (rows[0]?.left ?? 0) + behind;
       return left < before || left === 0 ? left : undefined;
@@ -69,8 +69,8 @@ export async function unfollowedRuns(
   return [...attempts.rows, ...chains.rows.filter(({ sources, targets }) => sources !== targets)];
 }
 
-/** Runs whose scripts say that they were started twice, without its being recorded, or that a run which is
- *  said to be a success never came to its end. */
+/** Runs that were executed twice without a record of it, according to their scripts, and successful runs whose script
+ *  did not reach its end. */
 export async function wronglyExecuted(
   pool: pg.Pool,
   fleet: Fleet,

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Fleet } from './fleet.ts';
 
-/** Writes down outside of the platform what was executed. */
+/** Records executions outside of the platform. */
 const source = `
 import os, time
 run, attempt = os.environ["ORCH_RUN_ID"], int(os.environ["ORCH_ATTEMPT"])
@@ -18,7 +18,7 @@ print("done")
 note("end")
 `;
 
-/** Of the scripts with retries. */
+/** The maximum attempts of the scripts with retries. */
 export const maxAttempts = 3;
 
 export interface Note {
@@ -37,7 +37,7 @@ export interface LoadScripts {
   readonly schedules: readonly string[];
 }
 
-/** Makes the scripts, and what starts them. */
+/** Creates the scripts and their triggers. */
 export async function prepareLoad(fleet: Fleet): Promise<LoadScripts> {
   const script = async (name: string, settings: object) => {
     const { id } = await fleet.call<{ id: string }>('POST', '/scripts', { name, ...settings });
@@ -87,7 +87,7 @@ export async function prepareLoad(fleet: Fleet): Promise<LoadScripts> {
   };
 }
 
-/** Asks for a run, of the kind that comes next. @returns its id */
+/** Requests a run of the next kind. @returns its id */
 export async function askForRun(
   fleet: Fleet,
   scripts: LoadScripts,
@@ -118,7 +118,7 @@ export async function askForRun(
   return await ask(run(scripts.plain), {});
 }
 
-/** What the scripts wrote, on all runtimes. */
+/** The notes of the scripts, on all runtimes. */
 export async function readNotes(fleet: Fleet): Promise<readonly Note[]> {
   const texts = await Promise.all(
     fleet.of('runtime').map(async ({ name }) => {

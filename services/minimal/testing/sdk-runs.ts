@@ -7,7 +7,7 @@ export interface ShownRun extends RunAnswer {
 }
 
 export interface EndedRun extends ShownRun {
-  /** Of its log's lines. */
+  /** The texts of its log lines. */
   readonly texts: readonly string[];
 }
 

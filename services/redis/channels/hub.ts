@@ -11,7 +11,7 @@ import type { Connection } from '../connection.ts';
 import { globMatches } from '../resp/glob.ts';
 import { push } from '../resp/replies.ts';
 
-/** Channels, and what it takes to hear what is said there. */
+/** Channels, and the right that each requires. */
 export const channels = {
   'script.updated': 'scripts.list',
   'script.completed': 'runs.read',
@@ -74,7 +74,7 @@ export class Hub {
     ];
   }
 
-  /** How many connections of this process hear what is said on a channel. */
+  /** The number of connections of this process that are subscribed to a channel. */
   listeners(channel: string): number {
     return [...this.#parts.connections()].filter((one) => hears(one, channel)).length;
   }
@@ -93,7 +93,7 @@ export class Hub {
     return [...this.#parts.connections()].map(({ session }) => session);
   }
 
-  /** Tells what has come, and nothing more; safe twice. */
+  /** Delivers pending messages and stops; safe to call twice. */
   async close(): Promise<void> {
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
     await this.#telling;

@@ -1,4 +1,4 @@
-/** CLIENT, and the other commands by which client libraries introduce themselves and look around. */
+/** CLIENT, and the other commands that client libraries send for setup and introspection. */
 import { noKeys, textOf, upper, type Answer, type Call, type Command } from '../command.ts';
 import { failure, ok, push, status, type Reply } from '../resp/replies.ts';
 import { subscriptionCount, type Session } from '../session.ts';

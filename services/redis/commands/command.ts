@@ -1,4 +1,4 @@
-/** COMMAND: what is served, for client libraries that ask. */
+/** COMMAND: lists the supported commands for client libraries. */
 import { noKeys, textOf, type Answer, type Call, type Command } from '../command.ts';
 import { failure, map, status, type Reply } from '../resp/replies.ts';
 

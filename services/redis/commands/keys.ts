@@ -1,4 +1,4 @@
-/** Commands on names: what is there, of which kind, and for how long. */
+/** Commands on keys: their existence, types and expiry. */
 import type { ReadModels } from '#projections/projection.ts';
 import { findRun } from '#projections/runs/queries.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
@@ -19,7 +19,7 @@ import { globMatches } from '../resp/glob.ts';
 import { failure, status } from '../resp/replies.ts';
 import { countWaiting, listHeld, listRunning, logTotals } from '../stores/queue.ts';
 
-/** Runs whose names are listed; others can be asked for by name. */
+/** The number of listed runs; others can be accessed by name. */
 const maxNamed = 1000;
 const maxPatternBytes = 1024;
 const maxLeaseSeconds = 3600;

@@ -8,7 +8,7 @@ import {
   upper,
   type Answer,
   type Command,
-  type Handover,
+  type JobDelivery,
   type MemberCall,
 } from '../command.ts';
 import type { JobDispatcher } from '../jobs/dispatcher.ts';
@@ -120,12 +120,12 @@ async function popNow(
   if (key.kind === 'none') return none;
   if (count === 0) return [];
   const taken = await popSome(count ?? 1, call, parts);
-  return await handover(taken, none, call, parts, (jobs) =>
+  return await deliver(taken, none, call, parts, (jobs) =>
     count === undefined ? (jobs[0] ?? null) : jobs,
   );
 }
 
-/** Takes at most `count` runs, without waiting. */
+/** Pops at most `count` runs, without waiting. */
 async function popSome(
   count: number,
   { caller }: MemberCall,
@@ -146,10 +146,10 @@ async function popSomeNow(call: MemberCall, parts: PopParts): Promise<Answer> {
   const wanted = parseSome(call.args);
   if ('kind' in wanted) return wanted;
   const taken = wanted.isThere ? await popSome(wanted.count, call, parts) : [];
-  return await handover(taken, noArray, call, parts, fromJobs);
+  return await deliver(taken, noArray, call, parts, fromJobs);
 }
 
-/** Waits for the first run, and takes the others that are there then. */
+/** Waits for the first run, and pops further available runs with it. */
 async function popSomeInTime(call: MemberCall, parts: PopParts): Promise<Answer> {
   const waitMs = timeoutMs(call.args[0]);
   if (typeof waitMs !== 'number') return waitMs;
@@ -197,7 +197,7 @@ async function moveNow(call: MemberCall, parts: PopParts): Promise<Answer> {
   const from = source(call.args);
   if (typeof from !== 'boolean') return from;
   const leased = from ? await parts.dispatcher.take(call.caller) : undefined;
-  return await handover(leased === undefined ? [] : [leased], null, call, parts, theJob);
+  return await deliver(leased === undefined ? [] : [leased], null, call, parts, theJob);
 }
 
 async function moveInTime(call: MemberCall, parts: PopParts): Promise<Answer> {
@@ -208,7 +208,7 @@ async function moveInTime(call: MemberCall, parts: PopParts): Promise<Answer> {
   return await popOneInTime(from, waitMs, null, call, parts, theJob);
 }
 
-/** Both ends of a move have to be named; which ones makes no difference. */
+/** A move requires two directions; any are accepted. */
 function endsProblem([, , ...ends]: readonly Buffer[]): ErrorReply | undefined {
   const isNamed = ends.slice(0, 2).every((end) => ['LEFT', 'RIGHT'].includes(upper(end)));
   return isNamed ? undefined : syntaxError;
@@ -243,7 +243,7 @@ async function popOneInTime(
   if (credential === undefined) return none;
   if (call.inTransaction) {
     const taken = isThere ? await popSome(count, call, parts) : [];
-    return await handover(taken, none, call, parts, form);
+    return await deliver(taken, none, call, parts, form);
   }
   if (!isThere) {
     await parts.dispatcher.idle(waitMs, signal);
@@ -256,11 +256,11 @@ async function popOneInTime(
   }
   if (taken === undefined) return none;
   const others = count > 1 ? await popSome(count - 1, call, parts) : [];
-  return await handover([taken, ...others], none, call, parts, form);
+  return await deliver([taken, ...others], none, call, parts, form);
 }
 
-/** The reply with the jobs, and what is done when it has been sent or cannot be. */
-async function handover(
+/** The reply with the jobs, and the settlement of their delivery. */
+async function deliver(
   taken: readonly Leased[],
   none: Reply,
   { session }: MemberCall,
@@ -268,16 +268,16 @@ async function handover(
   form: Form,
 ): Promise<Answer> {
   if (taken.length === 0) return none;
-  const settle: Handover['settle'] = async (sent) => {
+  const settle: JobDelivery['settle'] = async (sent) => {
     await Promise.all(taken.map((leased) => parts.dispatcher.settle(leased, sent, session)));
   };
   try {
     const jobIds = new Map(taken.map(({ run, jobId }) => [run.runId as string, jobId]));
     const jobs = await jobsOf([...jobIds.keys()], jobIds, parts);
     const texts = [...jobIds.keys()].flatMap((runId) => jobs.get(runId) ?? []);
-    // A client that has not taken it in half of the lease would get it when it is another's.
+    // A client that has not read the reply within half of the lease could receive it after the lease has expired.
     const withinMs = (parts.leaseSeconds * 1000) / 2;
-    return { kind: 'handover', reply: form(texts), withinMs, settle };
+    return { kind: 'delivery', reply: form(texts), withinMs, settle };
   } catch (error) {
     await settle(false);
     throw error;

@@ -20,7 +20,7 @@ export function pubsubCommand({ hub }: { readonly hub: Hub }): Command {
 
 function answer({ args: [subcommand, ...args], caller }: MemberCall, hub: Hub): Answer {
   const name = textOf(subcommand).toLowerCase();
-  // Other names carry no messages. Only their own subscribers know them.
+  // Other channels carry no messages and exist only for their subscribers.
   const served = (Object.keys(channels) as Channel[]).filter((one) => may(caller, channels[one]));
   const counts = (countOf: (channel: string) => number): Reply =>
     pairs(args.map((one) => [one, countOf(one.toString('latin1'))]));

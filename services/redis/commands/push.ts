@@ -70,7 +70,7 @@ async function push(call: MemberCall, parts: PushCommandParts): Promise<Answer> 
     const refusal = await pushJob(job, caller, session, parts);
     if (refusal !== undefined) return refused(refusal, index, index);
   }
-  // Those that were taken already were in the list, too.
+  // Jobs that were popped already were in the list too.
   return Math.max(jobs.length, await countWaiting(parts.database, groupsOf(caller)));
 }
 

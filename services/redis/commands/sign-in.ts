@@ -20,7 +20,7 @@ export interface SignInParts {
 export function signInCommands(parts: SignInParts): readonly Command[] {
   const attempts = new WeakMap<Session, number>();
 
-  /** @returns what is wrong, or nothing: the session has the credential then */
+  /** @returns the problem, or nothing if the session now has the credential */
   const signIn = async (session: Session, secret: Buffer): Promise<ErrorReply | undefined> => {
     const credential = await parts.callers.credentialOf(secret);
     if (credential !== undefined) {

@@ -109,7 +109,7 @@ async function add(call: MemberCall, parts: StreamParts): Promise<Answer> {
   return placeOf(lastSeq);
 }
 
-/** @param isReverse XREVRANGE: the end comes first, and so do the last lines */
+/** @param isReverse XREVRANGE: the end comes first, and the newest lines are returned first */
 async function range(call: MemberCall, parts: StreamParts, isReverse = false): Promise<Answer> {
   const [name, first, second, option, value, ...others] = call.args;
   const [start, end] = isReverse ? [second, first] : [first, second];
@@ -161,7 +161,7 @@ interface ParsedRead {
   readonly names: readonly Buffer[];
   readonly places: readonly string[];
   readonly count: number;
-  /** `undefined` does not wait. */
+  /** `undefined` does not block. */
   readonly blockMs: number | undefined;
 }
 
@@ -197,7 +197,7 @@ function parseRead(args: readonly Buffer[]): ParsedRead | ErrorReply {
   return { names: rest.slice(0, half), places: rest.slice(half).map(textOf), count, blockMs };
 }
 
-/** Looks, and looks again when something was written, until there is something or the time is over. */
+/** Reads, and reads again after each write, until there are lines or the timeout is reached. */
 async function readInTime(
   reading: Reading,
   blockMs: number | undefined,
@@ -231,7 +231,7 @@ async function readInTime(
   }
 }
 
-/** @returns `undefined` where there is nothing */
+/** @returns `undefined` without lines */
 async function readOnce(
   { runIds, count }: Reading,
   parts: StreamParts,

@@ -19,12 +19,12 @@ export interface JobDispatcherOptions {
 }
 
 /** `undefined`: timeout. `unauthorized`: the credential is no longer valid. */
-export type Taken = Leased | 'unauthorized' | undefined;
+export type PopResult = Leased | 'unauthorized' | undefined;
 
 interface Waiter {
   readonly credential: Credential;
-  /** @returns false where it waits no longer */
-  readonly give: (taken: Taken) => boolean;
+  /** @returns false if it no longer waits */
+  readonly give: (taken: PopResult) => boolean;
 }
 
 export class JobDispatcher {
@@ -51,8 +51,8 @@ export class JobDispatcher {
 
   /** Waits for a run, behind the clients that wait already.
    *  @param forMs Infinity waits until `signal` aborts */
-  async wait(credential: Credential, forMs: number, signal: AbortSignal): Promise<Taken> {
-    const { promise, resolve } = Promise.withResolvers<Taken>();
+  async wait(credential: Credential, forMs: number, signal: AbortSignal): Promise<PopResult> {
+    const { promise, resolve } = Promise.withResolvers<PopResult>();
     const waiter: Waiter = {
       credential,
       give: (taken) => {
@@ -66,7 +66,7 @@ export class JobDispatcher {
     return await promise.finally(cancel);
   }
 
-  /** Waits for what never comes. */
+  /** Waits for the timeout only. */
   async idle(forMs: number, signal: AbortSignal): Promise<void> {
     await new Promise<void>((resolve) => {
       afterOrGone(forMs, signal, resolve);

@@ -98,7 +98,7 @@ export class Leases {
     return (await this.#find(runId, caller))?.seconds_left;
   }
 
-  /** @returns whether it is the caller's still */
+  /** @returns whether the caller still holds it */
   async renew({ owner, runId }: Held, seconds: number): Promise<boolean> {
     return (await this.#parts.queue.renew(owner, [runId], seconds)).length > 0;
   }
@@ -135,7 +135,7 @@ export class Leases {
   }
 }
 
-/** How the owners of a caller's leases begin. */
+/** The prefix of the owners of a caller's leases. */
 export function ownersOf({ key }: Pick<Caller, 'key'>): string {
   return `queue:${key}:`;
 }

@@ -32,21 +32,21 @@ export interface PushParts extends RunRequestParts {
   readonly reads: ReadModels;
 }
 
-/** Why a job was not taken. */
+/** The reason why a job was refused. */
 export interface Refused {
   readonly code: Code;
   readonly detail: string;
-  /** Stream id of the script, where it names one. */
+  /** Stream id of the script, if the job names one. */
   readonly resource: string | null;
 }
 
-/** A job whose script is there for the caller. */
+/** A job whose script the caller can see. */
 export interface Job {
   readonly given: Static<typeof Pushed>;
   readonly script: RunnableScript;
 }
 
-/** Reads jobs and looks up their scripts; nothing is recorded. In the order of `texts`. */
+/** Parses jobs and looks up their scripts without recording anything. In the order of `texts`. */
 export async function readJobs(
   texts: readonly Buffer[],
   caller: Caller,
@@ -65,7 +65,7 @@ export async function readJobs(
   });
 }
 
-/** Queues the run of a job. @returns why not, where it was refused */
+/** Queues the run of a job. @returns the reason if it was refused */
 export async function pushJob(
   { given, script }: Job,
   caller: Caller,

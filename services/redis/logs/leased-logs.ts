@@ -1,6 +1,5 @@
-/** Writes what holders of leases say to the logs of their runs. Each piece is stored under the lock of the
- *  lease, so that it comes behind all before it, whichever adapter took those, and nothing is written by
- *  a holder whose lease has expired. */
+/** Writes lines of leaseholders to the logs of their runs. Each chunk is stored under the lock of the lease, so that
+ *  chunks of all adapters are ordered, and nothing is written by a holder whose lease has expired. */
 import type { Bus } from '#domain/ports/bus.ts';
 import type { Clock } from '#domain/ports/clock.ts';
 import type { LogChunk, LogItem } from '#domain/ports/run-logs.ts';
@@ -21,7 +20,7 @@ const statements = {
   lock: `SELECT FROM run_queue WHERE run_id = $1 AND owner = $2 AND lease_until > now() FOR UPDATE`,
   last: `SELECT last_seq FROM run_log_chunks WHERE run_id = $1 ORDER BY first_seq DESC LIMIT 1`,
   bytes: `SELECT coalesce(sum(bytes), 0)::bigint AS bytes FROM run_log_chunks WHERE run_id = $1`,
-  // The first half stays; of the rest the end stays, and so much less than fits that this is done seldom.
+  // The first half is kept, and the end of the rest. It is cut well below the limit, so that cutting is rare.
   cut: `DELETE FROM run_log_chunks WHERE run_id = $1 AND first_seq IN (
       SELECT first_seq FROM (
         SELECT first_seq, bytes, sum(bytes) OVER (ORDER BY first_seq) AS up_to,
@@ -42,14 +41,14 @@ type Written = Pick<Held, 'runId' | 'owner' | 'limits'>;
 
 export class LeasedLogs {
   readonly #parts: LeasedLogsParts;
-  /** What is stored of a log up to a line; believed only where that is still its last. */
+  /** The stored size of a log up to a line; valid only while that line is the last. */
   readonly #known = new Map<string, { readonly lastSeq: number; readonly bytes: number }>();
 
   constructor(parts: LeasedLogsParts) {
     this.#parts = parts;
   }
 
-  /** @returns the number of the last line; `undefined` where the lease has ended */
+  /** @returns the number of the last line; `undefined` if the lease has expired */
   async append(
     held: Written,
     stream: 'stdout' | 'stderr',
@@ -96,7 +95,7 @@ export class LeasedLogs {
     return texts.map((one) => ({ time, stream, level: levels.next(stream, one), text: one }));
   }
 
-  /** Of the log as it is stored now. */
+  /** The current size of the stored log. */
   async #bytesUpTo(
     client: Queryable,
     runId: string,

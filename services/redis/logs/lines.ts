@@ -19,11 +19,11 @@ export interface Wanted {
   readonly from: number;
   readonly to: number;
   readonly count: number;
-  /** Most that may come of it. */
+  /** The maximum size of the result. */
   readonly bytes: number;
 }
 
-/** @returns `undefined` where there is more than may come */
+/** @returns `undefined` above the maximum size */
 export async function linesOf(
   runId: RunId,
   { from, to, count, bytes }: Wanted,

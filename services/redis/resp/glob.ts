@@ -15,7 +15,7 @@ export function globMatches(pattern: string, text: string): boolean {
       at += length;
       place += 1;
     } else if (star !== undefined && star.place < text.length) {
-      // What the last star stands for grows by one; those before it have done their part.
+      // The match of the last star grows by one; earlier stars need not be reconsidered.
       star.place += 1;
       at = star.at + 1;
       place = star.place;
@@ -26,7 +26,7 @@ export function globMatches(pattern: string, text: string): boolean {
   return true;
 }
 
-/** Length of the part of the pattern that stands for `character`; 0 where none does. */
+/** Length of the part of the pattern that matches `character`; 0 without a match. */
 function oneAt(pattern: string, at: number, character: string): number {
   switch (pattern[at]) {
     case undefined:
@@ -53,7 +53,7 @@ function classAt(pattern: string, start: number, character: string): number {
       at += 2;
     } else if (pattern[at + 1] === '-' && at + 2 < pattern.length) {
       const [one = '', other = ''] = [pattern[at], pattern[at + 2]];
-      // Whichever of the two comes first.
+      // A range may be given in either order.
       isIn ||= (one <= character && character <= other) || (other <= character && character <= one);
       at += 3;
     } else {

@@ -9,10 +9,10 @@ export type Reply =
   | Buffer
   | null
   | readonly Reply[]
-  /** One word of the server. */
+  /** A status reply. */
   | { readonly kind: 'status'; readonly text: string }
   | { readonly kind: 'error'; readonly text: string }
-  /** The absence of an array, which RESP2 tells apart from that of a string. */
+  /** The null array, which RESP2 distinguishes from the null string. */
   | { readonly kind: 'no array' }
   | { readonly kind: 'map'; readonly entries: readonly (readonly [Reply, Reply])[] }
   /** Names and values in turn, in either protocol. */

@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
-  memberLimits,
+  authenticatedLimits,
   ProtocolError,
   RequestReader,
-  strangerLimits,
+  unauthenticatedLimits,
   type RequestLimits,
 } from './requests.ts';
 
 /** Reads the pieces: returns the commands as text, and the error at the end, if any. */
-function read(pieces: readonly Buffer[], limits: RequestLimits = memberLimits): string[][] {
+function read(pieces: readonly Buffer[], limits: RequestLimits = authenticatedLimits): string[][] {
   const reader = new RequestReader();
   const found: string[][] = [];
   try {
@@ -55,7 +55,7 @@ describe('any stream of commands', () => {
       fc.property(
         fc.array(command, { maxLength: 6 }),
         fc.array(fc.nat(400), { maxLength: 12 }),
-        fc.constantFrom(memberLimits, strangerLimits),
+        fc.constantFrom(authenticatedLimits, unauthenticatedLimits),
         (commands, cuts, limits) => {
           const whole = Buffer.concat(commands);
           const places = [0, ...cuts.map((cut) => cut % (whole.length + 1)), whole.length];
@@ -123,10 +123,10 @@ describe('invalid input', () => {
   });
 
   test('has lower limits before authentication', () => {
-    expect(only('*11\r\n', strangerLimits)).toEqual([
+    expect(only('*11\r\n', unauthenticatedLimits)).toEqual([
       ['Protocol error: unauthenticated multibulk length'],
     ]);
-    expect(only('*1\r\n$16385\r\n', strangerLimits)).toEqual([
+    expect(only('*1\r\n$16385\r\n', unauthenticatedLimits)).toEqual([
       ['Protocol error: unauthenticated bulk length'],
     ]);
   });
@@ -144,6 +144,6 @@ describe('invalid input', () => {
 test('reads nothing from half a command, and buffers only the received bytes', () => {
   const reader = new RequestReader();
   reader.push(bytes('*2\r\n$4\r\nPING\r\n$10'));
-  expect(reader.next(memberLimits)).toBeUndefined();
+  expect(reader.next(authenticatedLimits)).toBeUndefined();
   expect(reader.waitingBytes).toBe(3);
 });

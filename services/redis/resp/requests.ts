@@ -1,5 +1,5 @@
-/** From bytes to commands: arrays of bulk strings, and inline commands, as Redis reads them. Pure: what
- *  comes out depends on the bytes alone, never on the pieces in which they arrived. */
+/** Parses bytes into commands: arrays of bulk strings, and inline commands, as in Redis. Pure: the result depends only
+ *  on the bytes, never on their chunks. */
 import { splitInline } from './inline.ts';
 
 /** A command with its arguments, all of them bytes. */
@@ -10,19 +10,19 @@ export interface RequestLimits {
   readonly maxArgumentBytes: number;
   /** All arguments of a command together. */
   readonly maxCommandBytes: number;
-  /** Begins the complaints about what is over these limits. */
+  /** The beginning of errors about exceeded limits. */
   readonly complaint: 'invalid' | 'unauthenticated';
 }
 
 /** Before authentication; the same as in Redis. */
-export const strangerLimits: RequestLimits = {
+export const unauthenticatedLimits: RequestLimits = {
   maxArguments: 10,
   maxArgumentBytes: 16 * 1024,
   maxCommandBytes: 64 * 1024,
   complaint: 'unauthenticated',
 };
 
-export const memberLimits: RequestLimits = {
+export const authenticatedLimits: RequestLimits = {
   maxArguments: 1024,
   maxArgumentBytes: 1024 * 1024,
   maxCommandBytes: 4 * 1024 * 1024,
@@ -38,7 +38,7 @@ export class ProtocolError extends Error {
 }
 
 const maxInlineBytes = 64 * 1024;
-/** `*` or `$`, a number, and nothing else. */
+/** `*` or `$`, and a number. */
 const maxHeaderBytes = 64;
 const lineEnd = Buffer.from('\r\n');
 const asterisk = '*'.codePointAt(0);
@@ -49,18 +49,18 @@ interface Unfinished {
   readonly arguments: Buffer[];
   left: number;
   bytes: number;
-  /** Of the argument that comes next, once it is known. */
+  /** The size of the next argument, if known. */
   nextBytes: number | undefined;
 }
 
 export class RequestReader {
   #pieces: Buffer[] = [];
   #length = 0;
-  /** Looking again before so much is there would be in vain. */
+  /** No command can be complete before this many bytes. */
   #wanted = 1;
   #unfinished: Unfinished | undefined;
 
-  /** Bytes that no command was made of yet. */
+  /** Buffered bytes without a complete command. */
   get waitingBytes(): number {
     return this.#length;
   }
@@ -143,7 +143,7 @@ export class RequestReader {
     return unfinished.arguments;
   }
 
-  /** Takes a line such as `*3`. @returns the number; `undefined` where it is none */
+  /** Reads a line such as `*3`. @returns the number; `undefined` if it is invalid */
   #header(bytes: Buffer, complaint: string): number | undefined | 'more' {
     const end = bytes.subarray(0, maxHeaderBytes).indexOf(lineEnd);
     if (end === -1) {

@@ -10,7 +10,7 @@ const waiting = `FROM run_queue q JOIN runs r USING (run_id)
 
 const statements = {
   count: `SELECT count(*) ${waiting}`,
-  // The next to be taken is the last of the list.
+  // The next run is the last of the list.
   list: `SELECT q.run_id ${waiting}
     ORDER BY q.priority, q.queue_position DESC OFFSET $2 LIMIT $3`,
   lease: `SELECT q.owner, q.fence, q.stop_requested, q.script_id, r.started_at, r.limits,
@@ -72,7 +72,7 @@ export async function listRunning(
   return rows.map((row) => row.run_id);
 }
 
-/** Ids of runs whose owner begins so; at most `limit`. */
+/** Ids of runs whose owner has this prefix; at most `limit`. */
 export async function listHeld(
   db: Queryable,
   owner: string,
@@ -82,7 +82,7 @@ export async function listHeld(
   return rows.map((row) => row.run_id);
 }
 
-/** What is stored of a run's log. */
+/** The totals of a run's stored log. */
 export async function logTotals(db: Queryable, runId: RunId) {
   const { rows } = await db.query<{ lines: number; bytes: number; stored: number }>(
     statements.logTotals,

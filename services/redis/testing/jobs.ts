@@ -1,4 +1,4 @@
-/** What producers and workers do. */
+/** Actions of producers and workers. */
 import { scriptId } from '#domain/testing/ids.ts';
 import type { RawClient, Value } from './raw-client.ts';
 

@@ -36,7 +36,7 @@ export function redisPy(): OptionalService {
 
 const goRedisClient = '.toolchain/go/bin/go-redis-client';
 
-/** The program in `go-redis/`, as `.ci/run` builds it. */
+/** The program in `go-redis/`, as built by `.ci/run`. */
 export function goRedis(): OptionalService {
   return {
     service: 'go-redis',
@@ -59,7 +59,7 @@ function onPath(name: string): string | undefined {
   return folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
 }
 
-/** What a program prints. @throws when it fails */
+/** The output of a program. @throws if it fails */
 export async function output(
   program: string,
   args: readonly string[],
@@ -79,7 +79,7 @@ export interface RealRedis {
   close(): Promise<void>;
 }
 
-/** A real server with a password, on a free port, that keeps nothing. */
+/** A real server with a password, on a free port, without persistence. */
 export async function startRealRedis(program: string, password: string): Promise<RealRedis> {
   const folder = await mkdtemp(join(tmpdir(), 'orch-redis-'));
   const port = await freePort();

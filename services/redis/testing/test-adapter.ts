@@ -44,9 +44,9 @@ export interface TestAdapter {
   readonly port: number;
   readonly platform: TestPlatform;
   readonly bus: MemoryBus;
-  /** Announces what it records, as the other processes do. */
+  /** Publishes recorded events, like the other processes. */
   readonly commands: CommandPipeline;
-  /** What was logged, line by line. */
+  /** The log, line by line. */
   readonly logged: readonly string[];
   /** A client that has not signed in. */
   stranger(): Promise<RawClient>;
@@ -59,7 +59,7 @@ export interface TestAdapter {
   ): Promise<string>;
   /** Queues a run. @returns its id */
   queueRun(script?: number): Promise<string>;
-  /** Lets clients go, and forgets what is queued and running. */
+  /** Disconnects clients, and clears queued and running runs. */
   clear(): Promise<void>;
   close(): Promise<void>;
 }

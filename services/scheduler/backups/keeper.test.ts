@@ -22,11 +22,11 @@ const start = new Date('2026-03-01T00:00:00Z');
 
 let sample: Sample;
 let now: Date;
-let handedOver: BackupId[];
+let passed: BackupId[];
 beforeEach(async () => {
   sample = await openSample();
   now = start;
-  handedOver = [];
+  passed = [];
 });
 afterEach(() => sample.close());
 
@@ -44,7 +44,7 @@ function keeper(changes: Partial<BackupKeeperParts> = {}): BackupKeeper {
       masterKeys: [masterKey],
       version: '0.1.13',
       migrations,
-      handOver: (id) => handedOver.push(id),
+      passRestore: (id) => passed.push(id),
       logger: { info: () => undefined, warn: () => undefined },
       ...changes,
     },
@@ -250,7 +250,7 @@ describe('a complete backup', () => {
     writeFileSync(archiveOf(backupId()), bytes);
     await sample.platform.accepted({ type: 'RequestRestore', backupId: backupId() });
     await keeper().runOnce(going);
-    expect(handedOver).toEqual([]);
+    expect(passed).toEqual([]);
     expect(await found()).toMatchObject({ restoring: false });
     expect((await found())?.problem).toContain('is damaged');
   });
@@ -259,7 +259,7 @@ describe('a complete backup', () => {
     const none = mkdtempSync(join(sample.folder, 'migrations-'));
     await sample.platform.accepted({ type: 'RequestRestore', backupId: backupId() });
     await keeper({ migrations: none }).runOnce(going);
-    expect(handedOver).toEqual([]);
+    expect(passed).toEqual([]);
     expect(await found()).toMatchObject({ restoring: false });
     expect((await found())?.problem).toContain('newer');
   });
@@ -267,8 +267,8 @@ describe('a complete backup', () => {
   test('passes a requested restore to the supervisor, or refuses it without one', async () => {
     await sample.platform.accepted({ type: 'RequestRestore', backupId: backupId() });
     await keeper().runOnce(going);
-    expect(handedOver).toEqual([backupId()]);
-    await keeper({ handOver: undefined }).runOnce(going);
+    expect(passed).toEqual([backupId()]);
+    await keeper({ passRestore: undefined }).runOnce(going);
     expect(await found()).toMatchObject({
       restoring: false,
       problem: 'No supervisor runs the services. Restore the backup from the command line.',

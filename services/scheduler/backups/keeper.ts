@@ -1,5 +1,5 @@
-/** Makes, checks, finds and removes backups (contract §3, "Backup"): one scheduler of many at a time, each thing
- *  from its beginning, so that one that died half-way is done again by the next. */
+/** Makes, checks, finds and removes backups (contract §3, "Backup"). Only one scheduler does this at a time, and each
+ *  task starts from its beginning, so that the next scheduler repeats an interrupted one. */
 import type { BackupCommand } from '#domain/backup/commands.ts';
 import {
   inOrderOfTime,
@@ -30,9 +30,9 @@ import type { BackupScheduleTable, BackupsTable } from '#projections/backups/tab
 import type { Logger } from '#services/shared/logger.ts';
 import type pg from 'pg';
 
-/** Progress is worth a row no more often. */
+/** The minimum time between progress updates. */
 const tellEveryMs = 500;
-const nobodyCanStop = 'No supervisor runs the services. Restore the backup from the command line.';
+const noSupervisor = 'No supervisor runs the services. Restore the backup from the command line.';
 
 export interface BackupKeeperParts {
   readonly pool: pg.Pool;
@@ -41,16 +41,16 @@ export interface BackupKeeperParts {
   readonly commands: Commands;
   readonly ids: Ids;
   readonly clock: Clock;
-  /** What backups are encrypted with. Undefined: they are not. */
+  /** The encryption key of backups. Undefined: not encrypted. */
   readonly key: Uint8Array | undefined;
-  /** The present one first: backups are sealed with it. */
+  /** The current one first, which seals backups. */
   readonly masterKeys: MasterKeys;
   /** The program's version. */
   readonly version: string;
   /** Folder of the migrations. */
   readonly migrations: string;
   /** Passes a restore to the process that can stop the services. Undefined if there is no such process. */
-  readonly handOver: ((backupId: BackupId) => void) | undefined;
+  readonly passRestore: ((backupId: BackupId) => void) | undefined;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
 }
 
@@ -70,7 +70,7 @@ export class BackupKeeper {
     this.#tidyAtMs = 0;
   }
 
-  /** One round; nothing where another scheduler is at it. */
+  /** Runs one round, unless another scheduler does. */
   async runOnce(signal: AbortSignal): Promise<void> {
     await withBackupLock(this.#parts.pool, async () => {
       const { reads, clock } = this.#parts;
@@ -81,7 +81,7 @@ export class BackupKeeper {
         signal.throwIfAborted();
         if (row.status === 'running' && !row.deleted) await this.#make(row, signal);
         if (row.checking) await this.#check(row, signal);
-        if (row.restoring) await this.#handOver(row, signal);
+        if (row.restoring) await this.#passRestore(row, signal);
       }
       if (schedule !== undefined) await this.#dropOld(schedule.keep);
       const now = clock.now().getTime();
@@ -112,7 +112,7 @@ export class BackupKeeper {
     };
     const onProgress = this.#teller(id);
     try {
-      // One whose maker died when all but the word of it was done is not made again.
+      // A backup that is complete except for its record is not made again.
       const summary =
         (await readSummary(objects, id)) ??
         (await makeBackup({ pool, objects, key, masterKey, version, onProgress }, request, signal));
@@ -155,16 +155,16 @@ export class BackupKeeper {
 
   /** Services stop only for a backup that can be restored. The restore verifies the backup again, as it may change
    *  until then. */
-  async #handOver(row: BackupsTable, signal: AbortSignal): Promise<void> {
+  async #passRestore(row: BackupsTable, signal: AbortSignal): Promise<void> {
     const id = backupId(row.backup_id);
-    const { pool, handOver, migrations } = this.#parts;
-    if (handOver === undefined) return this.#refuseRestore(id, nobodyCanStop);
+    const { pool, passRestore, migrations } = this.#parts;
+    if (passRestore === undefined) return this.#refuseRestore(id, noSupervisor);
     try {
       const problem = await problemOf(async () => {
         const { format } = await this.#verify(id, signal);
         migrationsFor(format, readMigrations(migrations));
       });
-      if (problem === null) handOver(id);
+      if (problem === null) passRestore(id);
       else await this.#refuseRestore(id, problem);
     } finally {
       await clearWork(pool, id);
@@ -253,7 +253,7 @@ function backupId(text: string): BackupId {
   return mustParse(parseBackupId, text);
 }
 
-/** What is wrong with a backup; null for nothing. */
+/** The problem with a backup; null if it is sound. */
 async function problemOf(attempt: () => Promise<unknown>): Promise<string | null> {
   try {
     await attempt();

@@ -8,7 +8,7 @@ import { whileClockIsRight } from '#services/shared/database-clock.ts';
 import type { Logger } from '#services/shared/logger.ts';
 import { startLoop, type Loop } from '#services/shared/loop.ts';
 import type { Platform } from '#services/shared/platform.ts';
-import { askForRestore } from '#services/shared/restore-request.ts';
+import { requestRestore } from '#services/shared/restore-request.ts';
 import { version } from '#services/shared/version.ts';
 import { BackupKeeper } from './keeper.ts';
 
@@ -35,8 +35,8 @@ export function startBackups(
 ): Loop {
   const { pool } = database;
   const { backupKey: key, dataDir, edition } = config;
-  const handOver =
-    edition === 'minimal' ? (id: BackupId) => askForRestore(dataDir, { backupId: id }) : undefined;
+  const passRestore =
+    edition === 'minimal' ? (id: BackupId) => requestRestore(dataDir, { backupId: id }) : undefined;
   const keeper = new BackupKeeper(
     {
       pool,
@@ -49,7 +49,7 @@ export function startBackups(
       masterKeys: masterKeys(config),
       version,
       migrations,
-      handOver,
+      passRestore,
       logger,
     },
     tidyMs,

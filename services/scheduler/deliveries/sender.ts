@@ -53,14 +53,14 @@ export interface SenderParts {
 export class DeliverySender {
   readonly #parts: SenderParts;
   readonly #stopping = new AbortController();
-  /** What is under way, with its channel. */
+  /** Current attempts, with their channels. */
   readonly #sending = new Map<Promise<void>, string>();
 
   constructor(parts: SenderParts) {
     this.#parts = parts;
   }
 
-  /** Begins with what is due, where there is room. @param onEnd called when there is room again */
+  /** Starts due deliveries while there is room. @param onEnd called when there is room again */
   async runOnce(onEnd: () => void = () => undefined): Promise<void> {
     const { database, clock } = this.#parts;
     const limit = atOnce - this.#sending.size;
@@ -84,12 +84,12 @@ export class DeliverySender {
     }
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when no attempt is in progress. */
   async settle(): Promise<void> {
     await Promise.all(this.#sending.keys());
   }
 
-  /** Cuts short what is under way; it is sent again when its lease has ended. Safe twice. */
+  /** Aborts current attempts, which are repeated after their leases expire. Safe to call twice. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.settle();
@@ -207,7 +207,7 @@ function failed(error: string, final = false): AttemptResult {
   return { kind: 'failed', error, final, retryAfterSeconds: null };
 }
 
-/** What went wrong, as the outermost error says it. */
+/** The reason of a failure, from the outermost error. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === 'TimeoutError')

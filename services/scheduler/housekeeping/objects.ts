@@ -1,6 +1,6 @@
 import type { ObjectStore } from '#domain/ports/objects.ts';
 
-/** What removing needs of the store. */
+/** The part of the store that removal needs. */
 export type RemovableObjects = Pick<ObjectStore, 'list' | 'delete'>;
 
 /** Removes every object whose key starts with `prefix`.

@@ -31,8 +31,7 @@ export interface PurgeParts {
   readonly objects: RemovableObjects;
   readonly commands: Commands;
   readonly ids: Ids;
-  /** By script, since when there is nothing that could keep runtimes from removing what they have of it: a time of the
-   *  database. */
+  /** By script, the database time since which runtimes are free to remove their data of it. */
   readonly removableSince: Map<string, string>;
 }
 

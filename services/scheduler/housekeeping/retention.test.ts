@@ -47,7 +47,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** The duty as it is so many days after the test's events, which all belong to one day. */
+/** The dependencies of the job this many days after the test's events, which are all of one day. */
 function partsAfter(days: number, changes: Partial<RetentionParts> = {}): RetentionParts {
   const now = new Date(Date.UTC(2026, 0, 1) + days * dayMs);
   const { pool: database, reads } = platform;
@@ -62,7 +62,7 @@ async function keep(changes: Partial<Retention>): Promise<void> {
 async function givenRun(number: number, params = `{"n":${number}}`): Promise<RunId> {
   const id = runId(number);
   const paramsSha256 = await putPayload(platform.pool, Buffer.from(params));
-  // Wanted when it was made, by the clock of the test.
+  // Last used at its creation, by the clock of the test.
   await platform.pool.query('UPDATE payloads SET wanted_at = $1', [new Date(Date.UTC(2026, 0, 1))]);
   await platform.accepted(runScript({ runId: id, paramsSha256 }));
   await new PostgresRunLogs(platform.pool).append(

@@ -34,7 +34,7 @@ export interface RetentionParts {
   readonly clock: Clock;
 }
 
-/** One round. @returns whether there may be more */
+/** Runs one round. @returns whether there may be more */
 export async function removeOutdated(parts: RetentionParts, signal: AbortSignal): Promise<boolean> {
   const days = await daysKept(parts.reads);
   let more = false;
@@ -62,7 +62,7 @@ async function removeKind(
   return (await stripLateRuns(parts, kind, before, signal)) || hasPassedMany;
 }
 
-/** Looks at the next runs, of which those that ended later are left for later. */
+/** Checks the next runs; runs that ended too recently are left for later. */
 async function passRuns(
   parts: RetentionParts,
   kind: KindOfRun,

@@ -19,7 +19,7 @@ import type { ReadModels } from '#projections/projection.ts';
 import { activeRunsOf, dueSchedules, type DueSchedule } from '#projections/schedules/due.ts';
 
 const schedulesAtOnce = 256;
-/** Of one schedule, in one round. */
+/** The limit per schedule and round. */
 const dueTimesAtOnce = 500;
 
 export interface DueSchedulesParts {
@@ -28,15 +28,15 @@ export interface DueSchedulesParts {
   readonly ids: Ids;
 }
 
-/** One round, which serves what is due at `now`. @returns whether there may be more */
+/** Runs one round for the due times up to `now`. @returns whether there may be more */
 export async function serveDueSchedules(parts: DueSchedulesParts, now: Date): Promise<boolean> {
   const due = await dueSchedules(parts.reads, now, schedulesAtOnce);
   const served = await Promise.all(due.map((schedule) => serve(parts, schedule, now)));
   return due.length === schedulesAtOnce || served.some((count) => count === dueTimesAtOnce);
 }
 
-/** Oldest first: what is noted of a later due time says that those before it have ended.
- *  @returns how many due times were looked at */
+/** Oldest first: a settled due time implies that the earlier ones are settled.
+ *  @returns the number of processed due times */
 async function serve(parts: DueSchedulesParts, schedule: DueSchedule, now: Date): Promise<number> {
   const { definition, created_at, next_fire_at } = schedule;
   let passed: PassedOccurrence[] = [];
@@ -64,7 +64,7 @@ async function serve(parts: DueSchedulesParts, schedule: DueSchedule, now: Date)
   return count;
 }
 
-/** @returns why there is no run, as a code; `undefined` where there is one or the due time has ended */
+/** @returns the code of the reason why there is no run; `undefined` if there is one or the due time is settled */
 async function fire(
   parts: DueSchedulesParts,
   { schedule_id, script_id, definition }: DueSchedule,
@@ -119,7 +119,7 @@ async function pass(
   });
 }
 
-/** @param cause the run or schedule that it is about */
+/** @param cause the related run or schedule */
 function execute(
   { commands, ids }: DueSchedulesParts,
   cause: string,

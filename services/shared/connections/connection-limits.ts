@@ -6,7 +6,7 @@ import type { Socket } from 'node:net';
 import { peerOf } from './peer.ts';
 
 export const closeReasons = [
-  /** It made room for another one. */
+  /** It was closed for another connection. */
   'limit',
   'address_limit',
   /** No connection could make room for it. */
@@ -22,7 +22,7 @@ export interface LimitOptions {
   /** Connections in total. */
   readonly max: number;
   readonly maxPerAddress: number;
-  /** Whether many users may come from an address: only the limit in total holds for it. */
+  /** Whether many users may share an address: then only the total limit applies. */
   readonly isShared: (address: string) => boolean;
   /** Called for each connection that is closed or refused at a limit. */
   readonly onLimit?: (reason: CloseReason) => void;
@@ -42,7 +42,7 @@ interface Connection {
 /** All connections of one address. */
 interface Peer {
   open: number;
-  /** Those that may be closed, longest without progress first. */
+  /** Connections that may be closed, longest without progress first. */
   readonly waiting: Set<Connection>;
 }
 
@@ -93,7 +93,7 @@ export class ConnectionLimits {
     for (const { response } of this.#connections.values()) announceClose(response);
   }
 
-  /** Admits a connection, or ends it where no other can make room. */
+  /** Admits a connection, or ends it if no other connection can be closed. */
   add(socket: Socket): void {
     const address = peerOf(socket.remoteAddress ?? '');
     const known = this.#peers.get(address);
@@ -117,7 +117,7 @@ export class ConnectionLimits {
     });
   }
 
-  /** Notes a request whose headers are complete. */
+  /** Registers a request whose headers are complete. */
   serve(request: IncomingMessage, response: ServerResponse): void {
     if (this.#isClosing) announceClose(response);
     const connection = this.#connections.get(request.socket);

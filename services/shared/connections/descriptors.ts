@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 
 /** Never used for clients: the database, log files, health checks and whatever else the process opens. */
 export const reservedDescriptors = 256;
-/** Assumed where the system does not tell. */
+/** Assumed if the system does not report it. */
 const usualDescriptors = 1024;
 
-/** File descriptors that this process may have. */
+/** The limit of file descriptors of this process. */
 export function descriptorLimit(): number {
   const [, limit] = /^Max open files\s+(\d+)/m.exec(limitsOfProcess()) ?? [];
   return limit === undefined ? usualDescriptors : Number(limit);

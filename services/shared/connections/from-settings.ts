@@ -8,7 +8,7 @@ import type { HttpServerOptions } from './http-server.ts';
 import { isIn } from './peer.ts';
 import { plainResponse } from './plain-response.ts';
 
-/** What `httpServerOptions` takes. */
+/** The settings of `httpServerOptions`. */
 export const httpServerSettings = [
   'maxConnections',
   'maxConnectionsPerAddress',

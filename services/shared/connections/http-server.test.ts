@@ -44,7 +44,7 @@ async function client(localAddress = '127.0.0.1'): Promise<Socket> {
   return socket;
 }
 
-/** The status of a request on a connection of its own. */
+/** The status of a request on a new connection. */
 async function statusOf(): Promise<number | undefined> {
   const { port } = server.address() as AddressInfo;
   const asked = request({ port, host: '127.0.0.1', agent: false }).end();

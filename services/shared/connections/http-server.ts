@@ -5,7 +5,7 @@ import type { ConnectionLimits } from './connection-limits.ts';
 import { plainResponse } from './plain-response.ts';
 
 export interface HttpDeadlines {
-  /** For the first byte and the headers of a request. */
+  /** The deadline for the first byte and the headers of a request. */
   readonly headersMs: number;
   /** A body must bring `minBodyBytesPerSecond` in each such period. */
   readonly bodyMs: number;
@@ -22,10 +22,10 @@ export interface HttpServerOptions {
 
 export const minBodyBytesPerSecond = 500;
 const usualUnreadMs = 60_000;
-/** How often Node looks for requests whose headers are late. */
+/** How often Node checks for requests with late headers. */
 const headersCheckMs = 1000;
 
-/** Makes a server, which does not listen yet. */
+/** Creates a server that does not listen yet. */
 export function createHttpServer(
   listener: RequestListener,
   { connections, deadlines }: HttpServerOptions,
@@ -35,7 +35,7 @@ export function createHttpServer(
     maxHeaderSize: 16 * 1024,
     headersTimeout: headersMs,
     connectionsCheckingInterval: Math.min(headersCheckMs, headersMs),
-    // Bodies have a deadline of their own: a large one may take long.
+    // Bodies have a separate deadline: a large one may take long.
     requestTimeout: 0,
     keepAliveTimeout: idleMs,
   });
@@ -69,7 +69,7 @@ function statusOf({ code }: NodeJS.ErrnoException): number {
   return code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW' ? 413 : 400;
 }
 
-/** Calls `onLate` when a body comes too slowly. */
+/** Calls `onLate` when a body arrives too slowly. */
 function watchBody(request: IncomingMessage, bodyMs: number, onLate: () => void): void {
   const { headers, socket } = request;
   if (headers['transfer-encoding'] === undefined && !Number(headers['content-length'] ?? 0)) return;

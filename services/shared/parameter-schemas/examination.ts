@@ -1,5 +1,5 @@
-/** JSON Schemas that authors wrote, and values that are to match them: what is wrong with either. Runs in
- *  a thread of its own, because neither compiling nor matching is bounded by anything in the schema. */
+/** Validates JSON Schemas of users, and values against them. Runs in a separate thread, because neither compilation nor
+ *  validation is bounded by the schema. */
 import { createHash } from 'node:crypto';
 import { Ajv, type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -13,11 +13,11 @@ const maxFaults = 20;
 const options = {
   strict: false,
   allErrors: true,
-  // Annotations alone, as the standard has it where nothing else is said.
+  // Annotations only, the default of the standard.
   validateFormats: false,
   logger: false,
 } as const;
-/** For one schema alone, so that none finds parts of another, or of the standard's own. */
+/** One instance per schema, so that no schema finds parts of another, or of the standard's schemas. */
 const alone = { ...options, meta: false, validateSchema: false } as const;
 
 const dialects = {
@@ -93,7 +93,7 @@ export class Examination {
     return standard;
   }
 
-  /** The one that was not used for longest makes room. */
+  /** Evicts the least recently used schema. */
   #remember(name: string, compiled: ValidateFunction): void {
     this.#compiled.set(name, compiled);
     const [oldest] = this.#compiled.size > maxCompiled ? this.#compiled.keys() : [];

@@ -14,7 +14,7 @@ export interface Question {
 const maxSchemaBytes = 64 * 1024;
 const maxWaiting = 100;
 const maxMemoryMb = 64;
-/** A schema that took too long is not tried again for so long: it would hold up all others. */
+/** The time during which a schema that took too long is not tried again: it would block all others. */
 const distrustMs = 10_000;
 const maxDistrusted = 1000;
 const usualPatienceMs = 2_000;
@@ -34,7 +34,7 @@ export class ParameterSchemas {
     this.#examiner = new AnsweringProcess({ program, maxMemoryMb, patienceMs });
   }
 
-  /** What is wrong with a schema that a script is to have.
+  /** Returns the problem with a new schema of a script.
    *  @param field its name in the body */
   async schemaProblem(schema: object, field: string): Promise<Objection | undefined> {
     const text = JSON.stringify(schema);
@@ -44,7 +44,7 @@ export class ParameterSchemas {
     return await this.#ask({ schema: text }, field);
   }
 
-  /** What is wrong with parameters.
+  /** The problem with parameters.
    *  @param field their name in the body */
   async valueProblem(
     schema: object,

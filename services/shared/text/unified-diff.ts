@@ -7,7 +7,7 @@ const maxEdits = 2_000;
 
 type Edit = readonly [' ' | '-' | '+', string];
 
-/** @returns the hunks, without the names of files; empty where nothing differs */
+/** @returns the hunks, without file names; empty without differences */
 export function unifiedDiff(before: string, after: string): string {
   const edits = editsOf(linesOf(before), linesOf(after));
   return hunksOf(edits)
@@ -15,7 +15,7 @@ export function unifiedDiff(before: string, after: string): string {
     .join('');
 }
 
-/** Each with its line end; a last line without one says so, as `diff` does. */
+/** Each with its line end; a last line without one is marked, as in `diff`. */
 function linesOf(text: string): readonly string[] {
   if (text === '') return [];
   const lines = text.split(/(?<=\n)/);
@@ -93,7 +93,7 @@ function backwards(
   return edits.toReversed();
 }
 
-/** Ranges of edits that belong together: differences, with what is around them. */
+/** Ranges of related edits: differences with their context. */
 function hunksOf(edits: readonly Edit[]): readonly (readonly [number, number])[] {
   const hunks: [number, number][] = [];
   for (const [index, [kind]] of edits.entries()) {

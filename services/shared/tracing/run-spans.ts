@@ -13,17 +13,17 @@ export interface RunSpansParts {
   readonly logger: Pick<Logger, 'warn'>;
 }
 
-/** What the steps of a run are known by. */
+/** The identity of a traced run. */
 export interface TracedRun {
   readonly runId: string;
   readonly correlationId: string;
 }
 
-/** Below the span of a run, in this order. Their places make their ids: none goes elsewhere, ever. */
+/** The spans of a run, in this order. Span ids are derived from the position, so the order must not change. */
 const steps = ['queue', 'prepare', 'execute'] as const;
 export type RunStep = (typeof steps)[number];
 
-/** Whose requests are spans themselves; other runs begin by what the platform does. */
+/** Triggers whose requests are spans themselves; traces of other runs begin in the platform. */
 const asked = new Set(['manual', 'api', 'webhook', 'mcp', 'rerun']);
 
 export class RunSpans {
@@ -45,7 +45,7 @@ export class RunSpans {
     }
   }
 
-  /** Resolves when all that was recorded so far is traced. */
+  /** Resolves when all events recorded so far are traced. */
   async settle(): Promise<void> {
     await Promise.all(this.#underWay);
   }
@@ -57,7 +57,7 @@ export class RunSpans {
     const started = events.find((event) => event.type === 'RunStarted');
     if (queued === undefined) return;
     const { actor } = finished.metadata;
-    // A runtime says itself what it did with a run, and knows more of it.
+    // A runtime records its own spans of a run, with more details.
     if (actor.kind !== 'system' || actor.name !== 'runtime') {
       const run = { runId: queued.data.runId, correlationId: queued.metadata.correlationId };
       const [startMs, endMs] = [queued.recordedAt, finished.recordedAt].map(Number) as [

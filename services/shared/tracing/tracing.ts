@@ -23,12 +23,12 @@ export interface Span {
   readonly startMs: number;
   readonly endMs: number;
   readonly attributes: Readonly<Record<string, AttributeValue | undefined>>;
-  /** What went wrong, where something did. */
+  /** The problem, if there was one. */
   readonly problem?: string | undefined;
 }
 
 export interface Tracing {
-  /** Keeps a span until it is exported. Never waits, never throws; without room the span is dropped. */
+  /** Buffers a span until its export. Never waits, never throws; a full buffer drops the span. */
   record(span: Span): void;
 }
 
@@ -82,7 +82,7 @@ export function traceIdOf(correlationId: string): string | undefined {
   return /^[0-9a-f]{32}$/.test(id) && !/^0+$/.test(id) ? id : undefined;
 }
 
-/** The span that stands for what a UUID names: of its 128 bits the half that is chance. */
+/** The span id for a UUID: the random half of its 128 bits. */
 export function spanIdOf(uuid: string): string {
   return uuid.replaceAll('-', '').slice(16);
 }

@@ -40,7 +40,7 @@ export type ClientName = (typeof clientNames)[number];
 
 type Command = readonly [program: string, args: readonly string[], env?: Record<string, string>];
 
-/** Output of a program. @throws with what it printed when it fails */
+/** Output of a program. @throws with its output if it fails */
 async function output([program, args, env = {}]: Command, cwd: string): Promise<string> {
   const options = { cwd, env: { ...process.env, ...env }, maxBuffer: 64 * 1024 * 1024 };
   return (await run(program, args, options)).stdout;
@@ -119,7 +119,7 @@ export async function runScriptWith(
       return await runTypeScript('typescript-fetch', own, [origin, token]);
     case 'openapi-typescript': {
       await symlink(resolve('node_modules'), join(own, 'node_modules'));
-      // Otherwise requests have to name every field that has a default.
+      // Otherwise requests must name every field that has a default.
       const args = ['../openapi.json', '--default-non-nullable=false', '-o', 'schema.ts'];
       await output([typesGenerator, args], own);
       return await runTypeScript(name, own, [origin, token]);
@@ -133,7 +133,7 @@ async function runTypeScript(name: string, own: string, args: readonly string[])
   return await output([process.execPath, ['js/main.js', ...args]], own);
 }
 
-/** What the linters report with their recommended rules; empty if nothing. */
+/** The findings of the linters with their recommended rules; empty if there are none. */
 export async function lint(description: string, folder: string): Promise<readonly string[]> {
   const ruleset = join(folder, 'spectral.yaml');
   await writeFile(ruleset, 'extends: ["spectral:oas"]\n');

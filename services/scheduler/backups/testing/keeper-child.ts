@@ -1,5 +1,5 @@
-/** Makes the backups that were asked for, as a process of its own that may be killed at a step. Its arguments: the
- *  address of the database and the folder of the objects. */
+/** Makes the requested backups in a separate process, which tests may kill at a step. Its arguments: the address of the
+ *  database and the folder of the objects. */
 import { before } from '#infra/testing/mortal.ts';
 import { openMortalPlatform } from '#infra/testing/mortal-platform.ts';
 import type { ObjectStore } from '#domain/ports/objects.ts';
@@ -43,7 +43,7 @@ const keeper = new BackupKeeper(
     masterKeys: [masterKey],
     version: '0.1.13',
     migrations: 'never read',
-    handOver: undefined,
+    passRestore: undefined,
     logger: { info: () => undefined, warn: () => undefined },
   },
   0,

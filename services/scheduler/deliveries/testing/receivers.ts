@@ -10,7 +10,7 @@ export interface Received {
   readonly body: string;
 }
 
-/** An HTTP server that answers as `answer` says. */
+/** An HTTP server that responds with `answer`. */
 export async function httpReceiver() {
   const received: Received[] = [];
   const receiver = {
@@ -32,8 +32,8 @@ export async function httpReceiver() {
   return receiver;
 }
 
-/** An SMTP server (RFC 5321) that takes every mail, lets in with any password but `wrong`, and says nothing at
- *  all while `silent`. */
+/** An SMTP server (RFC 5321) that accepts every mail and every password except `wrong`, and does not respond while
+ *  `silent`. */
 export async function mailServer() {
   const sockets = new Set<Socket>();
   const server = {

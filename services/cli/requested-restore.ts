@@ -10,9 +10,9 @@ import { inlineProjections } from '#projections/registry.ts';
 import { decisionReads } from '#projections/decision-reads.ts';
 import { readConfig } from '#services/shared/config.ts';
 import {
-  forgetRestore,
-  noteRestore,
-  restoreAskedFor,
+  removeRestoreRequest,
+  writeRestoreRequest,
+  requestedRestore,
   type RestoreRequest,
 } from '#services/shared/restore-request.ts';
 import type pg from 'pg';
@@ -27,12 +27,12 @@ const restorer: Actor = { kind: 'system', name: 'restore' };
 /** Runs the requested restore, if there is one. A backup that cannot be restored is recorded, and its request is
  *  removed.
  *  @throws any other error: the request stays and is retried */
-export async function restoreAsked(pool: pg.Pool, terminal: Terminal): Promise<void> {
+export async function runRequestedRestore(pool: pg.Pool, terminal: Terminal): Promise<void> {
   const { dataDir } = readConfig(['dataDir']);
-  const request = restoreAskedFor(dataDir);
+  const request = requestedRestore(dataDir);
   if (request === undefined) return;
   const attempts = (request.attempts ?? 0) + 1;
-  noteRestore(dataDir, { ...request, attempts });
+  writeRestoreRequest(dataDir, { ...request, attempts });
   try {
     if (attempts > mostAttempts)
       throw new Error(`The restore was interrupted ${mostAttempts} times.`);
@@ -43,7 +43,7 @@ export async function restoreAsked(pool: pg.Pool, terminal: Terminal): Promise<v
     await recordFailure(request, reason, pool);
     terminal.line(`The backup was not restored, and nothing was changed: ${reason}`);
   }
-  forgetRestore(dataDir);
+  removeRestoreRequest(dataDir);
 }
 
 async function restoreIt(
