@@ -1,5 +1,5 @@
-/** Brings what happens to runs to the sockets that follow them; each frame is made once, however many
- *  they are. The bus is a hint: looking every second is the guarantee. */
+/** Sends changes of runs to their subscribers. Each frame is created once for all of them. Bus messages only reduce the
+ *  delay; polling every second guarantees delivery. */
 import { mustParse, parseRunId } from '#domain/kernel/ids.ts';
 import { findRuns } from '#projections/runs/queries.ts';
 import type { RunsTable } from '#projections/runs/table.ts';
@@ -13,7 +13,7 @@ const lookEveryMs = 1000;
 
 interface Watched {
   readonly subscribers: Set<RunSubscriber>;
-  /** What was shown last. */
+  /** The last sent state. */
   latest?: Shown;
 }
 
@@ -69,8 +69,8 @@ export class RunHub {
     });
   }
 
-  /** Follows a run: the subscriber hears of everything from now on, and reads what was before.
-   *  @param run as it was found just now */
+  /** Adds a subscriber of a run. It is notified from now on, and reads earlier lines itself.
+   *  @param run the current run */
   async add(subscriber: RunSubscriber, run: RunsTable): Promise<void> {
     const { runId } = subscriber;
     const watched: Watched = this.#watched.get(runId) ?? { subscribers: new Set() };
@@ -87,7 +87,7 @@ export class RunHub {
     if (watched?.subscribers.size === 0) this.#watched.delete(subscriber.runId);
   }
 
-  /** Safe twice. */
+  /** Safe to call twice. */
   async close(): Promise<void> {
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
     await Promise.all([this.#statuses.stop(), this.#poll.stop()]);
@@ -128,7 +128,7 @@ export class RunHub {
     for (const one of watched.subscribers) show(latest, one);
   }
 
-  /** One question for each run, at the line that the slowest idle subscriber waits for. */
+  /** One query for each run, from the line that the slowest idle subscriber needs. */
   async #lookForLines(): Promise<void> {
     for (const [runId, { subscribers }] of this.#watched) {
       const idle = [...subscribers].filter((one) => one.isIdle);
