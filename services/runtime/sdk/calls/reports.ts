@@ -6,8 +6,8 @@ import Type from 'typebox';
 import { answered, refused, sdkCall, type SdkCalls } from '../call.ts';
 import { maskedFraction, maskedValue, textOf } from './json.ts';
 
-/** What a run says of itself. Secrets are masked in it, as in its log.
- *  @param changed told when there is something new to be shown of a run */
+/** Values that a run reports. Secrets are masked, as in its log.
+ *  @param changed called when a run has new values */
 export function reportCalls(db: Queryable, changed: (runId: string) => void): SdkCalls {
   return {
     output: sdkCall({
