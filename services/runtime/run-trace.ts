@@ -1,14 +1,14 @@
-/** The steps of a run as its runtime sees them: waiting, preparing, executing. The run itself is a span of
- *  whoever records its end (`services/shared/tracing/run-spans.ts`). */
+/** The spans of a run in its runtime: waiting, preparing, executing. The process that records the end of the run
+ *  creates its main span (`services/shared/tracing/run-spans.ts`). */
 import type { ClaimedRun } from '#domain/ports/run-queue.ts';
 import { recordStep, type RunStep } from '#services/shared/tracing/run-spans.ts';
 import type { Tracing } from '#services/shared/tracing/tracing.ts';
 
-/** Takes note of the steps of one run. */
+/** Records the steps of one run. */
 export interface RunTrace {
-  /** The environment and the files are there. */
+  /** The environment and the files are ready. */
   prepared(): void;
-  /** The process was let go. */
+  /** The process was started. */
   started(): void;
   /** The process has ended. */
   exited(): void;
@@ -23,7 +23,7 @@ const untraced: RunTrace = {
   ended: () => undefined,
 };
 
-/** @param tracing undefined: nothing is noted */
+/** @param tracing undefined: nothing is recorded */
 export function runTrace(run: ClaimedRun, tracing: Tracing | undefined): RunTrace {
   if (tracing === undefined) return untraced;
   const claimedMs = Date.now();
