@@ -27,13 +27,13 @@ bench: ## measure the speed against the stated bars
 	@$(ready) --web node scripts/bench/main.ts $(ARGS)
 
 soak: ## load and faults for HOURS=n, judged from outside; TOPOLOGY and FAULTS select
-	$(if $(filter-out minimal production,$(TOPOLOGY)),$(error TOPOLOGY has to be minimal or production))
+	$(if $(filter-out minimal production,$(TOPOLOGY)),$(error TOPOLOGY must be minimal or production))
 	@$(ready) --web node scripts/soak/$(if $(filter production,$(TOPOLOGY)),production/)main.ts
 
 sbom: ## write the bill of materials to sbom.cdx.json
 	@$(ready) npm --loglevel=error sbom --package-lock-only --sbom-format cyclonedx > sbom.cdx.json
 
-pin-images: ## pin the images of the production edition to their tags' digests of now
+pin-images: ## pin the images of the production edition to the current digests of their tags
 	@$(ready) node scripts/pin-images.ts
 
 clean: ## remove what these commands installed and built, never data

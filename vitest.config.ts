@@ -24,9 +24,9 @@ export default defineConfig({
             'services/minimal/testing/product-data.ts',
           ],
           // For slow machines: nothing is decided by a time.
-          testTimeout: 60_000,
+          testTimeout: 180_000,
           hookTimeout: 180_000,
-          expect: { poll: { timeout: 12_000 } },
+          expect: { poll: { timeout: 40_000 } },
         },
       },
       {

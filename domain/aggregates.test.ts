@@ -1,7 +1,7 @@
 /** Tests that apply to every aggregate. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { eventTypes, handlingOf, type Command as RegisteredCommand } from './aggregates.ts';
+import { eventTypes, bindCommand, type Command as RegisteredCommand } from './aggregates.ts';
 import { backupAggregate } from './backup/decide.ts';
 import { chainAggregate } from './chain/decide.ts';
 import { disclosureAggregate } from './disclosure/decide.ts';
@@ -153,7 +153,7 @@ function every<State, Command extends { readonly type: string }, Event extends D
     });
 
     test('decides its own commands', () => {
-      const decidedBy = (one: unknown) => handlingOf(one as RegisteredCommand).streamType;
+      const decidedBy = (one: unknown) => bindCommand(one as RegisteredCommand).streamType;
       fc.assert(fc.property(command, (one) => decidedBy(one) === aggregate.streamType));
     });
 

@@ -76,7 +76,7 @@ export type Recorded<Event extends PlatformEvent = PlatformEvent> = Event extend
   : never;
 
 /** One command, bound to the aggregate that decides it. */
-export interface Handling {
+export interface CommandBinding {
   readonly streamId: StreamId;
   readonly streamType: string;
   readonly guards: readonly StreamId[];
@@ -101,7 +101,7 @@ const deciding = new Map<string, Aggregate<unknown, Command, PlatformEvent, unkn
 );
 
 /** Finds the aggregate of a command. @throws for an unknown type */
-export function handlingOf(command: Command): Handling {
+export function bindCommand(command: Command): CommandBinding {
   const aggregate = deciding.get(command.type);
   if (aggregate === undefined) throw new Error(`no aggregate handles ${command.type}`);
   return {

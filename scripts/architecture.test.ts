@@ -73,7 +73,7 @@ describe('this repository', () => {
   });
 });
 
-describe('a planted violation is found', () => {
+describe('detects a planted violation', () => {
   test.each([
     ['domain/run/decide.ts', '#infra/postgres/pool.ts'],
     ['domain/run/decide.ts', '#projections/projection.ts'],
@@ -262,13 +262,13 @@ describe('a planted violation is found', () => {
     expect(lengthViolation('domain/run/a.ts', long)).toBeUndefined();
     expect(lengthViolation('domain/run/a.ts', `b();\n${long}`)).toContain('321 lines');
     expect(lengthViolation('domain/run/a.ts', `// What it does.\n${long}`)).toContain('321 lines');
-    const beside = `// How long a run may take.\n${long}`;
-    expect(lengthViolation('domain/run/a.ts', beside)).toContain('321 lines');
+    const duration = `// How long a run may take.\n${long}`;
+    expect(lengthViolation('domain/run/a.ts', duration)).toContain('321 lines');
     expect(lengthViolation('domain/run/a.ts', `// Long because …\n${long}`)).toBeUndefined();
   });
 });
 
-describe('what is allowed passes', () => {
+describe('accepts allowed code', () => {
   test.each([
     ['wire/channel.py', 'from .frames import HEADER'],
     ['kernel/mounts.py', 'from wire.run_spec import RunSpec'],
@@ -359,7 +359,7 @@ describe('what is allowed passes', () => {
     "export type Place = '#infra/a.ts';",
     'const options = { import: 1, default: 2 };',
     'class Archive { import(path: string): void {} }',
-  ])('what only looks like an import: %s', (source) => {
+  ])('text that only looks like an import: %s', (source) => {
     expect(violations('domain/run/decide.ts', source)).toEqual([]);
   });
 

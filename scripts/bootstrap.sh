@@ -173,7 +173,7 @@ case $what in
   *) install_packages ;;
 esac
 [ -z "${locked:-}" ] || exec 9>&-
-# In the background with low priority, as nobody's child, and after the seconds that the service takes to start.
+# In the background with low priority, detached, and after the start of the service.
 [ "$what" != --run ] || has_web || (sleep 10 && nice -n 10 scripts/bootstrap.sh --web </dev/null >&2 &)
 [ $# -gt 0 ] || exit 0
 # What a process held, secrets among it, goes into no core file when it falls.

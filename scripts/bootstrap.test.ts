@@ -103,7 +103,7 @@ describe('the bootstrap', () => {
     expect(npmCalls()).toEqual([]);
   });
 
-  test('works twice at once and installs once', async () => {
+  test('works concurrently and installs once', async () => {
     const both = await Promise.all([boot(), boot(), boot()]);
     expect(both.map(({ code }) => code)).toEqual([0, 0, 0]);
     expect(npmCalls()).toHaveLength(1);
@@ -142,7 +142,7 @@ describe('the bootstrap', () => {
     expect(await boot(['--web'])).toEqual({ code: 0, out: '', err: '' });
   });
 
-  test('starts the service where the dashboard cannot be built, and says so', async () => {
+  test('starts the service if the dashboard cannot be built, and says so', async () => {
     writeFileSync(join(root, 'web/package.json'), '{ "scripts": { "build": "vite build" } }');
     await boot(['--run', 'sh', '-c', 'until [ -f .toolchain/web.sha256 ]; do sleep 0.05; done']);
     writeFileSync(join(root, 'web/src/app.css'), 'p {}');
@@ -153,7 +153,7 @@ describe('the bootstrap', () => {
     expect(err).toContain('bootstrap: building the dashboard failed, see above');
   });
 
-  test('brings its own Node when the one on the PATH is too old', async () => {
+  test('installs its own Node when the one on the PATH is too old', async () => {
     program('node', OLD_NODE);
     const version = /node_version=(\S+)/u.exec(
       readFileSync(join(here, 'bootstrap.sh'), 'utf8'),
@@ -169,7 +169,7 @@ describe('the bootstrap', () => {
     expect(npmCalls()[0]).toContain(`node@${version}`);
   });
 
-  test('gets its own Node and the packages side by side at the first start', async () => {
+  test('installs its own Node and the packages concurrently at the first start', async () => {
     program('node', OLD_NODE);
     const version = /node_version=(\S+)/u.exec(
       readFileSync(join(here, 'bootstrap.sh'), 'utf8'),
@@ -189,13 +189,13 @@ describe('the bootstrap', () => {
     ['EACCES', 'npm ci failed: a file is not writable by'],
     ['ENOSPC', 'npm ci failed: no space left on the disk'],
     ['EUSAGE', 'npm ci failed: package-lock.json does not fit package.json'],
-  ])('says what is wrong when npm fails with %s', async (NPM_FAILS, message) => {
+  ])('reports the problem when npm fails with %s', async (NPM_FAILS, message) => {
     const { code, err } = await boot([], { NPM_FAILS });
     expect(code).toBe(1);
     expect(err).toContain(`bootstrap: ${message}`);
   });
 
-  test("goes on with a cache of its own when npm's cannot be written", async () => {
+  test('uses a separate cache when npm’s cannot be written', async () => {
     const { code, err } = await boot([], { NPM_CACHE: '/dev/null/cache' });
     expect(code).toBe(0);
     expect(err).toContain("bootstrap: npm's cache /dev/null/cache is not writable");

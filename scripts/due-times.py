@@ -3,7 +3,7 @@
     python3 -m pip install croniter==7.0.0 tzdata==2026.6
     python3 scripts/due-times.py > domain/testing/year-of-due-times.ts && make format
 
-`croniter` is asked twice: for local times without a zone, which `zoneinfo` turns into moments by the rules of
+`croniter` is asked twice: for local times without a zone, which `zoneinfo` turns into instants by the rules of
 the contract (a gap moves by its length, PEP 495; what comes twice counts once, or both times for "every n"),
 and with the zone, as its own users ask it.
 """
@@ -55,13 +55,13 @@ def local_times(expression, start, end):
 def by_the_rules(expression, zone, start, end):
     seconds_to_hours = expression.split()[: len(expression.split()) - 3]
     every_n = any(field.startswith("*") for field in seconds_to_hours)
-    moments = set()
+    instants = set()
     for local in local_times(EXPRESSIONS[expression] or expression, start, end):
-        moments.add(local.replace(tzinfo=zone, fold=0).astimezone(UTC))
+        instants.add(local.replace(tzinfo=zone, fold=0).astimezone(UTC))
         second = local.replace(tzinfo=zone, fold=1).astimezone(UTC)
         if every_n and second.astimezone(zone).replace(tzinfo=None) == local:
-            moments.add(second)
-    return sorted(moments)
+            instants.add(second)
+    return sorted(instants)
 
 
 def by_croniter(expression, zone, start, end):
@@ -121,7 +121,7 @@ export interface YearOfDueTimes {{
   readonly sha256: string;
   /** On the days on which the clocks are moved. */
   readonly changeDays: string;
-  /** What `croniter` has in the place of these. */
+  /** What `croniter` returns instead of these. */
   readonly croniter: string;
 }}
 

@@ -65,7 +65,7 @@ async function makeHistory(): Promise<KnownHistory> {
   await write(scriptId, 'main.py', 'print("the first version")\n');
   await write(scriptId, 'main.py', report);
   await write(scriptId, 'notes/read me.txt', 'kept\n');
-  const value = 'a value that nobody reads';
+  const value = 'a value that is never read';
   await product.call('PUT', `/scripts/${scriptId}/secrets/TOKEN`, { value, as_environment: true });
   const other = await product.script('Fails', { 'main.py': 'raise SystemExit(3)\n' });
   await product.call('PATCH', `/scripts/${other}`, {

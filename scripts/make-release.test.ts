@@ -16,7 +16,7 @@ beforeAll(() => {
   mkdirSync(join(folder, 'source/web/build'), { recursive: true });
   writeFileSync(join(folder, 'source/package.json'), '{"version":"0.1.14"}');
   writeFileSync(join(folder, 'source/.gitignore'), 'web/build\nnotes\n');
-  writeFileSync(join(folder, 'source/notes'), 'of nobody else');
+  writeFileSync(join(folder, 'source/notes'), 'private');
   writeFileSync(join(folder, 'source/web/build/index.html'), 'built');
   const git = (...args: string[]) => execFileSync('git', args, { cwd: join(folder, 'source') });
   git('init', '-q');
@@ -27,7 +27,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const run = (...args: string[]) =>
   execFileSync(process.execPath, [program, ...args], { encoding: 'utf8' });
 
-test('a release that was made can be found, downloaded and verified, and holds what it should', async () => {
+test('makes a release that can be found, downloaded and verified', async () => {
   const [key, repository] = [join(folder, 'key.pem'), join(folder, 'repository')];
   const publicKey = run('key', key).trim().replace('ORCH_UPDATE_KEY=', '');
   run('add', repository, '--key', key, '--folder', join(folder, 'source'), '--notes', 'Better.');
@@ -46,7 +46,7 @@ test('a release that was made can be found, downloaded and verified, and holds w
     'web/build/',
     'web/build/index.html',
   ]);
-  // Signed anew, it is the same release for longer.
+  // Signing it again extends its validity.
   const before = readFileSync(path);
   run('add', repository, '--key', key, '--folder', join(folder, 'source'), '--days', '500');
   expect(readFileSync(await provider.download('0.1.14', folder))).toEqual(before);

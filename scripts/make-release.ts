@@ -4,8 +4,8 @@
  *    node scripts/make-release.ts add REPOSITORY --key FILE [--version 0.1.14] [--minimum 0.1.13]
  *                                 [--days 90] [--notes "What is new"] [--folder .]
  *
- *  `add` takes the files that git knows of FOLDER, as they are now, and the dashboard's build. Done again for a
- *  version that is there, it only signs its manifest anew, so that it lives longer. */
+ *  `add` packs the files that git tracks in FOLDER, in their current state, and the dashboard's build. Repeated for an
+ *  existing version, it only signs the manifest again, which extends its validity. */
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
@@ -52,7 +52,7 @@ function addRelease(repository: string, keyFile: string): void {
   // A release says of itself which one it is.
   if (version !== own) throw new Error(`package.json in ${folder} says ${own}, not ${version}`);
   for (const one of [version, minimum]) {
-    if (!isVersion(one)) throw new Error(`${one} is no version: it has three numbers`);
+    if (!isVersion(one)) throw new Error(`${one} is not a version, which has three numbers`);
   }
   const path = `${version}/orchestrator-${version}.tar.gz`;
   const file = join(repository, path);

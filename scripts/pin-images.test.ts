@@ -18,7 +18,7 @@ const unpinned = (text: string) =>
 describe('the images of the production edition', () => {
   const texts = imageFiles.map((path) => readFileSync(root + path, 'utf8'));
 
-  test('are pinned by their digests, but for those that are said not to be', () => {
+  test('are pinned by their digests, except the listed ones', () => {
     const images = texts.flatMap(imageReferences);
     expect(images.length).toBeGreaterThan(8);
     expect(texts.flatMap(unpinned).filter((image) => !notYetPinned.includes(image))).toEqual([]);
@@ -35,7 +35,7 @@ describe('the images of the production edition', () => {
     expect([...digests].filter(([, found]) => found.size > 1)).toEqual([]);
   });
 
-  test('would be found if one of them lost its digest', () => {
+  test('are reported when one of them has no digest', () => {
     for (const text of texts) {
       const [pinned] = imageReferences(text).filter((image) => image.digest !== undefined);
       expect(unpinned(text.replace(`@${pinned?.digest}`, ''))).toContain(
@@ -56,7 +56,7 @@ services:
     image: ghcr.io/versity/gw:v1.8.0
 `;
 
-  test('names images, but for its own stages and those that are built here', () => {
+  test('names images, except its own stages and images that are built here', () => {
     expect(imageReferences(text)).toEqual([
       { name: 'caddy', tag: '2', digest: digest('f') },
       { name: 'node', tag: '24-slim', digest: digest('a') },
@@ -64,7 +64,7 @@ services:
     ]);
   });
 
-  test('gets the digests behind the tags, and nothing else', () => {
+  test('gets the digests of its tags, and no other change', () => {
     const digests = new Map([
       ['node:24-slim', digest('b')],
       ['ghcr.io/versity/gw:v1.8.0', digest('c')],
@@ -86,9 +86,9 @@ describe('a registry', () => {
     server = createServer((request, response) => {
       const { method, url: path = '', headers } = request;
       asked.push(`${method} ${path}`);
-      const isSignedIn = headers.authorization === 'Bearer for everybody';
+      const isSignedIn = headers.authorization === 'Bearer anonymous';
       if (path.startsWith('/token?')) {
-        response.end(JSON.stringify({ token: 'for everybody' }));
+        response.end(JSON.stringify({ token: 'anonymous' }));
       } else if (path.startsWith('/v2/library/') && !isSignedIn) {
         const challenge = `Bearer realm="${url}/token",service="registry.example"`;
         response.writeHead(401, { 'WWW-Authenticate': challenge }).end();
@@ -108,7 +108,7 @@ describe('a registry', () => {
   afterAll(() => server.close());
   const digestOf = (name: string, tag: string) => currentDigest({ name, tag }, () => url);
 
-  test('is asked for the digest of all platforms, with the token that it wants', async () => {
+  test('returns the digest of all platforms for the requested token', async () => {
     expect(await digestOf('node', '24')).toBe(digest('d'));
     expect(asked.splice(0)).toEqual([
       'HEAD /v2/library/node/manifests/24',
@@ -117,7 +117,7 @@ describe('a registry', () => {
     ]);
   });
 
-  test('is asked for what lies at its own name', async () => {
+  test('receives requests for images under its own name', async () => {
     const hosts: string[] = [];
     for (const name of ['ghcr.io/versity/gw', 'grafana/loki', 'postgres']) {
       await currentDigest({ name, tag: '1' }, (host) => {
@@ -131,8 +131,8 @@ describe('a registry', () => {
 
   test.each([
     ['gone', /answered 404/],
-    ['odd', /named no digest: "md5:1"/],
-  ])('that answers for the tag %s changes nothing', async (tag, message) => {
+    ['odd', /returned no digest: "md5:1"/],
+  ])('that fails for the tag %s changes nothing', async (tag, message) => {
     await expect(digestOf('grafana/loki', tag)).rejects.toThrow(message);
   });
 });

@@ -21,7 +21,7 @@ for (const [key, image] of images) {
     console.log(`${image.digest === digest ? 'same   ' : 'renewed'} ${key}@${digest}`);
   } catch (error) {
     console.error(
-      `FAILED  ${key}: ${error instanceof Error ? error.message : String(error)}. It stays as it is.`,
+      `FAILED  ${key}: ${error instanceof Error ? error.message : String(error)}. It is unchanged.`,
     );
     process.exitCode = 1;
   }

@@ -49,7 +49,7 @@ describe('the test command', () => {
     return { status, lines, last: lines.at(-1) };
   }
 
-  test('counts what passed and ends with that line', () => {
+  test('ends with the number of passed tests', () => {
     expect(run(PASSING + WITH_SERVICE)).toMatchObject({
       status: 0,
       last: '2 passed, 0 failed, 0 skipped',
@@ -74,7 +74,7 @@ describe('the test command', () => {
     expect(run('describe.skip("empty", () => {});').status).toBe(1);
   });
 
-  test('names the suite and the service it went without', () => {
+  test('names the suite and its missing service', () => {
     const { status, lines, last } = run(PASSING + WITHOUT_SERVICE);
     expect(lines).toContain('skipped: the dashboard (no Chromium: no binary: looked in /usr)');
     expect({ status, last }).toEqual({ status: 0, last: '1 passed, 0 failed, 2 skipped' });
@@ -101,7 +101,7 @@ describe('the name of a skipped suite', () => {
     });
   });
 
-  test('is not any other name', () => {
+  test('is not matched by other names', () => {
     expect(parseSkippedName('the bus: fan-out')).toBeUndefined();
   });
 });

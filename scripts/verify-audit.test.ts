@@ -66,32 +66,32 @@ async function verified(content: string, ...args: readonly string[]) {
 }
 
 const lines = (content: string) => content.trimEnd().split('\n');
-/** The export with another text in the place of some of it. */
+/** The export with a part of its text replaced. */
 const altered = (from: string | RegExp, to: string) => {
   const other = exported.ndjson.replace(from, to);
   expect(other).not.toBe(exported.ndjson);
   return other;
 };
 
-describe('given an export, a key and heads that were saved', () => {
-  test.each(['ndjson', 'csv'] as const)('when it is %s, then it is valid', async (format) => {
+describe('an export with a saved key and heads', () => {
+  test.each(['ndjson', 'csv'] as const)('is valid as %s', async (format) => {
     const said = await verified(exported[format], '--key', files.key, '--head', files.heads);
     expect(said).toEqual({ code: 0, said: `valid: ${head.audit_seq} entries` });
   });
 
-  test('when it is CSV, then no cell begins like a formula', () => {
+  test('has no cell that begins like a formula in CSV', () => {
     for (const name of names.slice(0, 4)) {
       expect(exported.csv).toContain(`'${name.replaceAll('"', '""')}`);
     }
     expect(exported.csv).not.toMatch(/(^|,)"?[=+@-]/m);
   });
 
-  test('when there is no key, then it says what was not checked', async () => {
+  test('reports the missing checks without a key', async () => {
     const { code, said } = await verified(exported.ndjson);
     expect([code, said]).toEqual([0, expect.stringMatching(/^note: .*not checked: no key\nvalid/)]);
   });
 
-  test('when it goes on from an earlier one, then the head between them connects the two', async () => {
+  test('continues an earlier export with the head between them', async () => {
     const [entry] = lines(exported.ndjson).map((line) => JSON.parse(line) as typeof head);
     const rest = await download(platform.admin, 'from_seq=2');
     const saved = `${entry?.audit_seq}:${entry?.hash}`;
@@ -106,7 +106,7 @@ describe('given an export, a key and heads that were saved', () => {
     });
   });
 
-  test('when somebody may see a part of it, then the rest is there as links', async () => {
+  test('contains the rest as hashes for a user who may see only a part', async () => {
     const auditor = await someone(platform, {
       role: 'viewer',
       groupIds: [groups.bots],
@@ -126,7 +126,7 @@ describe('given an export, a key and heads that were saved', () => {
   });
 });
 
-describe('given an export that somebody has touched', () => {
+describe('a manipulated export', () => {
   test.each([
     [
       'an entry was changed',
@@ -141,7 +141,7 @@ describe('given an export that somebody has touched', () => {
     [
       'a link was changed',
       () => altered(/("audit_seq":3,.*?"prev_hash":")[0-9a-f]{64}/, `$1${'f'.repeat(64)}`),
-      /^BROKEN: entry 3 does not follow the one before it$/,
+      /^BROKEN: entry 3 does not follow the previous entry$/,
     ],
     [
       'the end was cut off',
@@ -158,12 +158,12 @@ describe('given an export that somebody has touched', () => {
       () => altered(/"signature":"..../, '"signature":"AAAA'),
       /^BROKEN: the head of entry \d+ is not signed by/,
     ],
-  ])('when %s, then that is said', async (_how, tampered, expected) => {
+  ])('is reported: %s', async (_how, tampered, expected) => {
     const { code, said } = await verified(tampered(), '--key', files.key);
     expect([code, said]).toEqual([1, expect.stringMatching(expected)]);
   });
 
-  test('when a saved head is of a later entry, or of another chain, then that is said', async () => {
+  test('is reported for a saved head of a later entry or of another chain', async () => {
     const later = await verified(exported.ndjson, '--head', `${head.audit_seq + 5}:${head.hash}`);
     expect([later.code, later.said]).toEqual([1, expect.stringMatching(/the end was cut off$/)]);
     const younger = { ...head, audit_seq: head.audit_seq + 5, time: '2999-01-01T00:00:00.000Z' };
@@ -176,14 +176,14 @@ describe('given an export that somebody has touched', () => {
   });
 });
 
-test('given what is no export, then it says that it cannot check that', async () => {
+test('reports a file that is not an export', async () => {
   expect((await verified('hello')).code).toBe(2);
   expect((await verified(exported.ndjson, '--head', 'x')).code).toBe(2);
   expect((await verified(exported.ndjson, '--key', 'x.pem')).code).toBe(2);
   expect((await verified(exported.ndjson, '--colour')).code).toBe(2);
 });
 
-test('given exports and downloads, then they are in the trail', async () => {
+test('records exports and downloads in the audit log', async () => {
   await writeTrail(platform);
   const { items } = (await platform.admin.get('/api/v1/audit?action=audit_exported')).json;
   expect(items.at(-1)).toMatchObject({ detail: `ndjson, entries 1 to ${head.audit_seq}` });

@@ -167,7 +167,7 @@ interface Report {
   readonly remarks: readonly string[];
 }
 
-/** @throws Broken at the first thing that is not as it was */
+/** @throws Broken at the first difference */
 async function check(
   chunks: AsyncIterable<string>,
   saved: readonly Head[],
@@ -187,7 +187,7 @@ async function check(
     if (last === undefined) remarks.push(...beginning(item, bySeq));
     else if (seq !== last.audit_seq + 1) throw new Broken(`entry ${last.audit_seq + 1} is missing`);
     else if (before !== last.hash)
-      throw new Broken(`entry ${seq} does not follow the one before it`);
+      throw new Broken(`entry ${seq} does not follow the previous entry`);
     if (item.withheld) withheld += 1;
     else if (hashOf(item) !== hash) throw new Broken(`entry ${seq} is not what was hashed`);
     for (const head of bySeq.get(seq) ?? []) {
@@ -211,7 +211,7 @@ async function check(
   return { entries, withheld, remarks };
 }
 
-/** Nobody can tell from the files alone whether entries were taken away or came later. */
+/** The files alone do not show whether entries were removed or added later. */
 function tooLate(saved: Head, last: Entry | undefined, end: Head | null): string {
   const ends = `the export ends at entry ${last?.audit_seq ?? 0}`;
   const isYounger = (saved.time ?? '') > (end?.time ?? saved.time ?? '');

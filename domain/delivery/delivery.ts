@@ -5,7 +5,7 @@ import type { Happening } from '#domain/notification/notification.ts';
 import type { NoticeLevel } from '#domain/notice/events.ts';
 
 /** The content of the notification. */
-export interface Told {
+export interface NotificationContent {
   /** `test`: a user tests the channel. */
   readonly on: Happening | 'test';
   readonly level: NoticeLevel;

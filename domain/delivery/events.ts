@@ -3,7 +3,7 @@
 import type { ChannelKind } from '#domain/channel/channel.ts';
 import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { ChannelId, DeliveryId, RuleId } from '#domain/kernel/ids.ts';
-import type { Told } from './delivery.ts';
+import type { NotificationContent } from './delivery.ts';
 
 export type DeliveryQueued = DomainEvent<
   'DeliveryQueued',
@@ -14,7 +14,7 @@ export type DeliveryQueued = DomainEvent<
     readonly kind: ChannelKind;
     /** `null`: a user tests the channel. */
     readonly ruleId: RuleId | null;
-    readonly told: Told;
+    readonly told: NotificationContent;
   }
 >;
 

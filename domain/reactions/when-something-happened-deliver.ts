@@ -1,6 +1,6 @@
 import type { Recorded } from '#domain/aggregates.ts';
 import type { QueueDelivery } from '#domain/delivery/commands.ts';
-import type { Told } from '#domain/delivery/delivery.ts';
+import type { NotificationContent } from '#domain/delivery/delivery.ts';
 import { mustParse, parseDeliveryId } from '#domain/kernel/ids.ts';
 import { endingOf, type Happening } from '#domain/notification/notification.ts';
 import { alarmNews } from '#domain/system/alarm-words.ts';
@@ -51,11 +51,11 @@ async function ofThePlatform(
     });
 }
 
-interface News extends Pick<Told, 'runId'> {
+interface News extends Pick<NotificationContent, 'runId'> {
   readonly scriptId: RunFinished['data']['scriptId'];
   /** The rule events that apply, most specific first. A rule that listens to several of them gets the first. */
   readonly candidates: readonly Happening[];
-  readonly told: Pick<Told, 'level' | 'message'>;
+  readonly told: Pick<NotificationContent, 'level' | 'message'>;
 }
 
 function newsOf(event: Recorded): News | undefined {
@@ -115,7 +115,11 @@ async function firstThatHappened(
   return undefined;
 }
 
-function deliveries(rule: ListeningRule, told: Told, newId: NewId): readonly QueueDelivery[] {
+function deliveries(
+  rule: ListeningRule,
+  told: NotificationContent,
+  newId: NewId,
+): readonly QueueDelivery[] {
   return rule.channels.map(({ channelId, kind }) => ({
     type: 'QueueDelivery',
     deliveryId: mustParse(parseDeliveryId, newId(`${rule.ruleId} ${channelId}`)),

@@ -1,5 +1,4 @@
-/** Helpers that state a decision as a sentence: given events, when a command arrives, then these events are
- *  recorded. */
+/** Helpers that test deciders: given past events and a command, they return the recorded events. */
 import type { Aggregate } from '#domain/kernel/aggregate.ts';
 import type { Decision, RefusalCode } from '#domain/kernel/decision.ts';
 import type { DomainEvent } from '#domain/kernel/event.ts';

@@ -1,5 +1,5 @@
 /** Histories of the whole platform, made from commands without a store. */
-import { handlingOf, type Command, type Recorded } from '#domain/aggregates.ts';
+import { bindCommand, type Command, type Recorded } from '#domain/aggregates.ts';
 import type { Actor } from '#domain/kernel/actor.ts';
 import type { ChainEvent } from '#domain/chain/events.ts';
 import { evolveChain, initialChain } from '#domain/chain/state.ts';
@@ -37,7 +37,7 @@ const actors: readonly Actor[] = [
 export async function recordAll(commands: readonly Command[]): Promise<readonly Recorded[]> {
   const log: Recorded[] = [];
   for (const [turn, command] of commands.entries()) {
-    const { streamId, decide } = handlingOf(command);
+    const { streamId, decide } = bindCommand(command);
     const history = log.filter((event) => event.streamId === streamId);
     const decision = await decide({ events: history }, decisionReads(log));
     if (decision.kind === 'refused') continue;

@@ -1,4 +1,4 @@
-/** Signed heads of the audit chain: who holds one can tell whether the chain still leads there. */
+/** Signed heads of the audit chain. The holder of a head can check whether the chain still contains it. */
 import { createHash, createPrivateKey, createPublicKey, sign, verify } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import { canonicalJson } from '#domain/kernel/json.ts';

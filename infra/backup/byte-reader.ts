@@ -31,7 +31,7 @@ export class ByteReader {
     return all.subarray(0, sizeBytes);
   }
 
-  /** So many bytes in pieces, which are to be read to their end. */
+  /** Yields so many bytes in pieces. The caller must read all of them. */
   async *stream(sizeBytes: number): AsyncGenerator<Uint8Array> {
     for (let left = sizeBytes; left > 0;) {
       const piece = await this.#some(left);

@@ -58,7 +58,7 @@ async function verify(from: string, options = {}) {
   return await verifyBackup(source, { key: undefined, masterKeys: [masterKey], ...options });
 }
 
-/** Neither verified nor restored, and everything stays as it is. */
+/** Expects that the backup is neither verified nor restored, and that nothing changes. */
 async function refused(from: string, problem: RegExp | string) {
   await expect(verify(from)).rejects.toThrow(problem);
   const attempt = target.restore({ replace: true, now: () => new Date() }, from);
@@ -108,7 +108,7 @@ describe('a stored backup', () => {
     await eachDamaged(placesIn(regions, 50, 2), cut, (part) => refused(from, namesPart(part)));
   }, 120_000);
 
-  test.each(files)('is refused without %s, or with that of another backup', async (name) => {
+  test.each(files)('is refused without %s, or with one from another backup', async (name) => {
     const { from, folder, folderOf } = copied();
     cpSync(join(folderOf(other), name), join(folder, name));
     const differs = name !== 'keys-1.json'; // the keys are the same in both
@@ -129,7 +129,7 @@ describe('a stored backup', () => {
     ['two members changed places', (all: Buffer[]) => [all[0], all[2], all[1], ...all.slice(3)]],
     ['a member is missing', (all: Buffer[]) => [...all.slice(0, 1), ...all.slice(2)]],
     ['a member is there twice', (all: Buffer[]) => [...all.slice(0, 2), ...all.slice(1)]],
-  ])('is refused when %s, with the name of the first that is not there', async (...given) => {
+  ])('is refused when %s, and the error names the first missing file', async (...given) => {
     const { from, folder } = copied();
     const file = join(folder, 'backup.tar');
     const bytes = readFileSync(file);
@@ -143,7 +143,7 @@ describe('a stored backup', () => {
   test('is refused with a file that does not belong to it', async () => {
     const { from, folder } = copied();
     writeFileSync(join(folder, 'keys-2.json'), '[]\n');
-    await refused(from, 'keys-2.json is damaged: it was added.');
+    await refused(from, 'keys-2.json is damaged: it does not belong to the backup.');
   });
 
   test('is refused when the manifest was changed along with a part, without the master key', async () => {
@@ -160,7 +160,7 @@ describe('a stored backup', () => {
     await refused(from, 'backup.json is damaged: it does not describe a backup');
   });
 
-  test('takes the master key that sealed it, or a word that its seal need not be checked', async () => {
+  test('requires the master key that sealed it, or permission to skip the seal', async () => {
     const { from } = copied();
     await expect(verify(from, { masterKeys: [] })).rejects.toThrow('no master key is here');
     await expect(verify(from, { masterKeys: [randomBytes(32)] })).rejects.toThrow('--unsealed');
@@ -185,7 +185,7 @@ test('an encrypted backup is refused with any bit flipped or cut anywhere', asyn
   await backUp(sample);
 }, 60_000);
 
-describe('a backup that was downloaded', () => {
+describe('a downloaded backup', () => {
   async function download() {
     const source = await storedBackup(sample.objects, sampleBackup);
     if (source === undefined) throw new Error('there is no backup');

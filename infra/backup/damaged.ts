@@ -21,7 +21,7 @@ export class UnsealedBackup extends DamagedBackup {
 
   constructor(reason: string) {
     super(
-      `${reason} If you trust the place where it was kept, use --unsealed on the command line: it compares the ` +
+      `${reason} If you trust its storage, use --unsealed on the command line: it compares the ` +
         'checksums alone.',
     );
     this.reason = reason;

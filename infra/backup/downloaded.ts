@@ -1,4 +1,4 @@
-/** A backup in a file, as it was downloaded. */
+/** A downloaded backup file. */
 import { createReadStream } from 'node:fs';
 import { damaged, DamagedBackup, inPart } from './damaged.ts';
 import { missing, partNames, type BackupSource } from './files.ts';
@@ -16,7 +16,7 @@ export async function downloadedBackup(path: string): Promise<BackupSource> {
   try {
     for await (const member of readTar(createReadStream(path))) {
       if (summary === undefined) summary = await summaryFrom(member);
-      else if (names.includes(member.name)) throw damaged(member.name, 'it is there twice');
+      else if (names.includes(member.name)) throw damaged(member.name, 'it is duplicated');
       else names.push(member.name);
       for await (const _ of member.content);
       reading = partNames(summary)[names.length] ?? names.at(-1) ?? summaryName;
@@ -41,7 +41,7 @@ export async function summaryFrom(member: TarMember): Promise<BackupSummary> {
 
 export function noBackup(): DamagedBackup {
   return new DamagedBackup(
-    `This is no backup of this program, or ${summaryName} at its beginning is damaged.`,
+    `This is not a backup of this program, or ${summaryName} at its beginning is damaged.`,
   );
 }
 

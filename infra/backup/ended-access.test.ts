@@ -121,7 +121,7 @@ describe('a restore in place', () => {
     expect([again.active, counted(again)]).toEqual([report.active, counted(report)]);
   });
 
-  test('brings all of it back when the administrator asks for that', async () => {
+  test('restores all access when the administrator requests it', async () => {
     expect(await restore({ revive: true })).toMatchObject({
       active: { accounts: 2, tokens: 2, sessions: 2 },
       ended: [],
@@ -133,7 +133,7 @@ describe('a restore in place', () => {
     ]);
   });
 
-  test('elsewhere says how much comes back', async () => {
+  test('reports how much access a restore elsewhere grants again', async () => {
     expect(await target.restore({ replace: false })).toMatchObject({
       isInPlace: false,
       active: { accounts: 2, tokens: 2, sessions: 2 },
@@ -180,7 +180,7 @@ describe('webhooks after a restore in place', () => {
     ['disabled', { type: 'ChangeWebhook', webhookId: webhook, changes: { enabled: false } }],
     ['given a signing secret', { type: 'ChangeWebhook', webhookId: webhook, changes: {}, signing }],
     ['deleted with their script', { type: 'DeleteScript', scriptId: scriptId() }],
-  ])('come back disabled when they were %s after the backup', async (_, command) => {
+  ])('are restored as disabled if they were %s after the backup', async (_, command) => {
     await sample.platform.accepted(command);
     for (const time of ['once', 'again']) {
       expect([time, counted(await restore())]).toEqual([time, ['WebhookChanged']]);
@@ -190,7 +190,7 @@ describe('webhooks after a restore in place', () => {
 });
 
 describe('a restore of an older backup, then of a newer one', () => {
-  test('keeps what was taken away after both, also what the older one did not know', async () => {
+  test('keeps access revoked that was revoked after both, also if unknown to the older one', async () => {
     const { accepted } = sample.platform;
     await backUp(sample);
     await accepted(issueToken({ tokenId: tokenId(3), tokenHash: '3'.repeat(64) }));
@@ -223,7 +223,7 @@ describe('a restore of an older backup, then of a newer one', () => {
     ]);
   });
 
-  test('takes nothing away that was given back before the newer one', async () => {
+  test('does not revoke access that was granted again before the newer backup', async () => {
     await change(bob, true);
     await backUp(sample);
     await change(bob, false);

@@ -1,6 +1,7 @@
-/** Access that was taken away after a backup was made: revoked tokens, ended sessions, disabled accounts, changed
- *  passwords and replaced webhook tokens. A restore in place records it again behind the restored history. A webhook
- *  comes back disabled if it was deleted, disabled or given another signing secret, or its script was deleted. */
+/** Access that was revoked after a backup was made: revoked tokens, ended sessions, disabled accounts, changed
+ *  passwords and replaced webhook tokens. A restore in place records these facts again after the restored history. A
+ *  webhook is restored as disabled if it was deleted, disabled or given another signing secret, or if its script was
+ *  deleted. */
 import type { NewEvent } from '#domain/kernel/event.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
 
@@ -53,8 +54,8 @@ const note = `CREATE TEMPORARY TABLE ended_access ON COMMIT DROP AS
       NULL, NULL
     FROM withdrawn_webhooks`;
 
-/** Sessions that the restored history does not have cannot come back. Tokens, accounts and webhooks are recorded even so:
- *  a newer backup may have them, and may be restored later. */
+/** Sessions that the restored history does not have cannot become valid again. Tokens, accounts and webhooks are
+ *  recorded even so: a newer backup may have them, and may be restored later. */
 const unknown = `FROM ended_access a
   WHERE NOT EXISTS (SELECT FROM events e WHERE e.event_id = a.cause)
     AND (a.type <> 'SessionClosed' OR (
@@ -98,8 +99,8 @@ export async function noteEndedAccess(db: Queryable): Promise<void> {
   await db.query(statements.note);
 }
 
-/** What was taken away that the restored history does not know of. Passwords are put back; the rest is to be recorded
- *  in its streams. */
+/** Restores changed passwords, and lists the other revocations that the restored history does not contain. The caller
+ *  records them in their streams. */
 export async function unknownEndedAccess(db: Queryable): Promise<readonly EndedAccess[]> {
   await db.query(statements.passwords);
   const { rows } = await db.query<EndedAccess>(statements.list);

@@ -25,19 +25,19 @@ const summaryKey = (backupId: string): ObjectKey => partKey(backupId, summaryNam
 /** A backup as it is read: from the object store, or from a file that was downloaded. */
 export interface BackupSource {
   readonly summary: BackupSummary;
-  /** Of all files that are there beside the manifest, in any order. */
+  /** Names of all existing files except the manifest, in any order. */
   readonly names: readonly string[];
   /** A part from its beginning, as it is stored. May be asked for several times.
    *  @throws DamagedBackup where it is missing */
   readonly part: (name: string) => Promise<AsyncIterable<Uint8Array>>;
 }
 
-/** Names of the parts beside the manifest, in the order of a download. */
+/** Names of the parts except the manifest, in download order. */
 export function partNames({ parts }: BackupSummary): readonly string[] {
   return parts?.map(({ name }) => name) ?? [unsealedKeysName, archiveName];
 }
 
-/** The manifest of a stored backup; undefined where there is none.
+/** The manifest of a stored backup; undefined if it does not exist.
  *  @throws DamagedBackup where it is damaged, or of another backup */
 export async function readSummary(
   objects: ObjectStore,
@@ -70,7 +70,7 @@ export async function storedBackups(objects: ObjectStore): Promise<readonly stri
   return [...found];
 }
 
-/** A backup in the object store; undefined where there is none.
+/** A backup in the object store; undefined if it does not exist.
  *  @throws DamagedBackup where its manifest is damaged */
 export async function storedBackup(
   objects: ObjectStore,
@@ -97,7 +97,7 @@ export async function storedSource(
   };
 }
 
-/** Names of the files of a stored backup beside the manifest. */
+/** Names of the files of a stored backup except the manifest. */
 async function filesOf(objects: ObjectStore, backupId: string): Promise<readonly string[]> {
   const folder = `${backupsPrefix}${backupId}/`;
   const names: string[] = [];

@@ -61,11 +61,12 @@ export interface BackupSummary extends Pick<Manifest, 'position' | 'events'> {
   readonly encrypted: boolean;
   /** Absent in backups without a seal. */
   readonly parts?: readonly ListedPart[];
-  /** Null where it could not be kept when a destroyed key was removed: the master key was not there. */
+  /** Null if the master key was missing when a destroyed key was removed, so that the backup could not be sealed
+   *  again. */
   readonly seal?: Seal | null;
 }
 
-/** Proves that whoever wrote the manifest had the master key. */
+/** Proves that the writer of the manifest had the master key. */
 export interface Seal {
   /** Names the master key without telling anything of it. */
   readonly key: string;
@@ -82,12 +83,12 @@ export interface WrappedKey {
   readonly created_at: string;
 }
 
-/** @throws DamagedBackup where it is no JSON */
+/** @throws DamagedBackup if it is not JSON */
 export function parseJson<Value>(bytes: Uint8Array, name: string): Value {
   try {
     return JSON.parse(Buffer.from(bytes).toString('utf8')) as Value;
   } catch (cause) {
-    throw damaged(name, 'it is no JSON', cause);
+    throw damaged(name, 'it is not JSON', cause);
   }
 }
 

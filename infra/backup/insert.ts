@@ -51,7 +51,7 @@ export async function insertRows(
 ): Promise<void> {
   const isName = (text: string) => /^[a-z_][a-z0-9_]*$/.test(text);
   if (!isName(table) || columns.length === 0 || !columns.every(isName)) {
-    throw damaged(`tables/${table}`, 'this program does not know the table');
+    throw damaged(`tables/${table}`, 'the table is unknown');
   }
   const names = columns.join(', ');
   await db.query(

@@ -57,7 +57,7 @@ export async function readKeys(source: BackupSource): Promise<readonly WrappedKe
     const content = listed === undefined ? stored : comparedPart(stored, listed);
     const bytes = await wholeMember({ sizeBytes: listed?.sizeBytes ?? 0, content });
     const keys = parseJson<readonly WrappedKey[]>(bytes, name);
-    if (!Value.Check(Keys, keys)) throw damaged(name, 'it does not hold keys');
+    if (!Value.Check(Keys, keys)) throw damaged(name, 'it does not contain keys');
     if (!jsonBytes(keys).equals(bytes)) throw damaged(name, 'it was rewritten');
     return keys;
   } catch (error) {
@@ -86,10 +86,10 @@ export function checkKeys(
   return keys.length - own.length;
 }
 
-/** Takes keys that were destroyed here out of a stored backup, and keeps the rest under the present master key: the
- *  keys are wrapped and the backup is sealed by it. A crash leaves the backup as it was, or renewed.
- *  @param masterKeys the present one first
- *  @throws DamagedBackup where it was changed since it was sealed: it stays as it is */
+/** Removes destroyed data keys from a stored backup, wraps the remaining keys with the current master key and seals the
+ *  backup with it. After a crash the backup is either unchanged or fully renewed.
+ *  @param masterKeys the current one first
+ *  @throws DamagedBackup if it was changed since it was sealed; it is left unchanged */
 export async function renewKeys(
   db: Queryable,
   objects: ObjectStore,
@@ -128,7 +128,7 @@ async function destroyedOf(
   return new Set(rows.map((row) => row.key_id));
 }
 
-/** @param masterKey seals the backup again; undefined: it loses its seal, as nobody here knows its master key */
+/** @param masterKey seals the backup again; undefined removes its seal, because its master key is not known here */
 async function replaceKeys(
   objects: ObjectStore,
   summary: BackupSummary,

@@ -1,4 +1,4 @@
-/** Makes a backup: one archive of one moment, while everything goes on. */
+/** Makes a backup: an archive of one point in time, while the service keeps running. */
 import { createHash } from 'node:crypto';
 import type { BackupKind } from '#domain/backup/backup.ts';
 import type { ObjectStore } from '#domain/ports/objects.ts';
@@ -34,7 +34,7 @@ export interface MakeBackupParts {
   readonly masterKey: Uint8Array;
   /** The program's version. */
   readonly version: string;
-  /** Told of the share that is done, from 0 to 1; the next part waits for it. */
+  /** Receives the progress from 0 to 1. The next part starts when it resolves. */
   readonly onProgress?: (share: number) => Promise<void>;
 }
 
@@ -199,7 +199,7 @@ class Making {
           await this.#parts.objects.head(key),
           await this.#parts.objects.getStream(key),
         ];
-        // What retention or a purge has removed meanwhile is to be gone.
+        // Content that retention or a purge has removed meanwhile must not be backed up.
         if (info === undefined || content === undefined) continue;
         yield* this.#streamed(`objects/${key}`, info.sizeBytes, content);
         count += 1;
@@ -232,7 +232,7 @@ class Making {
       size += piece.byteLength;
       yield piece;
     }
-    if (size !== sizeBytes) throw new Error(`${name} was written while it was read: try again`);
+    if (size !== sizeBytes) throw new Error(`${name} changed during the backup; try again`);
     yield tarPadding(sizeBytes);
     await this.#noted({ name, sizeBytes, sha256: hash.digest('hex') });
   }
@@ -292,7 +292,7 @@ async function wrappedKeys(db: Queryable): Promise<readonly WrappedKey[]> {
   return rows;
 }
 
-/** Counts and hashes what goes by. */
+/** Counts and hashes the bytes that pass through. */
 function countBytes(source: AsyncIterable<Uint8Array>) {
   const hash = createHash('sha256');
   let sizeBytes = 0;

@@ -15,12 +15,12 @@ const linePattern = /^([0-9a-f]{64}) {2}(0|[1-9]\d{0,15}) {2}(.+)$/;
 /** The key of an object has at most 1024 bytes. */
 const maxLineChars = 2_048;
 
-/** The list as it is written, in step with the archive: only the lines that nobody has read yet are in memory. */
+/** The list, written in step with the archive. Only unread lines are kept in memory. */
 export class PartList {
   readonly #lines = new PassThrough();
 
   constructor() {
-    this.#lines.on('error', () => undefined); // whoever reads or adds gets it
+    this.#lines.on('error', () => undefined); // the reader or the writer gets it
   }
 
   get chunks(): AsyncIterable<Uint8Array> {

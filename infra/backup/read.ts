@@ -25,7 +25,7 @@ export type BackupMember =
 export interface ReadOptions {
   /** The key that backups are encrypted with, if they are. */
   readonly key: Uint8Array | undefined;
-  /** Told how many bytes of the archive were read. */
+  /** Receives how many bytes of the archive were read. */
   readonly onRead?: (bytes: number) => void | Promise<void>;
 }
 
@@ -74,7 +74,7 @@ async function* checkedByParts(
       const found = (await members.next()).value as TarMember | undefined;
       if (found === undefined && expected === undefined) return;
       if (found === undefined) throw new Damage('it is missing');
-      if (expected === undefined) throw damaged(found.name, 'it was added');
+      if (expected === undefined) throw damaged(found.name, 'it does not belong to the backup');
       if (found.name !== expected.name) {
         throw new Damage(`it is missing, and ${found.name} is in its place`);
       }
@@ -108,7 +108,7 @@ async function* checkedByLists(members: AsyncGenerator<TarMember>): AsyncGenerat
         const bytes = await wholeMember(member);
         const manifest = parseJson<Manifest>(bytes, member.name);
         if (manifest.members !== count || manifest.digest !== digest.digest('hex')) {
-          throw damaged(member.name, 'it is not of the members before it');
+          throw damaged(member.name, 'it does not match the members before it');
         }
         yield { ...member, content: piecesOf(bytes) };
       } else {
@@ -132,7 +132,7 @@ function compare(found: readonly string[], list: string): void {
     const [, name = ''] = line.split('  ');
     if (found[index] !== `${line}\n`) throw damaged(name, 'its content was changed');
   }
-  if (found.length > written.length) throw new Damage('something was added');
+  if (found.length > written.length) throw new Damage('it has extra content');
 }
 
 /** All bytes of a member that is known to be small.
@@ -184,11 +184,11 @@ export async function* comparedPart(
     yield chunk;
   }
   if (size < sizeBytes) throw new Damage('its end is missing');
-  if (size > sizeBytes) throw damaged(name, 'something was added behind its end');
+  if (size > sizeBytes) throw damaged(name, 'data was added after its end');
   if (hash.digest('hex') !== sha256) throw damaged(name, 'its content was changed');
 }
 
-/** Whoever reads the content gets its errors: they name the member. */
+/** The reader of the content gets its errors, which name the member. */
 async function* hashed(
   { name, content }: TarMember,
   hash: ReturnType<typeof createHash>,

@@ -17,7 +17,7 @@ import type { BackupSummary } from './format.ts';
 
 export interface RecordOptions {
   readonly summary: BackupSummary;
-  /** Who asked for the restore. */
+  /** The user who requested the restore. */
   readonly actor: Actor;
   readonly ids: Ids;
   readonly now: () => Date;
@@ -25,8 +25,9 @@ export interface RecordOptions {
 
 type Fact = Pick<EndedAccess, 'stream_id' | 'type' | 'data'>;
 
-/** Records that the backup was restored, that no other one is to be, and what took access away since.
- *  @returns how many events that makes */
+/** Records that the backup was restored, cancels other requested restores, and records the access that was revoked
+ *  since.
+ *  @returns the number of recorded events */
 export async function recordRestore(
   db: Queryable,
   { summary, actor, ids, now }: RecordOptions,

@@ -27,7 +27,7 @@ afterAll(async () => {
   await sample.close();
 });
 
-/** What is there: the credential of before, and the number of events. */
+/** Counts the previous credentials and the events. */
 async function found() {
   const old = await target.rows(`SELECT FROM credentials WHERE password_hash = 'old'`);
   const events = await target.rows('SELECT event_id FROM events');
@@ -39,9 +39,9 @@ function restoreKilledAt(step: string): void {
   expect(spawnSync(process.execPath, args).signal).toBe('SIGKILL');
 }
 
-describe('given a restore that is killed', () => {
+describe('a killed restore', () => {
   test.each(['verifying…', 'clearing', 'loading…', 'read models…', 'committing'])(
-    'when it is at "%s", then everything is as it was',
+    'leaves everything unchanged at "%s"',
     async (step) => {
       restoreKilledAt(step);
       expect(await found()).toEqual([1, 0]);
@@ -49,7 +49,7 @@ describe('given a restore that is killed', () => {
   );
 
   test.each(['objects', 'done'])(
-    'when it is at "%s", then everything is of the backup, and it can be done again',
+    'leaves the complete backup at "%s", and can be repeated',
     async (step) => {
       restoreKilledAt(step);
       expect(await found()).toEqual([0, 10]);

@@ -1,4 +1,4 @@
-/** What a backup brings back, and that one that cannot be restored changes nothing. */
+/** What a restore recovers. A backup that cannot be restored changes nothing. */
 import { randomBytes } from 'node:crypto';
 import { cpSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -49,7 +49,7 @@ const others = [
   ...carriedTables.map((table) => `SELECT * FROM ${table}`),
 ];
 
-/** Tries, and sees that the database stays as it is. */
+/** Expects that the restore fails and leaves the database unchanged. */
 async function refused(
   problem: RegExp | string,
   ...[changes, from]: Parameters<Target['restore']>
@@ -59,9 +59,9 @@ async function refused(
   expect(await target.rows('SELECT * FROM events')).toEqual(before);
 }
 
-describe('given a backup that is not what was written', () => {
+describe('a damaged backup', () => {
   test.each([0.001, 0.2, 0.5, 0.8, 0.9999])(
-    'when a bit at %d of it is another, then it is refused',
+    'is refused when one bit at %d is flipped',
     async (place) => {
       const { from, archive } = copyOfBackup(sample, target.folder);
       const bytes = readFileSync(archive);
@@ -73,7 +73,7 @@ describe('given a backup that is not what was written', () => {
   );
 
   test.each([0, 10, 5_000, 1_500_000, -1])(
-    'when only %d bytes of it are there, then it is refused',
+    'is refused when truncated to %d bytes',
     async (size) => {
       const { from, archive } = copyOfBackup(sample, target.folder);
       truncateSync(archive, size < 0 ? readFileSync(archive).length + size : size);
@@ -82,7 +82,7 @@ describe('given a backup that is not what was written', () => {
   );
 });
 
-describe('given a backup of a newer version', () => {
+describe('a backup of a newer version', () => {
   const migrationsWithout = (name: string) => {
     const migrations = mkdtempSync(join(target.folder, 'migrations-'));
     cpSync(migrationsFolder, migrations, { recursive: true });
@@ -90,29 +90,29 @@ describe('given a backup of a newer version', () => {
     return migrations;
   };
 
-  test('when its form is unknown, then it is refused', async () => {
+  test('is refused when its format is unknown', async () => {
     const { from, summary } = copyOfBackup(sample, target.folder);
     const changed = { ...JSON.parse(readFileSync(summary, 'utf8')), format: 3, version: '9.0.0' };
     writeFileSync(summary, JSON.stringify(changed));
     await refused('made by version 9.0.0, which is newer', {}, from);
   });
 
-  test('when its schema has more, then it is refused', async () => {
+  test('is refused when its schema has unknown migrations', async () => {
     const { rows } = await sample.platform.pool.query<{ name: string }>(
       'SELECT name FROM schema_migrations ORDER BY number DESC LIMIT 1',
     );
     await refused('newer than this one', { migrations: migrationsWithout(rows[0]?.name ?? '') });
   });
 
-  test('when its schema is another, then it is refused', async () => {
+  test('is refused when its schema differs', async () => {
     const migrations = migrationsWithout('0013_ws_tickets.sql');
     writeFileSync(join(migrations, '0013_ws_tickets.sql'), '-- another');
     await refused('its migration 0013_ws_tickets.sql differs', { migrations });
   });
 });
 
-describe('given a backup', () => {
-  test('when it is restored, then all there was is there, in its order', async () => {
+describe('a backup', () => {
+  test('restores all data in its order', async () => {
     const steps: string[] = [];
     const onProgress = (step: string) => void (steps.at(-1) === step || steps.push(step));
     expect(await target.restore({ onProgress })).toMatchObject({ events: 9, objects: 2 });
@@ -125,7 +125,7 @@ describe('given a backup', () => {
     expect(steps).toEqual(restoreSteps);
   });
 
-  test('then readers see every event, and what comes next is behind them', async () => {
+  test('lets readers see every event, and appends later events behind them', async () => {
     await eventsVisible(target.pool);
     const { rows } = await target.pool.query(
       `SELECT (SELECT type FROM events ORDER BY transaction_id DESC, global_position DESC LIMIT 1) AS last,
@@ -137,14 +137,14 @@ describe('given a backup', () => {
     expect(rows).toEqual([{ last: 'BackupRestored', seen: 3, behind: 0, next: 11 }]);
   });
 
-  test('then the run that was running is lost, and the queued one is queued', async () => {
+  test('marks the running run as lost and keeps the queued run queued', async () => {
     const lost = await new PostgresRunQueue(target.pool).lost(10);
     expect(lost.map((one) => one.runId)).toEqual([runId(2)]);
     const queued = await target.rows('SELECT run_id FROM run_queue WHERE fence IS NULL');
     expect(queued).toEqual([{ run_id: runId(3) }]);
   });
 
-  test('then a second one is refused, unless it may take the place of what there is', async () => {
+  test('is refused over existing data unless it may replace the data', async () => {
     await expect(target.restore()).rejects.toThrow('has 10 events, which would be lost');
     await target.pool.query('INSERT INTO destroyed_keys (key_id) VALUES ($1)', [scriptId()]);
     const objects = await openFolderStore({ folder: target.folder });
@@ -154,13 +154,13 @@ describe('given a backup', () => {
       { backup_id: backupId(), status: 'complete' },
     ]);
     expect(await objects.get(artifact)).toEqual(await sample.objects.get(artifact));
-    // A data key that was destroyed after the backup was made does not come back.
+    // A data key that was destroyed after the backup was made is not restored.
     expect(await target.rows('SELECT key_id FROM data_keys')).toEqual([{ key_id: userId() }]);
     expect(await target.rows('SELECT key_id FROM destroyed_keys')).toHaveLength(1);
   });
 });
 
-test('given a backup that is encrypted, then its key opens it, and nothing else does', async () => {
+test('an encrypted backup opens only with its key', async () => {
   const key = randomBytes(32);
   await backUp(sample, key);
   const { from, archive } = copyOfBackup(sample, target.folder);
@@ -170,7 +170,7 @@ test('given a backup that is encrypted, then its key opens it, and nothing else 
   expect(await target.restore({ key, replace: true }, from)).toMatchObject({ events: 9 });
 });
 
-test('given a backup of a moment when another was to be restored, then that is not done behind it', async () => {
+test('a restore does not repeat a restore request that was pending at backup time', async () => {
   const other = backupId(2);
   const { accepted } = sample.platform;
   await accepted({ type: 'FindBackup', backupId: other, content: backupContent() });
@@ -183,7 +183,7 @@ test('given a backup of a moment when another was to be restored, then that is n
   ]);
 });
 
-test('a backup that is made while commands go on is of one moment', async () => {
+test('a backup made during commands is of one point in time', async () => {
   let isMade = false;
   const making = backUp(sample).finally(() => (isMade = true));
   for (let number = 10; !isMade; number += 1) {

@@ -1,5 +1,5 @@
-/** Puts a backup in the place of all there is in the database, in one transaction: whatever ends it before its
- *  commit leaves what was there. Objects are added before; nothing names them until then. */
+/** Replaces the whole database by a backup in one transaction. A failure before the commit leaves the previous data.
+ *  Objects are added before; nothing refers to them until then. */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
@@ -34,7 +34,7 @@ const unpack = promisify(gunzip);
 /** Of what fills a part there cannot be more; a bomb would. */
 const maxPartBytes = 256 * 1024 * 1024;
 
-/** In their order; each is told when it begins. */
+/** In their order; the start of each is reported. */
 export const restoreSteps = [
   'verifying',
   'clearing',
@@ -50,7 +50,7 @@ export interface PrepareOptions extends Omit<VerifyOptions, 'onRead'> {
   readonly source: BackupSource;
   /** Folder of the migrations. */
   readonly migrations: string;
-  /** Told where it is, with the share of the step from 0 to 1; the next part waits for it. */
+  /** Receives the step and its progress from 0 to 1. The next part starts when it resolves. */
   readonly onProgress?: (step: RestoreStep, share: number) => void | Promise<void>;
 }
 
@@ -61,10 +61,10 @@ export interface RestoreOptions extends Pick<PrepareOptions, 'source' | 'key' | 
   readonly projections: Projections;
   /** Also where there are events, which are lost then. */
   readonly replace: boolean;
-  /** Access that was taken away since the backup was made comes back: revoked tokens, ended sessions, disabled
-   *  accounts and changed passwords. */
+  /** Restores access that was revoked since the backup was made: revoked tokens, ended sessions, disabled accounts and
+   *  changed passwords. */
   readonly revive: boolean;
-  /** Who asked for it. */
+  /** The user who requested it. */
   readonly actor: Actor;
   readonly ids: Ids;
   readonly now: () => Date;
@@ -75,7 +75,7 @@ export interface RestoreReport {
   readonly objects: number;
   /** What the backup says of the objects that it holds. */
   readonly objectBytes: number;
-  /** Whether there was a history here that the backup took the place of. */
+  /** Whether the backup replaced an existing history. */
   readonly isInPlace: boolean;
   /** What is active after the restore. */
   readonly active: ActiveAccess;
@@ -101,7 +101,7 @@ export async function prepareRestore(options: PrepareOptions): Promise<Prepared>
   return { ...verified, schema: migrationsFor(verified.format, readMigrations(migrations)) };
 }
 
-/** Restores what was verified. A restore that was interrupted begins anew: objects that are there already stay.
+/** Restores the verified backup. An interrupted restore starts again and keeps objects that exist already.
  *  @throws DamagedBackup, RestoreRefused: nothing was changed */
 export async function restoreBackup(
   options: RestoreOptions,
@@ -117,7 +117,7 @@ export async function restoreBackup(
       return left;
     });
   } finally {
-    client.release(true); // it has made the schema anew
+    client.release(true); // the restore has recreated the schema
   }
   await tell('objects', 0);
   const { differing, ...report } = outcome;
@@ -187,7 +187,7 @@ class Restore {
     const count = rows[0]?.count ?? 0;
     if (count > 0 && !this.#options.replace) {
       throw new RestoreRefused(
-        `This installation has ${count} events, which would be lost. Use --replace to put the backup in their place.`,
+        `This installation has ${count} events, which would be lost. Use --replace to replace them with the backup.`,
       );
     }
     return count;
@@ -208,7 +208,7 @@ class Restore {
       } else if (root === 'objects') {
         await this.#putObject(member);
       } else {
-        throw damaged(member.name, 'this program does not know it');
+        throw damaged(member.name, 'the object is unknown');
       }
     }
     if (this.#events !== this.#manifest.events) {

@@ -15,9 +15,9 @@ async function whole(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
   return Buffer.concat(all);
 }
 
-describe('given content of any size', () => {
+describe('content of any size', () => {
   test.each([0, 1, chunk - 1, chunk, chunk + 1, 3 * chunk])(
-    'when %d bytes are sealed and opened, then they are the same',
+    'opens %d sealed bytes unchanged',
     async (size) => {
       const content = randomBytes(size);
       const sealed = await whole(seal(key, pieces(content)));
@@ -26,7 +26,7 @@ describe('given content of any size', () => {
   );
 });
 
-describe('given sealed content', () => {
+describe('sealed content', () => {
   const sealing = whole(seal(key, pieces(randomBytes(3 * chunk + 10))));
   const headBytes = sealing.then((sealed) => sealed.length - 3 * sealedChunk - 10 - 16);
   const openedWith = async (change: (sealed: Buffer, head: number) => Buffer) =>
@@ -36,7 +36,7 @@ describe('given sealed content', () => {
     return bytes;
   };
 
-  test('when a bit of it is another, then that is said', async () => {
+  test('is reported when one bit is flipped', async () => {
     await expect(openedWith((bytes) => flip(bytes, 2))).rejects.toThrow('beginning was changed');
     await expect(openedWith((bytes, head) => flip(bytes, head - 1))).rejects.toThrow('at byte 0');
     await expect(openedWith((bytes, head) => flip(bytes, head + sealedChunk))).rejects.toThrow(
@@ -47,7 +47,7 @@ describe('given sealed content', () => {
     );
   });
 
-  test('when its end is cut, within a chunk or between two, then that is said', async () => {
+  test('is reported when truncated within a chunk or between two', async () => {
     await expect(openedWith((bytes) => bytes.subarray(0, -30))).rejects.toThrow(
       'its end is missing',
     );
@@ -59,7 +59,7 @@ describe('given sealed content', () => {
     ).rejects.toThrow('its end is missing');
   });
 
-  test('when two chunks have changed places, then that is said', async () => {
+  test('is reported when two chunks are swapped', async () => {
     const swapped = openedWith((bytes, head) => {
       const at = (place: number) => bytes.subarray(head + place * sealedChunk);
       const first = at(0).subarray(0, sealedChunk);
@@ -69,7 +69,7 @@ describe('given sealed content', () => {
     await expect(swapped).rejects.toThrow('at byte 0 was changed or moved');
   });
 
-  test('when the key is another, then that is said', async () => {
+  test('is reported when opened with another key', async () => {
     await expect(whole(unseal(randomBytes(32), pieces(await sealing)))).rejects.toThrow(
       'another ORCH_BACKUP_KEY',
     );

@@ -5,7 +5,7 @@ import { forgottenTables } from './tables.ts';
 
 const projections = [...inlineProjections, ...asyncProjections];
 
-test('of every table it is said what a backup takes of it: enter a new one in infra/backup/tables.ts', async () => {
+test('every table is listed in infra/backup/tables.ts', async () => {
   const platform = await openTestPlatform();
   try {
     expect(await forgottenTables(platform.pool, projections)).toEqual([]);

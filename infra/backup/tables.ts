@@ -1,8 +1,8 @@
-/** What a backup takes of each table of the database. Read models are made anew from the events. */
+/** What a backup contains of each table. Read models are rebuilt from the events. */
 import type { Queryable } from '#infra/postgres/database.ts';
 import type { Projection } from '#projections/projection.ts';
 
-/** Beside the events, and not to be had from them (docs/adr/0003-what-stays-outside-the-events.md). */
+/** Data that the events do not contain (docs/adr/0003-what-stays-outside-the-events.md). */
 export const carriedTables: readonly string[] = [
   'audit_heads',
   'audit_keys',

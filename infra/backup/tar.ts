@@ -95,7 +95,7 @@ function contentOf(reader: ByteReader, sizeBytes: number) {
       if (isDone) return;
       yield* content;
       const padding = await reader.take(tarPadding(sizeBytes).length);
-      if (!isZero(padding)) throw new Damage('the bytes behind it were changed');
+      if (!isZero(padding)) throw new Damage('the bytes after it were changed');
       isDone = true;
     },
   };
@@ -105,7 +105,7 @@ function contentOf(reader: ByteReader, sizeBytes: number) {
 async function toEnd(reader: ByteReader): Promise<void> {
   const rest = await reader.upTo(blockBytes + 1);
   if (rest.length < blockBytes) throw new Damage('its end is missing');
-  if (rest.length > blockBytes) throw new Damage('something was added behind its end');
+  if (rest.length > blockBytes) throw new Damage('data was added after its end');
   if (!isZero(rest)) throw new Damage('its end was changed');
 }
 

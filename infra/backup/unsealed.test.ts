@@ -45,7 +45,7 @@ describe('a backup without a seal', () => {
     ['summary', '"events": 9', '"events": 8', /backup\.json is damaged: its field events says 8/],
     ['keys', '"wrapped_key": "', '"wrapped_key": "AAAA', /keys\.json is damaged: the key/],
     ['archive', 'checksums/', 'Checksums/', /is damaged: its header was changed/],
-  ] as const)('is refused all the same when its %s has %s changed to %s', async (...given) => {
+  ] as const)('is still refused when its %s has %s changed to %s', async (...given) => {
     const [file, what, by, problem] = given;
     const old = await oldBackup();
     old.change(old[file], what, by);

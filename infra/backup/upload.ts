@@ -35,12 +35,12 @@ export interface UploadParts {
   readonly migrations: string;
 }
 
-/** Its seal is checked where this installation has its master key. Otherwise its checksums are: whoever verifies or
- *  restores it is told.
- *  @param file as it was downloaded
- *  @param admit asked before anything is stored; what it throws is thrown
+/** Checks the seal if this installation has the backup's master key. Otherwise it checks the checksums, and verifying
+ *  or restoring the backup says so.
+ *  @param file the downloaded file
+ *  @param admit called before anything is stored; its errors are passed on
  *  @returns its manifest
- *  @throws DamagedBackup, NewerBackup, RestoreRefused, and what the chunks throw: nothing is stored then */
+ *  @throws DamagedBackup, NewerBackup, RestoreRefused, and errors of the chunks: nothing is stored then */
 export async function receiveBackup(
   file: AsyncIterable<Uint8Array>,
   parts: UploadParts,
@@ -86,7 +86,7 @@ async function store(
 ): Promise<void> {
   for (const name of partNames(summary)) {
     if (!isKeysName(name) && name !== partListName && name !== archiveName) {
-      throw damaged(summaryName, 'it lists other parts');
+      throw damaged(summaryName, 'it lists different parts');
     }
     reading.name = name;
     const { value: member, done } = await members.next();
@@ -95,7 +95,7 @@ async function store(
     await objects.putStream(partKey(summary.backupId, name), member.content);
   }
   const { value: member, done } = await members.next();
-  if (done !== true) throw damaged(member.name, 'it was added');
+  if (done !== true) throw damaged(member.name, 'it does not belong to the backup');
 }
 
 /** An archive that is encrypted cannot be opened here: what is stored is compared with the manifest. */

@@ -74,7 +74,7 @@ function unsealedReason(
   }
 }
 
-/** Which parts there are, and the content of those beside the archive. @returns the wrapped keys */
+/** Verifies which parts exist, and the content of all except the archive. @returns the wrapped keys */
 async function verifySmallParts(source: BackupSource): Promise<readonly WrappedKey[]> {
   const { parts = [] } = source.summary;
   const expected = partNames(source.summary);
@@ -82,13 +82,13 @@ async function verifySmallParts(source: BackupSource): Promise<readonly WrappedK
     if (!source.names.includes(name)) throw damaged(name, 'it is missing');
   }
   for (const name of source.names) {
-    if (!expected.includes(name)) throw damaged(name, 'it was added');
+    if (!expected.includes(name)) throw damaged(name, 'it does not belong to the backup');
   }
   const isComplete = [isKeysName, isNamed(partListName), isNamed(archiveName)].every(
     (fits, index) => fits(parts[index]?.name ?? ''),
   );
   if (parts.length !== 3 || !isComplete) {
-    if (source.summary.parts !== undefined) throw damaged(summaryName, 'it lists other parts');
+    if (source.summary.parts !== undefined) throw damaged(summaryName, 'it lists different parts');
   }
   for (const part of parts) if (part.name !== archiveName) await drainPart(source, part);
   return await readKeys(source);

@@ -1,4 +1,4 @@
-/** Who is at work on backups, and how far that is. */
+/** The lock on backup operations, and their progress. */
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Queryable } from '#infra/postgres/database.ts';
@@ -51,7 +51,7 @@ async function whileAlone(
       return true;
     } finally {
       await client.query(statements.unlock, [name]).catch((error: unknown) => {
-        broken = new Error('the lock of backups could not be given back', { cause: error });
+        broken = new Error('the backup lock could not be released', { cause: error });
       });
     }
   } finally {

@@ -1,8 +1,8 @@
 /** What the feed says of an event. */
 import type { RecordedEvent } from '#domain/kernel/event.ts';
 
-/** Streams whose events are told with their data. Those of people, sessions, tokens, webhooks and secrets
- *  carry hashes and ciphertext, which are for nobody else. */
+/** Streams whose events are published with their data. Streams of users, sessions, tokens, webhooks and secrets carry
+ *  hashes and ciphertext, which must not leave the database. */
 const told: ReadonlySet<string> = new Set([
   'script',
   'run',

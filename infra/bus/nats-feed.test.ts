@@ -40,7 +40,7 @@ describeWith(natsService, 'the event feed on NATS', () => {
     await platform.close();
   });
 
-  test('given events, when two hand them on at once, then each is there once, in order', async () => {
+  test('publishes each event once and in order when two processes feed at the same time', async () => {
     const [one, other] = [await openFeed(), await openFeed()];
     const feeders = [await feederOf(one), await feederOf(other)];
     const recorded = await record(210);
@@ -49,7 +49,7 @@ describeWith(natsService, 'the event feed on NATS', () => {
     expect(await kept(one)).toEqual(recorded);
   });
 
-  test('has the order of the store, in which positions of concurrent writers need not ascend', async () => {
+  test('keeps the order of the store, even if positions of concurrent writers do not ascend', async () => {
     const feed = await openFeed();
     const feeder = await feederOf(feed);
     const streams = ['test-early', 'test-late'] as const;
@@ -87,7 +87,7 @@ describeWith(natsService, 'the event feed on NATS', () => {
     );
   });
 
-  test('when one died before it noted its place, then nothing is there twice', async () => {
+  test('publishes nothing twice after a crash before the checkpoint', async () => {
     const feed = await openFeed();
     await untilFed(await feederOf(feed));
     const before = await record(5);
@@ -98,7 +98,7 @@ describeWith(natsService, 'the event feed on NATS', () => {
     expect(await kept(feed)).toEqual([...before, ...after]);
   });
 
-  test('when the server was away and has lost everything, then it goes on with what is new', async () => {
+  test('continues with new events after the server was down and lost everything', async () => {
     const feed = await openFeed();
     const feeder = await feederOf(feed);
     await record(2);
@@ -114,7 +114,7 @@ describeWith(natsService, 'the event feed on NATS', () => {
     expect(await kept(feed)).toEqual(meanwhile);
   });
 
-  test('when somebody has emptied it, then it goes on with what is new', async () => {
+  test('continues with new events after the stream was purged', async () => {
     const feed = await openFeed();
     const feeder = await feederOf(feed);
     await record(3);
@@ -125,7 +125,7 @@ describeWith(natsService, 'the event feed on NATS', () => {
     expect(await kept(feed)).toEqual(after);
   });
 
-  test('when events are about people or credentials, then their data is not told', async () => {
+  test('omits the data of events about people and credentials', async () => {
     const feed = await openFeed();
     const feeder = await feederOf(feed);
     await platform.accepted(createUser({ userId: userId(), email: 'eve@example.com' }));
@@ -144,7 +144,7 @@ describeWith(natsService, 'the event feed on NATS', () => {
     expect(bodies[1]).toMatchObject({ type: 'ScriptCreated', stream_id: `script-${scriptId(9)}` });
   });
 
-  test('when the server keeps no streams, then that is said, and nothing is lost', async () => {
+  test('reports a server without JetStream, and loses nothing', async () => {
     const plain = await TestNatsServer.start({ jetstream: false });
     const feed = await openFeed(plain.url);
     const feeder = await feederOf(feed);

@@ -26,7 +26,7 @@ export interface NatsFeedOptions {
   readonly link: NatsLink;
   /** As of the bus; the stream is `<prefix>-events`. */
   readonly prefix: string;
-  /** Told when it is another than before. */
+  /** Called when the problem changes. */
   readonly onProblem: (error: unknown, problem: string) => void;
 }
 

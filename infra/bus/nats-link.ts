@@ -9,11 +9,11 @@ const pingEveryMs = 2_000;
 export interface NatsOptions {
   /** Servers of one cluster: `nats:` or `tls:`, user and password or a token in the first that has some. */
   readonly servers: readonly URL[];
-  /** Text of a credentials file, in the place of a user. */
+  /** Text of a credentials file, instead of a user. */
   readonly credentials: string | undefined;
-  /** Told when the connection is lost, or cannot be made for another reason than before. */
+  /** Called when the connection is lost, or when the reason why it cannot be made changes. */
   readonly onProblem: (error: unknown, problem: string) => void;
-  /** Told when it is there again. */
+  /** Called when it is connected again. */
   readonly onRecovery: () => void;
 }
 
@@ -29,14 +29,14 @@ export class NatsLink {
     this.#options = options;
   }
 
-  /** Tries once to connect, and goes on trying in the background where that fails. */
+  /** Tries once to connect; if that fails, retries in the background. */
   static async open(options: NatsOptions): Promise<NatsLink> {
     const link = new NatsLink(options);
     await link.#connect();
     return link;
   }
 
-  /** `undefined` while there is none. */
+  /** `undefined` while disconnected. */
   get connection(): NatsConnection | undefined {
     return this.#connection;
   }

@@ -74,9 +74,9 @@ describeWith(natsService, 'on NATS', () => {
     return [one.bus, other.bus];
   });
 
-  describe('given a server that goes away', () => {
+  describe('a server that goes away', () => {
     test(
-      'when it is back, then both ends go on, and are told to look',
+      'reconnects both ends after a restart, and wakes their subscribers',
       { timeout: 60_000 },
       async () => {
         const own = await startServer();
@@ -100,7 +100,7 @@ describeWith(natsService, 'on NATS', () => {
     );
 
     test(
-      'when it hangs, then that is noticed, and what waits is bounded',
+      'detects a hanging server, and bounds the waiting messages',
       { timeout: 60_000 },
       async () => {
         const own = await startServer();
@@ -118,7 +118,7 @@ describeWith(natsService, 'on NATS', () => {
       },
     );
 
-    test('when it is not there at the start, then it may come later', async () => {
+    test('connects later to a server that is down at the start', async () => {
       const own = await startServer();
       await own.kill();
       const { bus, problems } = await open(`nats://127.0.0.1:1,${own.url}`);
@@ -128,30 +128,30 @@ describeWith(natsService, 'on NATS', () => {
     });
   });
 
-  describe('given a server that asks who is there', () => {
+  describe('a server that requires credentials', () => {
     const configuration = 'authorization { user: me, password: "a b/c" }';
 
-    test('when it is told, then it lets in', async () => {
+    test('accepts valid credentials', async () => {
       const own = await startServer({ configuration });
       const { bus } = await open(own.url.replace('//', '//me:a%20b%2Fc@'));
       expect(bus.problem).toBeUndefined();
       await untilHeard(bus, bus);
     });
 
-    test('when it is told something else, then it is said, and tried again', async () => {
+    test('reports wrong credentials', async () => {
       const own = await startServer({ configuration });
       for (const url of [own.url, own.url.replace('//', '//me:wrong@')]) {
         expect((await open(url)).bus.problem).toBe('NATS refuses the credentials');
       }
     });
 
-    test('when it wants a token, then the address holds it', async () => {
+    test('takes a token from the address', async () => {
       const own = await startServer({ configuration: 'authorization { token: secret }' });
       expect((await open(own.url.replace('//', '//secret@'))).bus.problem).toBeUndefined();
     });
   });
 
-  test('what is no message of ours is told, and harms nothing', async () => {
+  test('reports foreign messages and continues', async () => {
     const own = await startServer();
     const { bus, errors } = await open(own.url);
     const stranger = await connect({ servers: own.url });

@@ -5,7 +5,7 @@ import type { NatsLink } from './nats-link.ts';
 import { Outbox, type Payloads } from './outbox.ts';
 import { Subscriptions } from './subscriptions.ts';
 
-/** Servers refuse 1 MiB, unless they are told otherwise. */
+/** Servers refuse 1 MiB by default. */
 const maxPayloadBytes = 256 * 1024;
 const heavy: ReadonlySet<Topic> = new Set(['log', 'sample']);
 
@@ -34,7 +34,7 @@ export class NatsBus implements Bus {
     });
     link.onConnect(() => {
       for (const subject of this.#subjects) this.#listen(subject);
-      // Whatever was said while nobody listened is made up for by looking.
+      // Messages may have been missed while disconnected, so subscribers look for themselves.
       this.#deliver({ topic: 'events' });
       this.#deliver({ topic: 'queue' });
     });
@@ -97,7 +97,7 @@ export class NatsBus implements Bus {
       const received = message.json<BusMessage>();
       if (message.subject === this.#subjectOf(received.topic)) this.#deliver(received);
     } catch (error) {
-      // Anybody who may publish can send anything; the connection goes on.
+      // Any client that may publish can send anything; the connection stays open.
       this.#options.onError(error);
     }
   }

@@ -10,7 +10,7 @@ export type Payloads = ReadonlyMap<string, BusMessage>;
 export interface OutboxOptions {
   /** What a message with more than this has to do without its items. */
   readonly maxPayloadBytes: number;
-  /** Sends what was gathered. @throws when it did not go; it is not tried again */
+  /** Sends the batched messages. @throws when sending fails; it is not retried */
   readonly send: (payloads: Payloads) => Promise<void>;
   readonly onError: (error: unknown) => void;
 }
@@ -25,8 +25,8 @@ export class Outbox {
     this.#options = options;
   }
 
-  /** Sends a message at once, or with others when it is their turn. One that finds no room is dropped,
-   *  which costs a poll's delay. */
+  /** Sends a message immediately, or batched with others while one is being sent. A message that finds no room is
+   *  dropped, which costs the delay of one poll. */
   add(message: BusMessage): void {
     const payload = payloadOf(message, this.#options.maxPayloadBytes);
     if (this.#waiting.size >= maxWaiting || this.#waitingBytes >= maxWaitingBytes) return;

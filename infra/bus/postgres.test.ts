@@ -47,7 +47,7 @@ async function givenBus() {
   return { bus, pool, end };
 }
 
-test('more than fits into one notification arrives in several, in order', async () => {
+test('splits large batches into several notifications, in order', async () => {
   const { bus, pool, end } = await givenBus();
   const seen: BusMessage[] = [];
   bus.subscribe('log', (message) => seen.push(message));
@@ -68,7 +68,7 @@ test('more than fits into one notification arrives in several, in order', async 
   await end();
 });
 
-test('what only wakes others can be said by a statement of somebody else', async () => {
+test('wake-up messages can be sent by a statement of another connection', async () => {
   const { bus, pool, end } = await givenBus();
   const seen: BusMessage[] = [];
   const last = new Promise((resolve) => bus.subscribe('status', resolve));

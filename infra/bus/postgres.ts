@@ -1,6 +1,6 @@
-/** The bus on Postgres notifications: one channel, one listening connection a process, and messages
- *  gathered while the last notification is under way. Nothing is notified in an append's transaction,
- *  whose commit would then wait for a lock that is shared by the whole cluster. */
+/** The bus on Postgres notifications: one channel, one listening connection per process, and messages that are batched
+ *  while the previous notification is under way. Nothing is notified in an append's transaction, whose commit would
+ *  then wait for a lock that the whole cluster shares. */
 import type { Bus, BusMessage, Topic } from '#domain/ports/bus.ts';
 import type { Write } from '#projections/projection.ts';
 import { Connection } from '#infra/postgres/connection.ts';
@@ -13,10 +13,10 @@ const channel = 'orch_bus';
 const maxListBytes = 7_990;
 const maxPayloadBytes = 7_900;
 const reconnectMs = 250;
-/** A connection that only listens waits for no answer, and could be silent for good. */
+/** A connection that only listens waits for no answer, so a lost connection would go unnoticed. */
 const heartbeatMs = 2_000;
 
-/** Nobody is misled by one that was for nothing. */
+/** Unneeded wake-ups are harmless. */
 const wakeUps: ReadonlySet<Topic> = new Set(['events', 'queue', 'status']);
 
 const statements = {
@@ -29,7 +29,7 @@ const statements = {
 export interface PostgresBusOptions {
   readonly url: string;
   readonly pool: pg.Pool;
-  /** Told once per failure; the bus goes on by itself. */
+  /** Called once per failure; the bus reconnects automatically. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -60,7 +60,7 @@ export class PostgresBus implements Bus {
   }
 
   get problem(): string | undefined {
-    return this.#listener === undefined ? 'nobody listens to the database' : undefined;
+    return this.#listener === undefined ? 'the bus does not listen to the database' : undefined;
   }
 
   publish(...messages: readonly BusMessage[]): void {
@@ -68,9 +68,9 @@ export class PostgresBus implements Bus {
     for (const message of messages) this.#outbox.add(message);
   }
 
-  /** What `publish` would do, as a statement for somebody's connection.
-   *  @param proof a query, its values counted from `$2`; nothing is said where it finds no row
-   *  @returns `undefined` where a message says more than that something may be new, and there is no proof of it */
+  /** Returns a statement that does what `publish` would do, for another connection.
+   *  @param proof a query whose values count from `$2`; if it finds no row, nothing is notified
+   *  @returns `undefined` if a message is more than a wake-up and there is no proof */
   statementFor(messages: readonly BusMessage[], proof?: Write): Write | undefined {
     if (this.#closed) return undefined;
     if (proof === undefined && !messages.every(({ topic }) => wakeUps.has(topic))) return undefined;
@@ -130,7 +130,7 @@ export class PostgresBus implements Bus {
     }, reconnectMs);
   }
 
-  // Whatever was said while nobody listened is made up for by looking.
+  // Notifications may have been missed while disconnected, so subscribers look for themselves.
   #wakeAll(): void {
     this.#subscriptions.deliver({ topic: 'events' });
     this.#subscriptions.deliver({ topic: 'queue' });

@@ -18,7 +18,7 @@ export function busConformance(name: string, open: () => Promise<readonly [Bus, 
       await there.close();
     });
 
-    test('carries a message to every end, the sender too', async () => {
+    test('delivers a message to every process, also to the sender', async () => {
       const both = Promise.all([next(here, 'status'), next(there, 'status')]);
       here.publish({ topic: 'status', runId: 'a' });
       expect(await both).toEqual([
@@ -27,7 +27,7 @@ export function busConformance(name: string, open: () => Promise<readonly [Bus, 
       ]);
     });
 
-    test('keeps the topics apart and the order within one', async () => {
+    test('separates topics, and keeps the order within a topic', async () => {
       const seen: BusMessage[] = [];
       const stop = there.subscribe('log', (message) => seen.push(message));
       const last = next(there, 'stop');
@@ -37,7 +37,7 @@ export function busConformance(name: string, open: () => Promise<readonly [Bus, 
       expect(seen).toEqual([log(1, '[1]'), log(2, '[2]')]);
     });
 
-    test('carries a change of a schedule, whatever it names', async () => {
+    test('delivers schedule changes with any content', async () => {
       const named = { topic: 'reload', scriptId: 's', scheduleId: 'r', position: 4 } as const;
       for (const message of [named, { topic: 'reload' } as const]) {
         const received = next(there, 'reload');
@@ -46,24 +46,24 @@ export function busConformance(name: string, open: () => Promise<readonly [Bus, 
       }
     });
 
-    test('carries text of any kind', async () => {
+    test('delivers text of any kind', async () => {
       const items = JSON.stringify([{ text: 'é\u0000\r\n\u2028😀"' }]);
       const received = next(there, 'log');
       here.publish(log(3, items));
       expect(await received).toEqual(log(3, items));
     });
 
-    test('says that it is well', () => {
+    test('reports that it is healthy', () => {
       expect([here.problem, there.problem]).toEqual([undefined, undefined]);
     });
 
-    test('carries a large log chunk, if need be without its items', async () => {
+    test('delivers a large log chunk, without its items if necessary', async () => {
       const received = next(there, 'log');
       here.publish(log(7, JSON.stringify('é'.repeat(20_000))));
       expect(await received).toMatchObject({ topic: 'log', runId: 'r', firstSeq: 7, lastSeq: 7 });
     });
 
-    test('an unsubscribed listener hears no more', async () => {
+    test('delivers nothing after unsubscribing', async () => {
       const seen: BusMessage[] = [];
       there.subscribe('queue', (message) => seen.push(message))();
       const later = next(there, 'events');
@@ -74,7 +74,7 @@ export function busConformance(name: string, open: () => Promise<readonly [Bus, 
   });
 }
 
-/** Over a network it takes a moment until what somebody listens to is known: asks until all is heard. */
+/** Over a network a subscription takes effect with a delay: repeats messages until all are received. */
 async function established(here: Bus, there: Bus): Promise<void> {
   const heard = (bus: Bus, topic: 'status' | 'log', probe: string) =>
     new Promise<void>((resolve) => {

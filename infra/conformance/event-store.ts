@@ -18,7 +18,7 @@ export function eventStoreConformance(name: string, open: () => Promise<EventSto
       store = await open();
     });
 
-    test('given events in a stream, then it reads them back as they were, in order', async () => {
+    test('reads the events of a stream unchanged and in order', async () => {
       const streamId = newStream();
       const events = [
         newEvent('First', { text: 'é\u2028"\\' }),
@@ -33,13 +33,13 @@ export function eventStoreConformance(name: string, open: () => Promise<EventSto
       ]);
     });
 
-    test('given a stream, then it can be read from a version on', async () => {
+    test('reads a stream from a version on', async () => {
       const streamId = await filledStream(store, 3);
       expect((await store.readStream(streamId, 3)).map((event) => event.version)).toEqual([3]);
       expect(await store.readStream(newStream())).toEqual([]);
     });
 
-    test('when another writer was first, then nothing is written and the conflict is named', async () => {
+    test('writes nothing and names the conflict when another writer was first', async () => {
       const taken = await filledStream(store, 2);
       const fresh = newStream();
       const attempt = store.append([
@@ -54,7 +54,7 @@ export function eventStoreConformance(name: string, open: () => Promise<EventSto
       expect(await store.readStream(taken)).toHaveLength(2);
     });
 
-    test('when a new stream is there already or an old one is not, then it is a conflict', async () => {
+    test('reports a conflict when a new stream exists already or an old one does not', async () => {
       const taken = await filledStream(store, 1);
       const events = [newEvent('Lost', {})];
       await expect(store.append([{ streamId: taken, expectedVersion: 0, events }])).rejects.toThrow(
@@ -65,7 +65,7 @@ export function eventStoreConformance(name: string, open: () => Promise<EventSto
       ).rejects.toThrow(VersionConflict);
     });
 
-    test('when an event is appended twice, then the second time is a conflict', async () => {
+    test('reports a conflict when an event is appended twice', async () => {
       const event = newEvent('Once', {});
       await store.append([{ streamId: newStream(), expectedVersion: 0, events: [event] }]);
       await expect(
@@ -73,7 +73,7 @@ export function eventStoreConformance(name: string, open: () => Promise<EventSto
       ).rejects.toThrow(VersionConflict);
     });
 
-    test('when fifty writers race for one version, then exactly one wins', async () => {
+    test('lets exactly one of fifty writers append a version', async () => {
       const streamId = await filledStream(store, 1);
       const results = await Promise.allSettled(
         Array.from({ length: 50 }, () =>
@@ -84,7 +84,7 @@ export function eventStoreConformance(name: string, open: () => Promise<EventSto
       expect(await store.readStream(streamId)).toHaveLength(2);
     });
 
-    test('when one call names a stream or an event twice, then it is a conflict', async () => {
+    test('reports a conflict when one call names a stream or an event twice', async () => {
       const [streamId, taken] = [newStream(), await filledStream(store, 1)];
       const event = newEvent('Lost', {});
       const one = (id: StreamId, expectedVersion: number) => ({
@@ -105,13 +105,13 @@ export function eventStoreConformance(name: string, open: () => Promise<EventSto
       expect(await store.readStream(taken)).toHaveLength(1);
     });
 
-    test('when there is nothing to append, then nothing is looked at', async () => {
+    test('checks nothing when there is nothing to append', async () => {
       const taken = await filledStream(store, 1);
       expect(await store.append([])).toEqual([]);
       expect(await store.append([{ streamId: taken, expectedVersion: 0, events: [] }])).toEqual([]);
     });
 
-    test('when several streams are written at once, then all are, at one place each', async () => {
+    test('writes several streams together, each in one piece', async () => {
       const [old, fresh] = [await filledStream(store, 2), newStream()];
       const recorded = await store.append([
         { streamId: old, expectedVersion: 2, events: [newEvent('A', {}), newEvent('B', {})] },
@@ -127,7 +127,7 @@ export function eventStoreConformance(name: string, open: () => Promise<EventSto
       expect(await store.readStream(fresh)).toEqual(recorded.slice(2));
     });
 
-    test('when many writers take the same streams in any order, then none waits for ever', async () => {
+    test('does not deadlock when many writers lock the same streams in any order', async () => {
       const streams = [newStream(), newStream(), newStream()];
       const inOrder = (turn: number) =>
         streams.map((_, index) => streams[(index + turn) % streams.length] ?? newStream());
@@ -147,7 +147,7 @@ export function eventStoreConformance(name: string, open: () => Promise<EventSto
       for (const streamId of streams) expect(await store.readStream(streamId)).toHaveLength(12);
     });
 
-    test('then all events are read once, in pages, in an order that keeps every stream', async () => {
+    test('reads all events once, in pages, with each stream in order', async () => {
       const streams = await Promise.all(Array.from({ length: 20 }, () => filledStream(store, 3)));
       await untilVisible(store, streams);
       const seen = await readInPages(store, 7);
@@ -158,7 +158,7 @@ export function eventStoreConformance(name: string, open: () => Promise<EventSto
       expect(new Set(seen.map((event) => event.eventId)).size).toBe(seen.length);
     });
 
-    test('then the whole store reads as its streams do', async () => {
+    test('reads the same events from the whole store and from its streams', async () => {
       const streamId = await filledStream(store, 2);
       await untilVisible(store, [streamId]);
       const seen = await store.readAll(startOfStore, 10_000);
@@ -171,7 +171,7 @@ export function eventStoreConformance(name: string, open: () => Promise<EventSto
   });
 }
 
-/** Whoever was not first tries again. */
+/** Retries after a conflict. */
 async function retried(write: () => Promise<void>): Promise<void> {
   for (;;) {
     try {
@@ -216,7 +216,7 @@ async function filledStream(store: EventStore, count: number): Promise<StreamId>
   return streamId;
 }
 
-/** An event with an id of its own, caused by nobody in particular. */
+/** An event with its own id and no particular actor. */
 export function newEvent(type: string, data: unknown): NewEvent {
   const commandId = mustParse(parseCommandId, systemIds.next());
   return {

@@ -55,7 +55,7 @@ export function describeObjectStore(name: string, open: () => Promise<ObjectStor
     afterAll(() => fixture.close());
 
     describe('reading and writing', () => {
-      test('what was put is read again, also when it is empty', async () => {
+      test('returns stored objects, also empty ones', async () => {
         const { key } = ownRun();
         await store.put(key('a.txt'), text('hello'));
         await store.put(key('empty'), new Uint8Array());
@@ -63,21 +63,21 @@ export function describeObjectStore(name: string, open: () => Promise<ObjectStor
         same(await store.get(key('empty')), new Uint8Array());
       });
 
-      test('an object that is not there is undefined', async () => {
+      test('a missing object is undefined', async () => {
         const { key } = ownRun();
         expect(await store.get(key('a'))).toBeUndefined();
         expect(await store.getStream(key('a'))).toBeUndefined();
         expect(await store.head(key('a'))).toBeUndefined();
       });
 
-      test('the last put wins', async () => {
+      test('returns the last stored content', async () => {
         const { key } = ownRun();
         await store.put(key('a'), text('a longer first version'));
         await store.put(key('a'), text('second'));
         same(await store.get(key('a')), text('second'));
       });
 
-      test('names with any allowed character are kept apart', async () => {
+      test('keeps names with any allowed character apart', async () => {
         const { key, prefix } = ownRun();
         const names = ['ä ö', 'a%2Fb', 'a+b', 'a?b#c', '日本語', '-rf', '~', "it's", 'a:b'];
         for (const each of names) await store.put(key(each), text(each));
@@ -85,7 +85,7 @@ export function describeObjectStore(name: string, open: () => Promise<ObjectStor
         expect((await keys(prefix)).toSorted()).toEqual(names.map(key).toSorted());
       });
 
-      test('a reader meanwhile sees one version whole, never a mixture', async () => {
+      test('shows concurrent readers one complete version', async () => {
         const { key } = ownRun();
         const versions = [largeBytes(1), largeBytes(2)] as const;
         const hashes = versions.map(sha256);
@@ -98,7 +98,7 @@ export function describeObjectStore(name: string, open: () => Promise<ObjectStor
         await writes;
       });
 
-      test('head tells the size and the time', async () => {
+      test('returns the size and the time with head', async () => {
         const { key } = ownRun();
         await store.put(key('a'), text('hello'));
         const info = await store.head(key('a'));
@@ -106,7 +106,7 @@ export function describeObjectStore(name: string, open: () => Promise<ObjectStor
         expect(Math.abs(Date.now() - (info?.modifiedAtMs ?? 0))).toBeLessThan(60_000);
       });
 
-      test('the tag changes with each other content, and is the same in lists', async () => {
+      test('changes the tag with the content, and returns the same tag in lists', async () => {
         const { key, prefix } = ownRun();
         const tags: (string | undefined)[] = [];
         for (const content of ['one', 'two', 'three']) {
@@ -121,7 +121,7 @@ export function describeObjectStore(name: string, open: () => Promise<ObjectStor
         expect(new Set(tags).size).toBe(3);
       });
 
-      test('a hundred writes at once all arrive', async () => {
+      test('stores a hundred concurrent writes', async () => {
         const { key, prefix } = ownRun();
         const names = Array.from({ length: 100 }, (_, n) => `many/${n % 10}/${n}`);
         await Promise.all(names.map((each) => store.put(key(each), text(each))));
@@ -130,7 +130,7 @@ export function describeObjectStore(name: string, open: () => Promise<ObjectStor
     });
 
     describe('streams', () => {
-      test('a large object goes in and out in pieces', async () => {
+      test('writes and reads a large object in pieces', async () => {
         const { key } = ownRun();
         const bytes = largeBytes(3);
         expect(await store.putStream(key('big'), piecesOf(bytes, 70_000))).toBe(LARGE_BYTES);
@@ -138,7 +138,7 @@ export function describeObjectStore(name: string, open: () => Promise<ObjectStor
         same(await store.get(key('big')), bytes);
       });
 
-      test('a stream that fails leaves what was there before', async () => {
+      test('keeps the previous object when a stream fails', async () => {
         const { key, prefix } = ownRun();
         const failure = new Error('the source failed');
         const failing = async function* () {
@@ -152,7 +152,7 @@ export function describeObjectStore(name: string, open: () => Promise<ObjectStor
         expect(await keys(prefix)).toEqual([key('a')]);
       });
 
-      test('a reader may leave before the end', async () => {
+      test('allows readers to stop before the end', async () => {
         const { key } = ownRun();
         await store.put(key('big'), largeBytes(4));
         const pieces = await store.getStream(key('big'));
@@ -164,7 +164,7 @@ export function describeObjectStore(name: string, open: () => Promise<ObjectStor
     });
 
     describe('blobs', () => {
-      test('putting one twice, also at once, is harmless', async () => {
+      test('can be put twice, also concurrently', async () => {
         const { blob } = ownRun();
         const bytes = text('print("hello")');
         await Promise.all([store.put(blob(bytes), bytes), store.put(blob(bytes), bytes)]);
@@ -172,7 +172,7 @@ export function describeObjectStore(name: string, open: () => Promise<ObjectStor
         same(await store.get(blob(bytes)), bytes);
       });
 
-      test('content that is not what the key says is refused', async () => {
+      test('are refused if the content does not match the key', async () => {
         const { blob, prefix } = ownRun();
         const key = blob(text('one'));
         await expect(store.put(key, text('two'))).rejects.toThrow(ObjectCorrupt);
@@ -180,7 +180,7 @@ export function describeObjectStore(name: string, open: () => Promise<ObjectStor
         expect(await keys(prefix)).toEqual([]);
       });
 
-      test('damage is found on reading, names the key, and is healed by putting it again', async () => {
+      test('report damage with the key when read, and are repaired by another put', async () => {
         const { blob } = ownRun();
         const bytes = text('print("hello")');
         const key = blob(bytes);
@@ -194,7 +194,7 @@ export function describeObjectStore(name: string, open: () => Promise<ObjectStor
     });
 
     describe('listing', () => {
-      test('is in the order of the bytes of the keys, with their sizes', async () => {
+      test('is in byte order of the keys, with their sizes', async () => {
         const { key, prefix } = ownRun();
         const names = ['a/b', 'a-b', 'a.b', 'b', 'a/a/c', 'Z', 'é', 'a0', '\u{1f600}', '\uffee'];
         for (const each of names) await store.put(key(each), text(each));
@@ -204,7 +204,7 @@ export function describeObjectStore(name: string, open: () => Promise<ObjectStor
         expect(found[0]).toMatchObject({ sizeBytes: 1 });
       });
 
-      test('a prefix may end within a part', async () => {
+      test('accepts a prefix that ends within a part', async () => {
         const { key, prefix } = ownRun();
         for (const each of ['aa/x', 'ab', 'b', 'abc']) {
           await store.put(key(each), text(each));
@@ -233,7 +233,7 @@ export function describeObjectStore(name: string, open: () => Promise<ObjectStor
     });
 
     describe('deleting', () => {
-      test('removes one object, and is harmless twice', async () => {
+      test('removes one object, and can be repeated', async () => {
         const { key, prefix } = ownRun();
         await store.put(key('a'), text('a'));
         await store.put(key('b/c'), text('c'));
@@ -244,7 +244,7 @@ export function describeObjectStore(name: string, open: () => Promise<ObjectStor
         expect(await store.get(key('b/c'))).toBeUndefined();
       });
 
-      test('does not disturb a put beside it', async () => {
+      test('does not disturb a concurrent put', async () => {
         const { key } = ownRun();
         for (let round = 0; round < 20; round += 1) {
           await store.put(key('x/old'), text('old'));

@@ -93,11 +93,11 @@ function changed(name: string, change: Partial<Service>): Services {
 }
 
 describe('compose.yaml', () => {
-  test('puts nothing that answers without a sign-in where scripts can reach it', () => {
+  test('exposes no unauthenticated service to scripts', () => {
     expect(reachable(compose.services)).toEqual([]);
   });
 
-  test('gives scripts no other way between networks', () => {
+  test('gives scripts no other route between networks', () => {
     const ofRuntime = [...networksOf(compose.services['runtime'] ?? {}).keys()];
     expect(ofRuntime.filter((name) => compose.networks[name]?.internal !== true)).toEqual([
       'scripts',
@@ -112,13 +112,13 @@ describe('compose.yaml', () => {
     expect(named.filter((name) => !Object.hasOwn(compose.networks, name))).toEqual([]);
   });
 
-  test('gives no service more rights than it needs, and none the socket of the engine', () => {
+  test('gives no service more privileges than it needs, and none the engine’s socket', () => {
     expect(excess(compose.services)).toEqual([]);
   });
 
   test.each<[string, string, Partial<Service>]>([
-    ['Loki beside the runtime', 'loki', { networks: ['observability', 'runtimes'] }],
-    ['a backend beside the runtime', 'backend', { networks: ['stores', 'runtimes'] }],
+    ['Loki on the network of the runtime', 'loki', { networks: ['observability', 'runtimes'] }],
+    ['a backend on the network of the runtime', 'backend', { networks: ['stores', 'runtimes'] }],
     ['a store that all are on', 'scheduler', { networks: ['scripts'] }],
     ['Prometheus at every address', 'prometheus', { command: ['--config.file=/x'] }],
     [

@@ -38,8 +38,8 @@ const services = Object.entries(compose.services);
 const own = services.filter(([, { command }]) => command?.[0]?.startsWith('services/') === true);
 
 describe('compose.yaml', () => {
-  test('is one by the schema', () => {
-    // The schema is older than the names of projects and optional files, and in a draft whose ids are no keyword any more.
+  test('is valid by the schema', () => {
+    // The schema predates project names and optional files, and uses a draft whose `id` is no longer a keyword.
     const { name: _, ...rest } = compose;
     const isOld = (key: string, value: unknown) =>
       key === '$schema' || (key === 'id' && typeof value === 'string');
@@ -52,7 +52,7 @@ describe('compose.yaml', () => {
     expect(validate.errors ?? []).toEqual([]);
   });
 
-  test('sets what the program knows, and no secret but by its file', () => {
+  test('sets only known settings, and secrets only by files', () => {
     const known = Object.values(settings);
     const problems = own.flatMap(([service, { environment = {}, secrets = [] }]) =>
       Object.entries(environment).flatMap(([variable, value]) => {
@@ -76,7 +76,7 @@ describe('compose.yaml', () => {
     ]);
   });
 
-  test('takes other settings from one file, and hands the repository of updates to the backend', () => {
+  test('reads other settings from one file, and passes the update repository to the backend', () => {
     for (const [name, { env_file: file }] of own)
       expect(file, name).toEqual([{ path: './settings.env', required: false }]);
     expect(compose.services['backend']?.environment).toMatchObject({
@@ -87,7 +87,7 @@ describe('compose.yaml', () => {
     });
   });
 
-  test('starts what is there, with files that are there, and asks each how it is', () => {
+  test('starts existing services with existing files, and checks the health of each', () => {
     const paths = services.flatMap(([, { build, command = [], volumes = [], healthcheck }]) => [
       ...(build === undefined ? [] : [build.dockerfile]),
       ...[...command, ...(healthcheck?.test ?? [])].filter((word) =>
@@ -106,7 +106,7 @@ describe('compose.yaml', () => {
     }
   });
 
-  test('gets its secrets made, each by chance, once, in the form that the settings have', () => {
+  test('generates its secrets at random, once, in the format of the settings', () => {
     const folder = mkdtempSync(join(tmpdir(), 'orch-secrets-'));
     const make = () =>
       execFileSync(join(root, 'infra/deploy/make-secrets'), [folder], { encoding: 'utf8' });
@@ -133,7 +133,7 @@ describe('compose.yaml', () => {
   });
 });
 
-test('the front serves the dashboard under the policy that the backend has', () => {
+test('serves the dashboard at the front with the backend’s security policy', () => {
   expect(read('infra/deploy/caddy/Caddyfile')).toContain(`"${contentSecurityPolicy}"`);
 });
 
@@ -151,7 +151,7 @@ describe('dashboards and alerts', () => {
       },
   );
 
-  test('ask for figures that there are', () => {
+  test('use existing metrics', () => {
     const made = globSync(['services/*/**/*.ts'], { cwd: root })
       .filter((path) => !path.includes('.test.'))
       .flatMap((path) => read(path).match(/'orchestrator_\w+'|'process_\w+'/g) ?? [])
@@ -171,7 +171,7 @@ describe('dashboards and alerts', () => {
     expect(new Set(asked).size).toBeGreaterThan(15);
   });
 
-  test('have names of their own and sources that are provisioned', () => {
+  test('have unique names and provisioned data sources', () => {
     expect(new Set(dashboards.map(({ uid }) => uid)).size).toBe(5);
     const { datasources } = parse(
       read('infra/deploy/grafana/provisioning/datasources/datasources.yaml'),
@@ -196,7 +196,7 @@ describeWith(promtool, 'Prometheus', () => {
   const run = (...args: string[]) =>
     execFileSync(promtool.found ?? '', args, { cwd: folder, encoding: 'utf8' });
 
-  test('takes its configuration, and each alert comes when it should and never else', () => {
+  test('accepts its configuration, and raises each alert exactly when it should', () => {
     expect(run('check', 'config', 'prometheus.yaml')).toContain('SUCCESS');
     expect(run('check', 'rules', 'alerts.yaml')).toContain('SUCCESS: 16 rules found');
     expect(run('test', 'rules', 'alerts.test.yaml')).toContain('SUCCESS');

@@ -48,7 +48,7 @@ beforeAll(() => {
 }, patienceMs);
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test('the chart has the version of the program', () => {
+test('has the version of the program', () => {
   const { version: own, appVersion } = parse(read('infra/deploy/helm/Chart.yaml')) as {
     readonly version: string;
     readonly appVersion: string;
@@ -62,7 +62,7 @@ describeWith(helm, 'the Helm chart', () => {
     expect(said).toContain('1 chart(s) linted, 0 chart(s) failed');
   });
 
-  test.each(valueSets)('gives no pod more rights than it needs, with %s', (valueSet) => {
+  test.each(valueSets)('gives no pod more privileges than it needs, with %s', (valueSet) => {
     const all = manifests.get(valueSet) ?? [];
     expect(podProblems(all)).toEqual([]);
     expect([...podsOf(all).keys()]).toEqual(
@@ -138,7 +138,7 @@ describeWith(helm, 'the Helm chart', () => {
     expect(denied?.spec.egress ?? denied?.spec.ingress).toBeUndefined();
   });
 
-  test('lets nothing out of a locked-down release but to named addresses', () => {
+  test('permits only egress to named addresses in a locked-down release', () => {
     const outside = outsideFlowsOf(of('locked-down')).filter((flow) => !flow.includes(':53'));
     expect(outside).toEqual(
       [

@@ -129,7 +129,7 @@ describeWith(needed, 'the production images', () => {
       expect(text.trim()).toBe('services/backend/app.ts,services/runtime/python/launcher.py');
     });
 
-    test.each(services)('%s ends when it is asked to', async (service) => {
+    test.each(services)('%s stops on request', async (service) => {
       expect(await deployment.end(service)).toBe(0);
     });
   });

@@ -58,11 +58,11 @@ function settingProblems(unit: string): readonly string[] {
 }
 
 describe('the systemd units', () => {
-  test.each(services)('%s sets what the program knows, and secrets by credentials', (name) => {
+  test.each(services)('%s sets only known settings, and secrets by credentials', (name) => {
     expect(settingProblems(read(name))).toEqual([]);
   });
 
-  test('production.env has settings that the program knows', () => {
+  test('production.env has only known settings', () => {
     const lines = read('production.env')
       .split('\n')
       .filter((line) => /^\w/.test(line));
@@ -86,7 +86,7 @@ describe('the systemd units', () => {
   });
 
   test.each(['orchestrator-minimal.service', 'orchestrator-runtime@.service'])(
-    '%s leaves the sandbox what it needs',
+    '%s permits what the sandbox needs',
     (name) => {
       const unit = read(name);
       expect(valuesOf(unit, 'Delegate')).toEqual(['yes']);
@@ -154,7 +154,7 @@ describeWith(analyze, 'systemd-analyze', () => {
     expect(exposure(name)).toBeLessThan(runsScripts ? 4 : 2);
   });
 
-  test('would find a unit exposed that has no confinement', () => {
+  test('would report a unit without confinement', () => {
     const open = read('orchestrator-mcp.service').replaceAll(
       /^(Capability|NoNew|Protect|Private|Restrict|SystemCall).*\n/gm,
       '',

@@ -9,7 +9,7 @@ export interface Account {
 }
 
 /** The account for the server: undefined means the one of this process, which is not root.
- *  As root it is `postgres` where that exists, else `nobody`.
+ *  As root it is `postgres` if that account exists, otherwise `nobody`.
  *  @throws Error when root has neither */
 export function serverAccount(): Account | undefined {
   if (process.getuid?.() !== 0) return undefined;
@@ -27,7 +27,7 @@ function parseAccount(line: string): Account | undefined {
   return { name, uid: Number(uid), gid: Number(gid) };
 }
 
-/** Options that make a child process run as `account`, in a folder that everybody can enter and with
+/** Options that make a child process run as `account`, in a folder that every user can enter and with
  *  nothing of this process's environment. */
 export function runAs(account: Account | undefined): {
   cwd: string;

@@ -19,7 +19,7 @@ export const ADMIN_USER = 'orch_admin';
 export const SERVICE_USER = 'orch_service';
 export const DATABASE = 'orchestrator';
 
-/** Kept beside the caller's other secrets, 0600, never where the server's account could read it. */
+/** Kept with the caller's other secrets, 0600, never where the server's account could read it. */
 export interface ClusterRecord {
   /** `.` is the folder of the record itself. */
   readonly home: string;
@@ -67,7 +67,7 @@ export interface ClusterOptions {
   readonly durable: boolean;
 }
 
-/** Makes the cluster unless it is there; one that was cut short is made anew.
+/** Creates the cluster unless it exists; an incomplete one is created again.
  *  @throws Error with the output of initdb */
 export async function initialiseCluster(options: ClusterOptions): Promise<void> {
   const { data, account } = options;

@@ -61,7 +61,7 @@ function chooseHome(request: PlacementRequest): string {
   }
   const home = join(fallbackParent, shortHash(directory));
   if (existsSync(home)) {
-    // Its passwords went with the folder that was deleted, so nobody can use it: keep it, aside.
+    // Its passwords were deleted with the folder, so the cluster cannot be used: rename it and keep it.
     const aside = `${home}-${Date.now()}`;
     renameSync(home, aside);
     say(`The database of an earlier ${directory} is kept in ${aside}`);
@@ -76,7 +76,9 @@ function checkKnownHome(request: PlacementRequest, home: string): void {
   const { directory, account } = request;
   if (home === '.') {
     if (isReachable(account, directory)) return;
-    throw new Error(`${directory} was moved to where the user "${account?.name}" cannot enter`);
+    throw new Error(
+      `${directory} was moved to a folder that the user "${account?.name}" cannot enter`,
+    );
   }
   if (!existsSync(join(home, 'data'))) {
     throw new Error(`${home}, the database of ${directory}, is missing; put it back`);
@@ -97,14 +99,14 @@ function isReachable(account: Account | undefined, folder: string): boolean {
 }
 
 function placeSockets(home: string, account: Account | undefined): string {
-  const beside = join(home, 'run');
-  const fits = Buffer.byteLength(join(beside, SOCKET_FILE)) <= MAX_SOCKET_PATH_BYTES;
-  const sockets = fits ? beside : join(tmpdir(), `orch-${shortHash(home)}`);
+  const nextToData = join(home, 'run');
+  const fits = Buffer.byteLength(join(nextToData, SOCKET_FILE)) <= MAX_SOCKET_PATH_BYTES;
+  const sockets = fits ? nextToData : join(tmpdir(), `orch-${shortHash(home)}`);
   makeFolder(sockets, 0o700, account);
   return sockets;
 }
 
-/** The last part of the path is `owner`'s, and no link that somebody planted in a shared folder. */
+/** The last part of the path belongs to `owner` and is not a link that another user planted in a shared folder. */
 function makeFolder(path: string, mode: number, owner?: Account): void {
   mkdirSync(path, { recursive: true, mode: 0o711 });
   const entry = lstatSync(path);

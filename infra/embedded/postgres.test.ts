@@ -64,8 +64,8 @@ function isAlive(pid: number): boolean {
   return existsSync(`/proc/${pid}`);
 }
 
-describe('given a first start', () => {
-  test('when the server answers, then it is as it should be', async () => {
+describe('a first start', () => {
+  test('starts a server with the expected settings', async () => {
     const { adminUrl, serviceUrl } = await start();
     expect(await value(serviceUrl, 'SELECT current_user')).toBe('orch_service');
     expect(await value(adminUrl, 'SELECT current_user')).toBe('orch_admin');
@@ -79,7 +79,7 @@ describe('given a first start', () => {
     expect(embeddedAddresses(directory)).toEqual({ adminUrl, serviceUrl });
   });
 
-  test('when somebody has no password, then the socket does not let them in', async () => {
+  test('refuses socket connections without a password', async () => {
     const { serviceUrl, adminUrl } = await start();
     for (const url of [
       serviceUrl.replace(/:[^:@]+@/, ':wrong@'),
@@ -89,7 +89,7 @@ describe('given a first start', () => {
     }
   });
 
-  test('when it was cut short, then the next one begins anew', async () => {
+  test('starts again after an interrupted first start', async () => {
     directory = join(folder, 'cut');
     await (await start()).stop();
     writeFileSync(join(directory, 'data.unfinished'), '');
@@ -98,7 +98,7 @@ describe('given a first start', () => {
     expect(await value(serviceUrl, 'SELECT 1')).toBe(1);
   });
 
-  test('when the path is too long for a socket, then the socket is elsewhere', async () => {
+  test('places the socket elsewhere when the path is too long', async () => {
     const server = await start({ directory: join(folder, 'd'.repeat(120)) });
     expect(await value(server.serviceUrl, 'SELECT 1')).toBe(1);
     await server.stop();
@@ -107,7 +107,7 @@ describe('given a first start', () => {
   });
 
   test.runIf(isRoot)(
-    'when the server cannot enter the folder, then its data is elsewhere',
+    'places the data elsewhere when the server cannot enter the folder',
     async () => {
       const closed = join(folder, 'closed');
       mkdirSync(closed, { mode: 0o700 });
@@ -123,8 +123,8 @@ describe('given a first start', () => {
   );
 });
 
-describe('given a running server', () => {
-  test('when it is killed, then that is known, and it can be started again', async () => {
+describe('a running server', () => {
+  test('reports that it was killed, and can be started again', async () => {
     const server = await start({ durable: true });
     await value(server.adminUrl, 'CREATE TABLE survivor AS SELECT 7 AS id');
     process.kill(server.pid(), 'SIGKILL');
@@ -133,7 +133,7 @@ describe('given a running server', () => {
     expect(await value(server.adminUrl, 'SELECT id FROM survivor')).toBe(7);
   });
 
-  test('when it is stopped with sessions open, then it ends, and stopping again is harmless', async () => {
+  test('stops with open sessions, and can be stopped twice', async () => {
     const server = await start();
     await withClient(server.adminUrl, async (client) => {
       client.on('error', () => undefined); // the session is cut
@@ -143,7 +143,7 @@ describe('given a running server', () => {
     await server.stop();
   });
 
-  test('when another start finds it, then it is stopped first', async () => {
+  test('is stopped first by another start', async () => {
     const first = await start();
     const second = await start();
     expect(isAlive(first.pid())).toBe(false);
@@ -152,15 +152,15 @@ describe('given a running server', () => {
   });
 });
 
-describe('given what a killed server left', () => {
-  test('when its number belongs to another program, then that is left alone', async () => {
+describe('the files of a killed server', () => {
+  test('do not stop another program that has its process id', async () => {
     await (await start()).stop();
     writeFileSync(join(directory, 'data', 'postmaster.pid'), `${process.pid}\n`);
     const { serviceUrl } = await start();
     expect(await value(serviceUrl, 'SELECT 1')).toBe(1);
   });
 
-  test('when the passwords are gone, then the data is not touched', async () => {
+  test('keep the data when the passwords are missing', async () => {
     await (await start()).stop();
     rmSync(join(directory, 'cluster.json'));
     await expect(start()).rejects.toThrow(/cluster\.json/);

@@ -22,7 +22,7 @@ export interface EmbeddedPostgresOptions {
   readonly durable?: boolean;
   /** Where things go that the server's account cannot reach in `directory`. */
   readonly fallbackParent?: string;
-  /** Told what the user should know, one line each. */
+  /** Receives messages for the user, one line each. */
   readonly say?: (line: string) => void;
 }
 
@@ -97,7 +97,7 @@ async function prepare(
   const maintenanceUrl = socketUrl(record, cluster.ADMIN_USER, 'postgres');
   const logFile = join(directory, 'postgres.log');
   const leftover = await stopLeftover(data);
-  if (leftover !== undefined) say(`Stopped a database server left over from before (${leftover})`);
+  if (leftover !== undefined) say(`Stopped a database server of a previous start (${leftover})`);
   const { adminPassword } = record;
   await cluster.initialiseCluster({ binaries, data, account, adminPassword, durable });
   return { record, server: { binaries, data, sockets, account, durable, logFile, maintenanceUrl } };
@@ -115,13 +115,13 @@ async function startPatiently(server: ServerOptions): Promise<ServerProcess> {
   }
 }
 
-/** Beside the data the folder of the socket stays, elsewhere it would be litter. */
+/** A socket folder next to the data stays; elsewhere it is removed. */
 function removeSockets({ sockets, data }: ServerOptions): void {
   if (dirname(sockets) !== dirname(data)) rmSync(sockets, { recursive: true, force: true });
 }
 
-/** The addresses of the cluster in `directory`, for commands that run beside the server; undefined
- *  where there is none. */
+/** The addresses of the cluster in `directory`, for commands that run while the server runs; undefined
+ *  if there is no cluster. */
 export function embeddedAddresses(
   directory: string,
 ): Pick<EmbeddedPostgres, 'adminUrl' | 'serviceUrl'> | undefined {

@@ -1,4 +1,4 @@
-/** The server's process: what it is told at its start, and how one knows that it is ready. */
+/** The server's process: its arguments, and how its readiness is detected. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -50,10 +50,10 @@ export async function startServer(options: ServerOptions): Promise<ServerProcess
   const deadline = performance.now() + START_PATIENCE_MS;
   while (!saysReady(options.data, server.pid) || !(await answers(options.maintenanceUrl))) {
     if (exit !== undefined)
-      throw new Error(`PostgreSQL ended at its start; see ${options.logFile}`);
+      throw new Error(`PostgreSQL exited during startup; see ${options.logFile}`);
     if (performance.now() > deadline) {
       await server.stop();
-      throw new Error(`PostgreSQL does not answer; see ${options.logFile}`);
+      throw new Error(`PostgreSQL does not respond; see ${options.logFile}`);
     }
     await wait(POLL_MS);
   }
@@ -101,14 +101,14 @@ function endOf(child: ChildProcess): Promise<Exit> {
 function commandLine(options: ServerOptions): [string, ...string[]] {
   const server = [join(options.binaries, 'bin/postgres'), '-D', options.data];
   for (const [name, value] of Object.entries(settings(options))) server.push(`--${name}=${value}`);
-  // SIGTERM lets the sessions end by themselves, SIGQUIT does not.
+  // SIGTERM waits for the sessions to end, SIGQUIT does not.
   const farewell = options.durable ? 'TERM' : 'QUIT';
   if (existsSync(SETPRIV)) server.unshift(SETPRIV, `--pdeathsig=${farewell}`);
   return ['/bin/sh', '-c', `ulimit -d ${MAX_SESSION_KIB} && exec "$@"`, 'sh', ...server];
 }
 
-/** What a statement has used is kept for the next: the C library would give memory at the end of the heap back each
- *  time, and the next statement take it anew, page by page. */
+/** Keeps the memory of a statement for the next one. Otherwise the C library returns memory at the end of the heap each
+ *  time, and the next statement allocates it again, page by page. */
 const memory = {
   MALLOC_TRIM_THRESHOLD_: String(4 * 1024 * 1024),
   MALLOC_MMAP_THRESHOLD_: String(1024 * 1024),
@@ -162,7 +162,7 @@ function saysReady(data: string, pid: number): boolean {
   }
 }
 
-/** @throws Error when the server answers, but refuses us for good */
+/** @throws Error when the server responds, but permanently refuses the connection */
 async function answers(url: string): Promise<boolean> {
   try {
     await withConnection(url, () => Promise.resolve());

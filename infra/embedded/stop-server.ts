@@ -1,4 +1,4 @@
-/** Ending a server, above all one that outlived whoever started it. */
+/** Stops a server, above all one that outlived the process that started it. */
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -21,7 +21,7 @@ export async function stopLeftover(data: string): Promise<number | undefined> {
   return pid;
 }
 
-/** Ends a server: fast (sessions are cut, a checkpoint is written), then at once, then by force. */
+/** Stops a server: first fast (ends sessions, writes a checkpoint), then immediate, then by SIGKILL. */
 export async function stopServer(pid: number, isAlive: () => boolean): Promise<void> {
   for (const [signal, patienceMs] of [
     ['SIGINT', FAST_STOP_MS],
@@ -40,7 +40,7 @@ export async function stopServer(pid: number, isAlive: () => boolean): Promise<v
       await wait(POLL_MS);
     }
   }
-  throw new Error(`the database server (process ${pid}) does not end, not even by SIGKILL`);
+  throw new Error(`the database server (process ${pid}) did not exit after SIGKILL`);
 }
 
 function readPid(file: string): number | undefined {

@@ -32,7 +32,7 @@ const good = (count: number, socket: Socket) => {
 };
 
 describe('a message', () => {
-  test('when the broker takes it, then it has heard who sends what', async () => {
+  test('is sent with its client id, topic and payload', async () => {
     const { heard, port } = await broker(good);
     await publishMqtt(new URL(`mqtt://me:s%20t@127.0.0.1:${port}`), message);
     const [connect, publish] = heard;
@@ -41,7 +41,7 @@ describe('a message', () => {
     expect(publish).toEqual(Buffer.from('\x32\x0c\0\x03a/b\0\x01hello'));
   });
 
-  test('when nobody is to say that it arrived, then it is sent and that is all', async () => {
+  test('is sent without waiting for an acknowledgement at QoS 0', async () => {
     const { heard, ended, port } = await broker(good);
     const large = { ...message, payload: Buffer.alloc(20_000, 'x'), qos: 0, retain: true } as const;
     await publishMqtt(new URL(`mqtt://127.0.0.1:${port}`), large);
@@ -54,15 +54,19 @@ describe('a message', () => {
 
   test.each([
     ['refuses the user', [0x20, 2, 0, 4], /user name or password/],
-    ['refuses otherwise', [0x20, 2, 0, 99], /refuses: 99/],
-    ['says something else', [0x90, 2, 0, 0], /something else/],
-    ['says something long', [0x20, 0xff, 0x01, 0, ...Array.from({ length: 300 }, () => 0)], /else/],
-  ])('when the broker %s, then it is said', async (_name, bytes, why) => {
+    ['refuses otherwise', [0x20, 2, 0, 99], /refused the connection: 99/],
+    ['sends another packet', [0x90, 2, 0, 0], /unexpected response/],
+    [
+      'sends a long packet',
+      [0x20, 0xff, 0x01, 0, ...Array.from({ length: 300 }, () => 0)],
+      /unexpected/,
+    ],
+  ])('is reported as failed when the broker %s', async (_name, bytes, why) => {
     const { port } = await broker((_count, socket) => socket.write(Buffer.from(bytes)));
     await expect(publishMqtt(new URL(`mqtt://127.0.0.1:${port}`), message)).rejects.toThrow(why);
   });
 
-  test('when the broker goes away or is not there, then it is said', async () => {
+  test('is reported as failed when the broker disconnects or is unreachable', async () => {
     const { port } = await broker((_count, socket) => socket.destroy());
     const url = new URL(`mqtt://127.0.0.1:${port}`);
     await expect(publishMqtt(url, message)).rejects.toThrow(/broker c/);

@@ -25,8 +25,8 @@ const packetId = 1;
 /** A broker's answers to a connection (3.2.2.3). */
 const refusals = [
   '',
-  'another version of MQTT',
-  'the name of the client',
+  'unsupported protocol version',
+  'invalid client identifier',
   'it is not available',
   'user name or password',
   'not authorized',
@@ -41,7 +41,8 @@ export async function publishMqtt(url: URL, message: MqttMessage): Promise<void>
     const answers = answersOf(socket);
     const accepted = await answerOf(answers, connackPacket);
     const code = accepted[1] ?? 0;
-    if (code !== 0) throw new MqttFailure(`the broker refuses: ${refusals[code] ?? code}`);
+    if (code !== 0)
+      throw new MqttFailure(`the broker refused the connection: ${refusals[code] ?? code}`);
     socket.write(publishOf(message));
     if (message.qos === 1) await answerOf(answers, pubackPacket);
     socket.end(disconnect);
@@ -58,14 +59,14 @@ async function open(url: URL): Promise<Socket> {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const port = Number(url.port || (isTls ? 8883 : 1883));
   const socket = isTls ? connectTls({ host, port, servername: host }) : connectTcp({ host, port });
-  socket.setTimeout(timeoutMs, () => socket.destroy(new Error('the broker does not answer')));
+  socket.setTimeout(timeoutMs, () => socket.destroy(new Error('the broker does not respond')));
   try {
     await once(socket, isTls ? 'secureConnect' : 'connect');
   } catch (error) {
     socket.destroy();
     throw failure(error);
   }
-  // From here on whoever waits hears of an error.
+  // From here on the pending call receives errors.
   socket.on('error', () => undefined);
   return socket;
 }
@@ -121,7 +122,7 @@ async function* answersOf(socket: Socket): AsyncGenerator<{ kind: number; body: 
     for (;;) {
       const length = bytes[1];
       if (length === undefined || bytes.length < 2 + length) break;
-      if (length > 127) throw new MqttFailure('the broker answers with something else');
+      if (length > 127) throw new MqttFailure('the broker sent an unexpected response');
       yield { kind: (bytes[0] ?? 0) & 0xf0, body: bytes.subarray(2, 2 + length) };
       bytes = bytes.subarray(2 + length);
     }
@@ -134,6 +135,6 @@ async function answerOf(
 ): Promise<Buffer> {
   const { value, done } = await answers.next();
   if (done === true) throw new MqttFailure('the broker closed the connection');
-  if (value.kind !== kind) throw new MqttFailure('the broker answers with something else');
+  if (value.kind !== kind) throw new MqttFailure('the broker sent an unexpected response');
   return value.body;
 }

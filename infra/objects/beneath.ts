@@ -1,6 +1,6 @@
-/** Opens folders below a root one part at a time, each relative to the one before it, so that no
- *  symbolic link is ever followed, not even one that is planted in the middle of the walk.
- *  Node has no `openat`; on Linux `/proc/self/fd/N/name` means the same. */
+/** Opens folders below a root one part at a time, each relative to its parent, so that no symbolic link is ever
+ *  followed, not even one that is planted meanwhile. Node has no `openat`; on Linux `/proc/self/fd/N/name` means the
+ *  same. */
 import { constants } from 'node:fs';
 import { lstat, mkdir, open, type FileHandle } from 'node:fs/promises';
 

@@ -32,7 +32,7 @@ export function storeError(key: ObjectKey, error: unknown): Error {
   return new ObjectStoreUnavailable(`object ${key} cannot be reached`, { cause: error });
 }
 
-/** The open file of an object, or undefined where there is none; the caller closes it.
+/** The open file of an object, or undefined if it does not exist; the caller closes it.
  *  @throws NotPlain when a link or a device lies there */
 export async function openObject(root: string, key: ObjectKey): Promise<FileHandle | undefined> {
   const { folders, name } = placeOf(key);
@@ -51,8 +51,8 @@ export async function openObject(root: string, key: ObjectKey): Promise<FileHand
   }
 }
 
-/** Checks that the store is still there when something in it is not: an unmounted disk leaves an empty folder.
- *  @throws ENOENT where it is gone */
+/** Checks that the store still exists when an object is missing: an unmounted disk leaves an empty folder.
+ *  @throws ENOENT if the store is missing */
 export async function expectStore(root: string): Promise<undefined> {
   await stat(join(root, INCOMING));
 }
@@ -67,7 +67,7 @@ export interface Incoming {
   readonly file: FileHandle;
 }
 
-/** A new, empty file that is nobody's object yet. */
+/** A new, empty file that does not belong to any object yet. */
 export async function openIncoming(root: string): Promise<Incoming> {
   const path = join(root, INCOMING, randomUUID());
   return { path, file: await open(path, WRITE, 0o600) };

@@ -42,7 +42,7 @@ async function entriesOf(walk: Walk, folder: FileHandle, start: string): Promise
     .toSorted((a, b) => compareBytes(a.text, b.text));
 }
 
-/** What the file of an object tells of it. Each write makes a new file. */
+/** The details of an object, from its file. Each write makes a new file. */
 export function infoFrom(key: ObjectKey, { ino, size, mtimeMs }: Stats): ObjectInfo {
   const etag = [ino, Math.floor(mtimeMs * 1000), size].map((part) => part.toString(36)).join('-');
   return { key, sizeBytes: size, modifiedAtMs: mtimeMs, etag };

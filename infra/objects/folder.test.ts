@@ -47,7 +47,7 @@ describe('the folder of objects', () => {
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  test('keeps each object as a plain file under its key', async () => {
+  test('stores each object as a plain file under its key', async () => {
     await store.put(key, text('hello'));
     expect(await readFile(join(folder, 'store', key), 'utf8')).toBe('hello');
   });
@@ -69,7 +69,7 @@ describe('the folder of objects', () => {
     expect(await readdir(join(folder, 'store', '.incoming'))).toEqual([]);
   });
 
-  test('follows no link, neither for the object nor on the way', async () => {
+  test('follows no link, neither for the object nor in its path', async () => {
     const outside = join(folder, 'outside');
     await mkdir(outside);
     await writeFile(join(outside, 'secret'), 'secret');
@@ -96,7 +96,7 @@ describe('the folder of objects', () => {
     expect(await store.get(link)).toEqual(Buffer.from('mine'));
   });
 
-  test('removes what a writer that died left, and leaves a living one alone', async () => {
+  test('removes files of crashed writers, and keeps those of active ones', async () => {
     const incoming = join(folder, 'store', '.incoming');
     await writeFile(join(incoming, 'old'), 'half');
     await writeFile(join(incoming, 'new'), 'half');
@@ -114,7 +114,7 @@ describe('the folder of objects', () => {
         await mkdir(join(folder, 'store'));
       },
     ],
-  ])('while the folder %s, the store is unavailable and nothing is missing', async (_, remove) => {
+  ])('is unavailable while the folder %s, and reports no object as missing', async (_, remove) => {
     await store.put(key, text('x'));
     await remove();
     const tries = [
@@ -131,7 +131,7 @@ describe('the folder of objects', () => {
     expect(await store.get(key)).toEqual(Buffer.from('x'));
   });
 
-  test('an error of the disk is one of the port, with its cause', async () => {
+  test('passes on disk errors with their cause', async () => {
     await rm(join(folder, 'store', '.incoming'), { recursive: true });
     const error: unknown = await store.put(key, text('x')).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(ObjectStoreUnavailable);
@@ -141,7 +141,7 @@ describe('the folder of objects', () => {
 
 const canMount = process.getuid?.() === 0;
 
-describe.skipIf(!canMount)('given a full disk (needs root to mount one)', () => {
+describe.skipIf(!canMount)('a full disk (needs root to mount one)', () => {
   let disk: string;
   beforeEach(async () => {
     disk = await temporaryFolder();
@@ -152,7 +152,7 @@ describe.skipIf(!canMount)('given a full disk (needs root to mount one)', () => 
     await rm(disk, { recursive: true });
   });
 
-  test('a put says so, leaves nothing, and works again when there is room', async () => {
+  test('makes a put fail without leftovers, until there is room again', async () => {
     const store = await openFolderStore({ folder: disk });
     const [small, big] = [objectKey.system('small'), objectKey.system('big')];
     await store.put(small, new Uint8Array(600_000));

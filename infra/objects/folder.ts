@@ -6,12 +6,12 @@ import { ObjectCorrupt, ObjectStoreUnavailable, type ObjectStore } from '#domain
 import { errorCode, inside, openFolder } from './beneath.ts';
 import * as files from './folder-files.ts';
 import { infoFrom, walkObjects } from './folder-list.ts';
-import { createGate } from './gate.ts';
+import { createSemaphore } from './semaphore.ts';
 
 export interface FolderStoreOptions {
   /** Made when missing. May itself be reached over links; below it none is followed. */
   readonly folder: string;
-  /** File operations at once; more would take the threads that the rest of the process needs. */
+  /** Concurrent file operations; more would use the threads that the rest of the process needs. */
   readonly maxConcurrency?: number;
 }
 
@@ -24,7 +24,7 @@ export async function openFolderStore(options: FolderStoreOptions): Promise<Obje
   await mkdir(options.folder, { recursive: true, mode: 0o700 });
   const root = await realpath(options.folder);
   await files.prepareIncoming(root, Date.now() - LEFTOVER_AGE_MS);
-  return new FolderStore(root, createGate(options.maxConcurrency ?? 16));
+  return new FolderStore(root, createSemaphore(options.maxConcurrency ?? 16));
 }
 
 function sha256(bytes: Uint8Array): string {
@@ -33,17 +33,17 @@ function sha256(bytes: Uint8Array): string {
 
 class FolderStore implements ObjectStore {
   readonly #root: string;
-  readonly #gate: <T>(task: () => Promise<T>) => Promise<T>;
+  readonly #semaphore: <T>(task: () => Promise<T>) => Promise<T>;
 
   constructor(root: string, gate: <T>(task: () => Promise<T>) => Promise<T>) {
     this.#root = root;
-    this.#gate = gate;
+    this.#semaphore = gate;
   }
 
   /** One bounded file operation whose failure is an error of the port. */
   async #try<T>(key: ObjectKey, task: () => Promise<T>): Promise<T> {
     try {
-      return await this.#gate(task);
+      return await this.#semaphore(task);
     } catch (error) {
       throw files.storeError(key, error);
     }

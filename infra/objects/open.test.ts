@@ -20,14 +20,14 @@ const NAMES = [
 const hello = new TextEncoder().encode('hello');
 const key = objectKey.system('hello');
 
-describe('the object store that the settings name', () => {
+describe('the configured object store', () => {
   let folder: string;
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'objects-'));
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  test('is a folder where there is no address', async () => {
+  test('is a folder without an address', async () => {
     const store = await openObjectStore(readConfig(NAMES, { ORCH_OBJECTS_DIR: folder }));
     await store.put(key, hello);
     expect(await readFile(join(folder, key), 'utf8')).toBe('hello');

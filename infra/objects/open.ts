@@ -28,7 +28,7 @@ export async function openObjectStore(config: ObjectStoreConfig): Promise<Object
   return openS3Store(location);
 }
 
-/** Makes the bucket that `objectsUrl` names, where there is none. @returns whether there was none */
+/** Creates the bucket that `objectsUrl` names if it does not exist. @returns whether it was created */
 export async function prepareObjectStore(config: ObjectStoreConfig): Promise<boolean> {
   const location = locationOf(config);
   if (location === undefined) return false;

@@ -65,7 +65,7 @@ describe('the object store on S3', () => {
     [507, 'InsufficientStorage'],
     [507, 'Unknown'],
     [403, 'QuotaExceeded'],
-  ])('a server that answers %i %s is full, and is asked once', async (status, code) => {
+  ])('a server that returns %i %s is full, and is not retried', async (status, code) => {
     answer = refusal(status, code);
     await expect(store.put(blob, bytes)).rejects.toThrow(ObjectStoreFull);
     expect(asked).toEqual(['PUT']);
@@ -75,13 +75,16 @@ describe('the object store on S3', () => {
     [403, 'AccessDenied', 1],
     [503, 'SlowDown', 3],
     [500, 'InternalError', 3],
-  ])('a server that answers %i %s is unavailable, asked %i times', async (status, code, times) => {
-    answer = refusal(status, code);
-    await expect(store.put(blob, bytes)).rejects.toThrow(ObjectStoreUnavailable);
-    expect(asked).toHaveLength(times);
-  });
+  ])(
+    'a server that returns %i %s is unavailable after %i attempts',
+    async (status, code, times) => {
+      answer = refusal(status, code);
+      await expect(store.put(blob, bytes)).rejects.toThrow(ObjectStoreUnavailable);
+      expect(asked).toHaveLength(times);
+    },
+  );
 
-  test('keys that came encoded are decoded, others are not', async () => {
+  test('decodes only encoded keys', async () => {
     const encoded = '<EncodingType>url</EncodingType>';
     answer = listing(encoded, 'root/runs/r/a%2Bb+c', 'root/runs/r/%C3%A4%25');
     expect(await listed()).toEqual(['runs/r/a+b c', 'runs/r/ä%']);
@@ -89,17 +92,17 @@ describe('the object store on S3', () => {
     expect(await listed()).toEqual(['runs/r/a%2Bb+c']);
   });
 
-  test('what others put into the bucket is passed over', async () => {
+  test('ignores foreign objects in the bucket', async () => {
     answer = listing('', 'root/runs/', 'root/runs/r/a', 'root/runs/r/b/');
     expect(await listed()).toEqual(['runs/r/a']);
   });
 
-  test('a list that is not in order is refused', async () => {
+  test('refuses an unordered list', async () => {
     answer = listing('', 'root/runs/r/b', 'root/runs/r/a');
     await expect(listed()).rejects.toThrow(/out of order/);
   });
 
-  test('a body that ends early without an error is refused', async () => {
+  test('refuses a truncated body without an error', async () => {
     answer = (response) => {
       // Chunked, so that only the content tells.
       response.write('hel');
@@ -108,7 +111,7 @@ describe('the object store on S3', () => {
     await expect(store.get(blob)).rejects.toThrow(blob);
   });
 
-  test('an object below another is refused where the server would take it', async () => {
+  test('refuses an object below another even if the server accepts it', async () => {
     const above = objectKey.runArtifact('r1', 'a');
     const below = objectKey.runArtifact('r1', 'a/b');
     answer = listing('', `root/${below}`);
@@ -118,7 +121,7 @@ describe('the object store on S3', () => {
     expect(asked).not.toContain('PUT');
   });
 
-  test('a conflict that passes by itself is no conflict', async () => {
+  test('a transient conflict is retried', async () => {
     const conflict = refusal(409, 'ExistingObjectIsDirectory');
     answer = (response) => (asked.length < 3 ? conflict(response) : response.end());
     await store.put(blob, bytes);
@@ -127,7 +130,7 @@ describe('the object store on S3', () => {
     await expect(store.put(blob, bytes)).rejects.toThrow(ObjectConflict);
   });
 
-  describe('when a large write ends in an upload that is not known any more', () => {
+  describe('a large write whose upload is no longer known', () => {
     const large = new Uint8Array(9 * 1024 * 1024);
     const key = objectKey.runArtifact('r1', 'large');
     /** Follows the steps of an upload, and says of the object that `owner` wrote it. */
@@ -151,13 +154,13 @@ describe('the object store on S3', () => {
       };
     };
 
-    test('it is done when the object there is its own', async () => {
+    test('succeeds if the stored object is its own', async () => {
       answer = steps((own) => own);
       await store.put(key, large);
       expect(asked.filter((method) => method === 'PUT')).toHaveLength(2);
     });
 
-    test("it has failed when the object there is another's", async () => {
+    test('fails if the stored object is another one', async () => {
       answer = steps(() => 'another');
       await expect(store.put(key, large)).rejects.toThrow(ObjectStoreUnavailable);
       expect(asked.at(-1)).toBe('DELETE');

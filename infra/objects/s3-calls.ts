@@ -1,8 +1,8 @@
 /** How the S3 adapter calls its server: a client whose every call ends within a bound. */
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
-import { createGate } from './gate.ts';
+import { createSemaphore } from './semaphore.ts';
 
-/** Where the objects are, and who asks for them. */
+/** The location of the objects, and the credentials. */
 export interface S3Location {
   readonly bucket: string;
   /** In front of every key: empty, or ending in a slash. */
@@ -71,14 +71,14 @@ export function sendingMs(bytes: number): number {
 /** Prepares the client; no connection is made yet. */
 export function createS3Calls(location: S3Location, limits: S3Limits): S3Calls {
   const client = new S3Client(clientConfig(location, limits));
-  const gate = createGate(CALLS_AT_ONCE);
+  const semaphore = createSemaphore(CALLS_AT_ONCE);
   return {
     client,
     location,
     limits,
     call: (send, extraMs = 0) => {
       const askedAt = performance.now();
-      return gate(() => {
+      return semaphore(() => {
         // Those that waited behind a server that hangs do not wait for it each in its turn.
         const waitedMs = performance.now() - askedAt;
         if (waitedMs > limits.callTimeoutMs) throw new Error(`too busy for ${waitedMs} ms`);
@@ -112,7 +112,7 @@ async function bounded<T>(
 }
 
 function clientConfig(location: S3Location, limits: S3Limits): S3ClientConfig {
-  // The gate bounds the calls; objects that are being read slowly must not keep others waiting.
+  // The semaphore bounds the calls; objects that are being read slowly must not keep others waiting.
   const agent = { keepAlive: true, maxSockets: Number.POSITIVE_INFINITY };
   return {
     region: location.region,
@@ -136,7 +136,7 @@ function clientConfig(location: S3Location, limits: S3Limits): S3ClientConfig {
   };
 }
 
-// What goes wrong is thrown; the client's own words would appear between the lines of the log.
+// Errors are thrown; the client's own messages would appear between the lines of the log.
 const SILENT = {
   trace: () => undefined,
   debug: () => undefined,

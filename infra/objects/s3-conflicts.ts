@@ -50,9 +50,9 @@ async function hasBelow(calls: S3Calls, key: ObjectKey): Promise<boolean> {
   return first.done !== true;
 }
 
-/** Repeats a write that a server which keeps files refused for a conflict that is not there: another
- *  client's delete was removing the folder meanwhile.
- *  @throws ObjectConflict where there is one, and what `write` throws */
+/** Repeats a write that a file-based server refused for a false conflict: another client's delete was removing the
+ *  folder meanwhile.
+ *  @throws ObjectConflict for a real conflict, and errors of `write` */
 export async function despitePruning(
   calls: S3Calls,
   key: ObjectKey,

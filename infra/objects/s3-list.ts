@@ -5,7 +5,7 @@ import type { ObjectInfo } from '#domain/ports/objects.ts';
 import type { S3Calls } from './s3-calls.ts';
 import { unavailable } from './s3-errors.ts';
 
-/** What is to be listed. */
+/** What to list. */
 export interface S3Listing {
   readonly prefix: string;
   /** Only keys after this text; empty for all. */
@@ -14,15 +14,15 @@ export interface S3Listing {
   readonly pageSize?: number;
 }
 
-interface Told {
+interface ListedObject {
   readonly sizeBytes: number | undefined;
   readonly LastModified: Date | undefined;
   readonly ETag: string | undefined;
 }
 
-/** Every object whose key starts with the prefix. Each page asks for what comes after the last key of
- *  the page before, so that pages can be repeated and objects may come and go meanwhile.
- *  @throws ObjectStoreUnavailable also when the server does not keep the order */
+/** Lists every object whose key starts with the prefix. Each page starts after the last key of the previous page, so
+ *  that pages can be repeated while objects are added and deleted.
+ *  @throws ObjectStoreUnavailable also if the server does not keep the order */
 export async function* listObjects(calls: S3Calls, listing: S3Listing): AsyncGenerator<ObjectInfo> {
   if (!mayStartKey(listing.prefix)) return;
   const root = calls.location.root;
@@ -45,10 +45,10 @@ export async function* listObjects(calls: S3Calls, listing: S3Listing): AsyncGen
   }
 }
 
-/** What a server tells of an object. */
+/** The details of an object, from the server's listing. */
 export function infoFrom(
   key: ObjectKey,
-  { sizeBytes = 0, LastModified, ETag = '' }: Told,
+  { sizeBytes = 0, LastModified, ETag = '' }: ListedObject,
 ): ObjectInfo {
   const etag = ETag.replaceAll(/^W\/|[^\x21-\x7e]|"/g, '');
   return { key, sizeBytes, modifiedAtMs: LastModified?.getTime() ?? 0, etag };
@@ -80,7 +80,7 @@ function decoded(name: string, encoding: string | undefined): string {
   try {
     return decodeURIComponent(name.replaceAll('+', ' '));
   } catch (error) {
-    throw unavailable(`the server lists ${JSON.stringify(name)}, which is no key`, error);
+    throw unavailable(`the server lists ${JSON.stringify(name)}, which is not a valid key`, error);
   }
 }
 

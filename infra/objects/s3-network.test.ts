@@ -63,7 +63,7 @@ describeWith(s3Service, 'the object store on S3, when its network fails', () => 
   afterEach(() => server.proxy.set({ kind: 'pass' }));
   afterAll(() => server.stop());
 
-  test('a server that is gone is known within seconds, and used again when it is back', async () => {
+  test('detects an unreachable server within seconds, and uses it again after recovery', async () => {
     await server.proxy.set({ kind: 'refuse' });
     const startedAt = performance.now();
     const calls = everything(store, objectKey.runArtifact('r1', 'gone'));
@@ -76,7 +76,7 @@ describeWith(s3Service, 'the object store on S3, when its network fails', () => 
     expect(sha256(await store.get(key))).toBe(sha256(body));
   });
 
-  test('a server that takes everything and never answers holds nobody up', async () => {
+  test('a server that never answers does not block callers', async () => {
     await server.proxy.set({ kind: 'hang', direction: 'response', afterBytes: 0 });
     const calls = everything(hasty, objectKey.runArtifact('r1', 'mute'));
     const ends = await Promise.allSettled(calls.map((call) => call()));
@@ -85,7 +85,7 @@ describeWith(s3Service, 'the object store on S3, when its network fails', () => 
     }
   });
 
-  test('a server that stays silent once is asked again', async () => {
+  test('retries after one timeout', async () => {
     const patient = openS3Store(server.location, { answerTimeoutMs: 1000, callTimeoutMs: 30_000 });
     await server.proxy.set({ kind: 'hang', direction: 'response', afterBytes: 0, once: true });
     expect(sha256(await patient.get(key))).toBe(sha256(body));
@@ -93,7 +93,7 @@ describeWith(s3Service, 'the object store on S3, when its network fails', () => 
   });
 
   describe('reading', () => {
-    test('a body that is cut each time is an error, never short data', async () => {
+    test('reports an error for a body that is always truncated', async () => {
       await server.proxy.set(cutAnswer(MID_BODY, false));
       await expect(store.get(key)).rejects.toThrow(ObjectStoreUnavailable);
       const pieces = await store.getStream(key);
@@ -105,20 +105,20 @@ describeWith(s3Service, 'the object store on S3, when its network fails', () => 
       expect(readBytes).toBeLessThan(BODY_BYTES);
     });
 
-    test('a body that is cut once is read again', async () => {
+    test('reads a body again that was truncated once', async () => {
       await server.proxy.set(cutAnswer(MID_BODY, true));
       expect(sha256(await store.get(key))).toBe(sha256(body));
       await server.proxy.struck();
     });
 
-    test('a body that stands still is an error', async () => {
+    test('reports an error for a stalled body', async () => {
       await server.proxy.set({ kind: 'hang', direction: 'response', afterBytes: MID_BODY });
       await expect(hasty.get(key)).rejects.toThrow(ObjectStoreUnavailable);
       const pieces = await hasty.getStream(key);
       await expect(Array.fromAsync(pieces ?? [])).rejects.toThrow(ObjectStoreUnavailable);
     });
 
-    test('a slow answer is waited for', async () => {
+    test('waits for a slow response', async () => {
       await server.proxy.set({ kind: 'delay', delayMs: 20 });
       expect(sha256(await store.get(key))).toBe(sha256(body));
     });
@@ -128,7 +128,7 @@ describeWith(s3Service, 'the object store on S3, when its network fails', () => 
     const target = objectKey.runArtifact('r2', 'target');
     const changed = bytesOf(BODY_BYTES, 2);
 
-    test('a write that is cut each time changes nothing', async () => {
+    test('changes nothing if each attempt is cut off', async () => {
       await store.put(target, body);
       await server.proxy.set(cutRequest(MID_BODY, false));
       await expect(store.put(target, changed)).rejects.toThrow(ObjectStoreUnavailable);
@@ -137,25 +137,25 @@ describeWith(s3Service, 'the object store on S3, when its network fails', () => 
       expect(sha256(await store.get(target))).toBe(sha256(body));
     });
 
-    test('a write that is cut once arrives', async () => {
+    test('succeeds if one attempt is cut off', async () => {
       await server.proxy.set(cutRequest(MID_BODY, true));
       await store.put(target, changed);
       await server.proxy.struck();
       expect(sha256(await store.get(target))).toBe(sha256(changed));
     });
 
-    test('a write whose answer is lost is repeated', async () => {
+    test('repeats a write whose response is lost', async () => {
       await server.proxy.set(cutAnswer(0, true));
       await store.put(blob, body);
       await server.proxy.struck();
       expect(sha256(await store.get(blob))).toBe(sha256(body));
     });
 
-    test('a large write is done when only the answer to its last step is lost', async () => {
+    test('completes a large write if only its last response is lost', async () => {
       const large = bytesOf(PART_BYTES, 3);
       const source = async function* () {
         yield large;
-        // The one part was taken; what follows is the step that makes it the object.
+        // The only part was stored; the next step completes the object.
         await server.proxy.set(cutAnswer(0, true));
       };
       await store.putStream(target, source());
@@ -163,7 +163,7 @@ describeWith(s3Service, 'the object store on S3, when its network fails', () => 
       expect(sha256(await store.get(target))).toBe(sha256(large));
     });
 
-    test('a large write whose server goes away fails, and the object stays', async () => {
+    test('fails a large write if the server disappears, and keeps the object', async () => {
       await store.put(target, body);
       const source = async function* () {
         yield bytesOf(PART_BYTES, 4);
@@ -181,13 +181,13 @@ describeWith(s3Service, 'the object store on S3, when its network fails', () => 
 
     beforeAll(() => Promise.all(names.map((name) => store.put(name, text(name)))));
 
-    test('a page that is cut each time is an error, never a short list', async () => {
+    test('reports an error for a page that is always truncated', async () => {
       await server.proxy.set(cutAnswer(2000, false));
       await expect(Array.fromAsync(store.list('runs/r3/'))).rejects.toThrow(ObjectStoreUnavailable);
       await server.proxy.struck();
     });
 
-    test('a page that stands still is an error', async () => {
+    test('reports an error for a stalled page', async () => {
       await server.proxy.set({ kind: 'hang', direction: 'response', afterBytes: 2000 });
       await expect(Array.fromAsync(hasty.list('runs/r3/'))).rejects.toThrow(ObjectStoreUnavailable);
       await server.proxy.struck();

@@ -1,4 +1,4 @@
-/** Writing an object in parts: nothing of it is to be seen before the last step. */
+/** Writes an object in parts. The object appears only with the last step. */
 import { createHash, randomUUID } from 'node:crypto';
 import {
   AbortMultipartUploadCommand,
@@ -18,7 +18,7 @@ export interface Upload {
   add(part: Uint8Array): Promise<void>;
   /** Makes the object what the parts are, in place of any earlier one. */
   complete(): Promise<void>;
-  /** Removes the parts. Never throws: where the server cannot be told, `removeLeftovers` does it. */
+  /** Removes the parts. Never throws: if the server cannot be reached, `removeLeftovers` removes them. */
   abort(): Promise<void>;
 }
 

@@ -63,7 +63,7 @@ describeWith(s3Service, 'the object store on S3', () => {
     });
     afterAll(() => server.stop());
 
-    test('is shared by stores under other prefixes, which do not see each other', async () => {
+    test('is shared by stores with different prefixes, which are isolated', async () => {
       const other = openS3Store({ ...server.location, root: 'elsewhere/' });
       await other.put(key, text('elsewhere'));
       expect(await store.get(key)).toBeUndefined();
@@ -83,7 +83,7 @@ describeWith(s3Service, 'the object store on S3', () => {
       expect(await Array.fromAsync(store.list('runs/conflict/'))).toHaveLength(1);
     });
 
-    test('takes what is larger than a part in parts, by put and as a stream', async () => {
+    test('stores large objects in parts, by put and as a stream', async () => {
       const bytes = bytesOf(2 * PART_BYTES + 17);
       const blob = objectKey.runBlob('large', sha256(bytes));
       await store.put(blob, bytes);
@@ -94,7 +94,7 @@ describeWith(s3Service, 'the object store on S3', () => {
       expect(sha256((await store.get(artifact)) ?? text(''))).toBe(sha256(even));
     });
 
-    test('keeps nothing of a large stream that fails, or is not what its key says', async () => {
+    test('keeps nothing of a large stream that fails or does not match its key', async () => {
       const bytes = bytesOf(2 * PART_BYTES + 17);
       const failure = new Error('the source failed');
       const failing = async function* () {
@@ -109,7 +109,7 @@ describeWith(s3Service, 'the object store on S3', () => {
       expect(await uploads()).toEqual([]);
     });
 
-    test('is freed of what writers that died left, once that is old', async () => {
+    test('loses old files of crashed writers', async () => {
       const upload = await beginUpload(calls, key);
       await upload.add(bytesOf(PART_BYTES));
       await removeLeftovers(calls, Date.now() - 60_000);
@@ -118,7 +118,7 @@ describeWith(s3Service, 'the object store on S3', () => {
       expect(await uploads()).toEqual([]);
     });
 
-    test('is listed the same in pages of any size', async () => {
+    test('has the same list with any page size', async () => {
       const names = ['a', 'b/c', 'b-d', 'b/e/f', 'g'].map((name) =>
         objectKey.runArtifact('pages', name),
       );
@@ -131,7 +131,7 @@ describeWith(s3Service, 'the object store on S3', () => {
       expect(all.map((info) => info.key)).toEqual(names.toSorted());
     });
 
-    test('that is not there, or not for these credentials, is said to be unavailable', async () => {
+    test('that is missing, or not accessible with these credentials, is reported as unavailable', async () => {
       const { location } = server;
       const missing = openS3Store({ ...location, bucket: 'not-there' });
       const accessKeyId = location.credentials?.accessKeyId ?? '';

@@ -28,21 +28,21 @@ const refused = [
   '2001:db8::1',
 ];
 
-describe('given no exceptions', () => {
+describe('no exceptions', () => {
   const targets = new Targets([]);
 
-  test.each(refused)('when the address is %s, then it is refused', async (address) => {
+  test.each(refused)('refuses the address %s', async (address) => {
     await expect(targets.addressOf(address)).rejects.toThrow(TargetRefused);
   });
 
   test.each(['1.1.1.1', '93.184.215.14', '2606:4700::1111', '::ffff:1.1.1.1', '172.32.0.1'])(
-    'when the address is %s, then it is taken',
+    'accepts the address %s',
     async (address) => {
       expect(await targets.addressOf(address)).toBe(address);
     },
   );
 
-  test('when a name has addresses of both kinds, then a public one alone is taken', async () => {
+  test('uses only the public addresses of a name', async () => {
     const both = new Targets([], () => Promise.resolve(['10.0.0.1', '1.1.1.1']));
     expect(await both.addressOf('example.com')).toBe('1.1.1.1');
     const none = new Targets([], () => Promise.resolve(['10.0.0.1', '::1']));
@@ -50,7 +50,7 @@ describe('given no exceptions', () => {
   });
 });
 
-test('given exceptions, then what they name is taken and nothing else', async () => {
+test('accepts only the named exceptions', async () => {
   const targets = new Targets(['10.1.0.0/16', '127.0.0.1', 'fd00::/8']);
   for (const address of ['10.1.2.3', '127.0.0.1', '::ffff:127.0.0.1', 'fd00::1']) {
     expect(await targets.addressOf(address)).toBe(address);

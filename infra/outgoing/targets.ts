@@ -24,7 +24,7 @@ const special = [
   '2002::/16',
   '3fff::/20',
 ];
-/** Beside it there is no public IPv6. */
+/** All public IPv6 addresses are in this range. */
 const publicIpv6 = listOf(['2000::/3']);
 const notPublic = listOf(special);
 
@@ -54,7 +54,7 @@ export class Targets {
     const address = found.find((one) => this.#isAllowed(plain(one)));
     if (address !== undefined) return address;
     throw new TargetRefused(
-      `${host} leads to no public address, and ORCH_ALLOW_PRIVATE_TARGETS does not name it`,
+      `${host} does not resolve to a public address, and ORCH_ALLOW_PRIVATE_TARGETS does not list it`,
     );
   }
 

@@ -1,4 +1,4 @@
-/** Waits for a database that is not there yet, or away. */
+/** Waits until a database accepts connections. */
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { Connection } from './connection.ts';
@@ -9,7 +9,7 @@ const maxPauseMs = 5_000;
 export interface AwaitOptions {
   /** Ends the waiting. */
   readonly signal?: AbortSignal | undefined;
-  /** Told at each attempt in vain what was tried, such as `postgres://user@host:5432/name`. */
+  /** Called after each failed attempt with the address, such as `postgres://user@host:5432/name`. */
   readonly onAway: (tried: string, error: Error) => void;
   /** Whether an error is one that passes; all others are thrown. */
   readonly passes: (error: unknown) => boolean;
@@ -37,7 +37,7 @@ export async function withConnection<Result>(
   use: (client: pg.Client) => Promise<Result>,
 ): Promise<Result> {
   const client: pg.Client = new Connection({ connectionString: url });
-  // What fails is the statement; an error event that nobody hears would end the process.
+  // The statement reports the failure; an unhandled error event would end the process.
   client.on('error', () => undefined);
   try {
     await client.connect();

@@ -42,7 +42,7 @@ test('a silent connection fails its statement, is replaced, and its session is e
   await withClient(made.serviceUrl, (client) => client.query('SELECT pg_advisory_lock(7)'));
 });
 
-test('a statement that takes long is left alone while the server works on it', async () => {
+test('a slow statement is not interrupted while the server works on it', async () => {
   const answer = await database.pool.query<{ slept: string }>(
     `SELECT pg_sleep(6)::text || 'slept' AS slept`,
   );

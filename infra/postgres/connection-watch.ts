@@ -1,4 +1,4 @@
-/** Finds connections that have gone silent: the other end acknowledges what is sent, or there is none any more, and
+/** Finds connections that have gone silent: the other end acknowledges packets, or no longer exists, and
  *  no answer comes. A statement that merely takes long is left alone, since the server says that it works on it. */
 import pg from 'pg';
 import type { Connection } from './connection.ts';
@@ -76,7 +76,7 @@ class Watch {
       (connection) => silent.includes(connection) && !working.has(connection.backendPid),
     );
     if (lost.length === 0) return;
-    // Where one is lost, those that nobody uses may be too, and nothing is lost with them.
+    // If one connection is lost, idle ones may be lost too; closing them loses nothing.
     const unused = [...this.#connections.keys()].filter((connection) => !connection.isWaiting);
     for (const connection of [...lost, ...unused]) this.#giveUp(connection);
   }
@@ -84,7 +84,7 @@ class Watch {
   #giveUp(connection: Connection): void {
     const { backendPid, connectedMs } = connection;
     if (backendPid !== null) this.#lost.set(backendPid, connectedMs);
-    connection.destroy(new Error('the server did not answer, and the connection was given up'));
+    connection.destroy(new Error('the server did not respond, so the connection was closed'));
   }
 
   /** The sessions that the server is working on; none where it does not answer. */

@@ -122,8 +122,8 @@ export class Connection extends pg.Client {
 export class ConnectionPool extends pg.Pool {
   constructor(config: pg.PoolConfig) {
     super({ connectionTimeoutMillis: connectMs, Client: Connection, ...config });
-    // A connection that breaks while it is lent fails the statement that runs or comes next. It says so
-    // as an event too, and an error event that nobody hears ends the process.
+    // A connection that breaks while it is in use fails the current or the next statement. It also emits an error
+    // event, and an unhandled error event ends the process.
     this.on('connect', (client) => client.on('error', () => undefined));
   }
 
@@ -135,7 +135,7 @@ export class ConnectionPool extends pg.Pool {
 }
 
 /** Calls a method that takes a callback as its last argument or answers by a promise.
- *  @param finish is told of the end, and says what the error is */
+ *  @param finish is called at the end, and returns the error */
 function settledBy(method: Method, args: unknown[], finish: Finish): never {
   const callback = args.at(-1);
   if (typeof callback === 'function') {

@@ -33,7 +33,7 @@ async function connecting(config: pg.ClientConfig): Promise<unknown> {
   return failure;
 }
 
-describe('what the server answers', () => {
+describe('a server error', () => {
   const raised = (state: string) =>
     failureOf(platform.pool.query(`DO $$ BEGIN RAISE EXCEPTION SQLSTATE '${state}'; END $$`));
 
@@ -45,15 +45,15 @@ describe('what the server answers', () => {
   );
 
   test.each(['22012', '23505', '25001', '28P01', '42601', '42P01', 'P0001', 'XX000'])(
-    '%s is a mistake',
+    '%s is a permanent error',
     async (state) => {
       expect(isDatabaseAway(await raised(state))).toBe(false);
     },
   );
 });
 
-describe('no answer', () => {
-  test('is an outage where nobody listens, whatever the system says', async () => {
+describe('no response', () => {
+  test('is an outage if no server listens, regardless of the system’s message', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'orch-away-'));
     const full = await startFullSocket(join(folder, '.s.PGSQL.5432'));
     const [port] = await freePorts(1);
@@ -74,7 +74,7 @@ describe('no answer', () => {
     expect(errors.map(isDatabaseAway)).toEqual([true, true, true, true]);
   });
 
-  test('is an outage where a server closes the connection, says nothing, or speaks no TLS', async () => {
+  test('is an outage if a server closes the connection, is silent, or does not support TLS', async () => {
     const closing = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
     const silent = createServer((socket) => socket.on('error', () => undefined));
     const garbled = createServer((socket) => {
@@ -98,13 +98,13 @@ describe('no answer', () => {
     expect(errors.map(isDatabaseAway)).toEqual([true, true, true]);
   });
 
-  test('tells the reason of every address that was tried', () => {
+  test('names the reason for every attempted address', () => {
     const reasons = [new Error('connect ECONNREFUSED ::1:5432'), new Error('connect EHOSTDOWN')];
     const error = new DatabaseUnavailable(new AggregateError(reasons));
     expect(error.message).toBe('connect ECONNREFUSED ::1:5432, connect EHOSTDOWN');
   });
 
-  test('is an outage where a connection breaks, and where a pool has none to lend', async () => {
+  test('is an outage if a connection breaks, and if a pool is exhausted', async () => {
     const { pool, close } = openDatabase(platform.serviceUrl, {
       connections: 1,
       applicationName: 'test',
@@ -123,7 +123,7 @@ describe('no answer', () => {
   });
 });
 
-test('a connection that breaks after a call that is wrong ends nothing else', async () => {
+test('a connection that breaks after an invalid call has no other effect', async () => {
   const { pool, close } = openDatabase(platform.serviceUrl, {
     connections: 1,
     applicationName: 'test',
@@ -137,7 +137,7 @@ test('a connection that breaks after a call that is wrong ends nothing else', as
   await close();
 });
 
-test('a call that is wrong is a mistake', async () => {
+test('an invalid call is a permanent error', async () => {
   const circular: { itself?: unknown } = {};
   circular.itself = circular;
   const errors = [

@@ -9,7 +9,7 @@ const awayClasses: ReadonlySet<string> = new Set(['08', '53', '57', '58']);
  *  that the server ended for their age. */
 const awayStates: ReadonlySet<string> = new Set(['25006', '25P03', '25P04']);
 
-/** Whether an error, or what caused it, is one that passes by itself: the server did not answer, or it answered that
+/** Whether an error, or what caused it, is temporary: the server did not respond, or it responded that
  *  it cannot serve now. */
 export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

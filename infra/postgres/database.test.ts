@@ -9,8 +9,8 @@ beforeAll(async () => {
 });
 afterAll(() => platform.close());
 
-describe('given a transaction whose connection Postgres ends', () => {
-  test('while a statement runs, then the work fails and the next transaction works', async () => {
+describe('a transaction whose connection Postgres ends', () => {
+  test('fails during a statement, and the next transaction succeeds', async () => {
     const work = inTransaction(platform.pool, async (client) => {
       const pid = await backendOf(client);
       const statement = client.query('SELECT pg_sleep(60)');
@@ -22,7 +22,7 @@ describe('given a transaction whose connection Postgres ends', () => {
     expect(await inTransaction(platform.pool, backendOf)).toBeGreaterThan(0);
   });
 
-  test('between two statements, then the work fails and the next transaction works', async () => {
+  test('fails between two statements, and the next transaction succeeds', async () => {
     const work = inTransaction(platform.pool, async (client) => {
       await end(await backendOf(client));
       await client.query('SELECT 1');
@@ -32,8 +32,8 @@ describe('given a transaction whose connection Postgres ends', () => {
   });
 });
 
-describe('given work that throws', () => {
-  test('then nothing of it is kept, and the connection serves the next', async () => {
+describe('a transaction that throws', () => {
+  test('is rolled back, and its connection is reused', async () => {
     const { pool } = platform;
     const work = inTransaction(pool, async (client) => {
       await client.query("INSERT INTO payloads (sha256, content) VALUES ('x', '')");
@@ -45,7 +45,7 @@ describe('given work that throws', () => {
   });
 });
 
-test('a statement is prepared when its text comes again, and not when it comes once', async () => {
+test('prepares a statement at its second use', async () => {
   const texts = await inTransaction(platform.pool, async (client) => {
     for (const number of [1, 2, 3]) await client.query(`SELECT $1 || '${number} once'`, ['']);
     for (const value of ['a', 'b']) await client.query(`SELECT $1 || ' again'`, [value]);
@@ -60,10 +60,10 @@ async function backendOf(client: pg.PoolClient): Promise<number> {
   return rows[0]?.pid ?? 0;
 }
 
-/** Ends a backend, and waits until it is gone. */
+/** Terminates a backend, and waits until it has ended. */
 async function end(pid: number): Promise<void> {
   await platform.pool.query('SELECT pg_terminate_backend($1)', [pid]);
-  await untilTrue('the backend is gone', async () => {
+  await untilTrue('the backend has ended', async () => {
     const left = await platform.pool.query('SELECT FROM pg_stat_activity WHERE pid = $1', [pid]);
     return left.rowCount === 0;
   });

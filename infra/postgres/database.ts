@@ -29,7 +29,7 @@ export interface DatabaseOptions {
   readonly applicationName: string;
   /** After which the server cancels a statement. Default: never. */
   readonly statementMs?: number;
-  /** Told of connections that broke while idle; the pool replaces them by itself. */
+  /** Called for connections that broke while idle; the pool replaces them automatically. */
   readonly onIdleError: (error: Error) => void;
 }
 
@@ -60,7 +60,7 @@ class PreparingConnection extends Connection {
   }
 }
 
-/** More than the platform's own texts; what is prepared takes memory here and in Postgres for good. */
+/** More than the service's own statements; prepared statements permanently take memory here and in Postgres. */
 const maxNames = 2_000;
 const names = new Map<string, string>();
 /** Texts that came once of late: one with values of its own in it never comes again. */
@@ -101,7 +101,7 @@ export function queryBuilder<Tables>(pool: pg.Pool): Kysely<Tables> {
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
 }
 
-/** The query builder inside a transaction that somebody else began on `client`. */
+/** The query builder inside a transaction that the caller began on `client`. */
 export function queryBuilderOn<Tables>(client: pg.PoolClient): Kysely<Tables> {
   const lent = {
     query: client.query.bind(client),
@@ -111,9 +111,9 @@ export function queryBuilderOn<Tables>(client: pg.PoolClient): Kysely<Tables> {
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: pool as never }) });
 }
 
-/** For statements that find everything by keys. Postgres would plan many of them anew each time, which takes it
- *  longer than carrying them out, since it guesses how long the arrays are; a plan that is kept must not be one
- *  that was right while a table was small. */
+/** For statements that find all rows by keys. Postgres would plan many of them again each time, which takes longer than
+ *  executing them, since it guesses the length of the arrays. A cached plan must not be one that was only right while a
+ *  table was small. */
 const beginByKeys = `BEGIN; SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off`;
 
 /** Runs `work` in one transaction: committed when it resolves, rolled back when it throws. */
@@ -129,10 +129,10 @@ export function inTransaction<Result>(
   return begun('BEGIN', pool, commits);
 }
 
-/** Sends the commit at once, also while statements before it are under way. @throws when one of them failed */
+/** Sends the commit immediately, also while earlier statements are under way. @throws when one of them failed */
 export async function commit(client: pg.PoolClient): Promise<void> {
   const { command } = await client.query('COMMIT');
-  if (command !== 'COMMIT') throw new Error('the transaction had failed, and was rolled back');
+  if (command !== 'COMMIT') throw new Error('the transaction failed and was rolled back');
 }
 
 /** Runs `work`, which commits itself and finds everything by keys, in one transaction: rolled back when it
@@ -175,7 +175,7 @@ export async function inTransactionOf<Result>(
     await client.query('COMMIT');
     return result;
   } catch (error) {
-    // A connection that is gone has rolled back by itself.
+    // A lost connection has rolled back already.
     await client.query('ROLLBACK').catch(() => undefined);
     throw error;
   }

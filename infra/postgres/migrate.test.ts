@@ -29,8 +29,8 @@ async function rowsOf(sql: string): Promise<unknown[]> {
 
 const recorded = 'SELECT number, name FROM schema_migrations ORDER BY number';
 
-describe('given an empty database', () => {
-  test('when it is migrated, then every file is applied in order and recorded', async () => {
+describe('an empty database', () => {
+  test('gets every file applied in order and recorded', async () => {
     write('0002_b.sql', "INSERT INTO a VALUES (1); INSERT INTO a VALUES (2); SELECT ';';");
     write('0001_a.sql', 'CREATE TABLE a (id integer);');
     const outcome = await migrate(database.adminUrl, { directory });
@@ -42,7 +42,7 @@ describe('given an empty database', () => {
     expect(await rowsOf('SELECT id FROM a ORDER BY id')).toEqual([{ id: 1 }, { id: 2 }]);
   });
 
-  test('when several processes migrate it at once, then each file is applied once', async () => {
+  test('gets each file once when several processes migrate it concurrently', async () => {
     write('0001_a.sql', 'CREATE TABLE a (id integer); INSERT INTO a VALUES (1);');
     write('0002_b.sql', 'SELECT pg_sleep(0.05); INSERT INTO a VALUES (2);');
     const outcomes = await Promise.all(
@@ -52,7 +52,7 @@ describe('given an empty database', () => {
     expect(await rowsOf('SELECT id FROM a')).toHaveLength(2);
   });
 
-  test('when a file fails, then it leaves nothing, is named, and can be mended', async () => {
+  test('is unchanged by a failed file, which is named and can be fixed', async () => {
     write('0001_a.sql', 'CREATE TABLE a (id integer);');
     write('0002_b.sql', 'CREATE TABLE b (id integer); SELECT 1 / 0;');
     await expect(migrate(database.adminUrl, { directory })).rejects.toThrow(
@@ -64,25 +64,25 @@ describe('given an empty database', () => {
   });
 });
 
-describe('given a migrated database', () => {
+describe('a migrated database', () => {
   beforeEach(async () => {
     write('0001_a.sql', 'CREATE TABLE a (id integer);');
     write('0002_b.sql', 'CREATE TABLE b (id integer);');
     await migrate(database.adminUrl, { directory });
   });
 
-  test('when nothing is new, then nothing happens', async () => {
+  test('is unchanged when nothing is new', async () => {
     expect(await migrate(database.adminUrl, { directory })).toEqual({ applied: [], ahead: [] });
   });
 
-  test('when an applied file was changed, then it is named', async () => {
+  test('names an applied file that was changed', async () => {
     write('0001_a.sql', 'CREATE TABLE a (id bigint);');
     await expect(migrate(database.adminUrl, { directory })).rejects.toThrow(
       /0001_a\.sql was changed/,
     );
   });
 
-  test('when an older program meets it, then it is told what it does not know', async () => {
+  test('lists the files that an older version does not know', async () => {
     rmSync(join(directory, '0002_b.sql'));
     expect(await migrate(database.adminUrl, { directory })).toEqual({
       applied: [],
@@ -91,13 +91,13 @@ describe('given a migrated database', () => {
   });
 });
 
-describe('given a folder that is numbered wrongly', () => {
+describe('a folder with wrong numbers', () => {
   test.each([
     [['0001_a.sql', '0003_c.sql'], /no migration before 0003_c\.sql/],
     [['0002_b.sql'], /no migration before 0002_b\.sql/],
     [['0001_a.sql', '0001_b.sql'], /0001_a\.sql and 0001_b\.sql have the same number/],
     [['1_a.sql'], /1_a\.sql is not named/],
-  ])('when it holds %j, then nothing is applied', async (names, message) => {
+  ])('applies nothing when it holds %j', async (names, message) => {
     for (const name of names) write(name, 'SELECT 1;');
     await expect(migrate(database.adminUrl, { directory })).rejects.toThrow(message);
     expect(await rowsOf("SELECT to_regclass('schema_migrations')::text AS found")).toEqual([
@@ -105,7 +105,7 @@ describe('given a folder that is numbered wrongly', () => {
     ]);
   });
 
-  test('when other things lie beside the files, then they do no harm', async () => {
+  test('ignores other files', async () => {
     write('README.md', 'About migrations');
     mkdirSync(join(directory, 'drafts'));
     write('0001_a.sql', 'SELECT 1;');

@@ -23,7 +23,7 @@ export interface Migration {
 }
 
 export interface MigrationOutcome {
-  /** Files that were carried out now. */
+  /** Files that were applied by this call. */
   readonly applied: readonly string[];
   /** Files that the database has seen and this version of the program does not know. */
   readonly ahead: readonly string[];
@@ -34,11 +34,11 @@ export interface MigrateOptions {
   readonly directory: string;
 }
 
-/** Applies what is missing, each file in a transaction of its own. Of several processes that do it at
- *  once, one works and the others wait.
+/** Applies the pending files, each in a transaction of its own. Of several concurrent processes, one works and the
+ *  others wait.
  *  @param adminUrl the address of the schema's owner
- *  @throws Error naming the file that failed, is numbered wrongly, or was changed after it was applied;
- *  what came before it stays applied */
+ *  @throws Error naming the file that failed, is numbered wrongly, or was changed after it was applied; the files
+ *  before it stay applied */
 export async function migrate(
   adminUrl: string,
   options: MigrateOptions,
@@ -52,8 +52,8 @@ export async function migrate(
   });
 }
 
-/** What to tell whoever starts a program on a database that is ahead of it.
- *  @param ahead as `migrate` answers, which changed nothing then */
+/** The message for a user who starts an older version on a newer database.
+ *  @param ahead as returned by `migrate`, which changed nothing then */
 export function newerSchema(ahead: readonly string[]): string {
   return (
     `The database is of a newer version than this program (${ahead.join(', ')}); nothing was changed. ` +
@@ -61,7 +61,7 @@ export function newerSchema(ahead: readonly string[]): string {
   );
 }
 
-/** Keeps everybody else from migrating until the caller's transaction ends. */
+/** Blocks other migrations until the caller's transaction ends. */
 export async function lockMigrations(db: Queryable): Promise<void> {
   await db.query('SELECT pg_advisory_xact_lock($1)', [LOCK_KEY]);
 }
@@ -72,7 +72,7 @@ export async function migrateWithin(
   migrations: readonly Migration[],
 ): Promise<void> {
   await db.query(ownTable);
-  for (const migration of migrations) await carryOut(db, migration);
+  for (const migration of migrations) await applyMigration(db, migration);
 }
 
 /** Reads and checks a folder of migrations. @throws Error naming a wrong name, gap or double number */
@@ -85,7 +85,7 @@ export function readMigrations(directory: string): readonly Migration[] {
     if (number === index) {
       throw new Error(`migrations ${sorted[index - 1]} and ${name} have the same number`);
     }
-    if (number !== index + 1) throw new Error(`there is no migration before ${name}`);
+    if (number !== index + 1) throw new Error(`the migration before ${name} is missing`);
     const sql = readFileSync(join(directory, name), 'utf8');
     return { number, name, sql, sha256: createHash('sha256').update(sql).digest('hex') };
   });
@@ -118,11 +118,14 @@ function changed(applied: string, file: string): string {
 
 async function applyOne(client: Queryable, migration: Migration): Promise<void> {
   await client.query('BEGIN');
-  await carryOut(client, migration);
+  await applyMigration(client, migration);
   await client.query('COMMIT');
 }
 
-async function carryOut(db: Queryable, { number, name, sql, sha256 }: Migration): Promise<void> {
+async function applyMigration(
+  db: Queryable,
+  { number, name, sql, sha256 }: Migration,
+): Promise<void> {
   try {
     await db.query(sql);
     await db.query('INSERT INTO schema_migrations (number, name, sha256) VALUES ($1, $2, $3)', [

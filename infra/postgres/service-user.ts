@@ -1,16 +1,16 @@
-/** The user that the services log in as, on a server that somebody else runs. */
+/** The database user of the services, on an external server. */
 import pg from 'pg';
 import { withConnection } from './await-database.ts';
 
-/** Makes the user of `serviceUrl`, or gives it that password; it may do what migrations grant to `orch_app`.
- *  To be called when these have been carried out.
- *  @param adminUrl the address of the schema's owner, who may make users
- *  @throws Error with a line for the operator where both addresses name one user */
+/** Creates the user of `serviceUrl`, or sets its password. Migrations grant its permissions to `orch_app`, so they must
+ *  be applied before.
+ *  @param adminUrl the address of the schema's owner, who may create users
+ *  @throws Error with a line for the operator if both addresses name the same user */
 export async function prepareServiceUser(adminUrl: string, serviceUrl: string): Promise<void> {
   const { user = '', password } = new pg.Client({ connectionString: serviceUrl });
   if (user === new pg.Client({ connectionString: adminUrl }).user) {
     throw new Error(
-      'ORCH_DATABASE_URL and ORCH_DATABASE_ADMIN_URL name the same user: the services are to have fewer rights',
+      'ORCH_DATABASE_URL and ORCH_DATABASE_ADMIN_URL name the same user: the services need a user with fewer privileges',
     );
   }
   await withConnection(adminUrl, async (client) => {

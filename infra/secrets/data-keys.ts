@@ -1,6 +1,6 @@
-/** Data keys, wrapped by the master key and kept beside the history: one for the secrets of a script, one
- *  for each webhook whose calls are signed, and one for each notification channel. Destroying a key makes every copy of what it closed unreadable,
- *  and the history stays whole. */
+/** Data keys, wrapped by the master key and stored outside the events: one for the secrets of a script, one for each
+ *  signed webhook, and one for each notification channel. Destroying a key makes every copy of its ciphertext
+ *  unreadable, while the events stay complete. */
 import { randomBytes } from 'node:crypto';
 import { inTransaction, type Queryable } from '#infra/postgres/database.ts';
 import { lockStreams } from '#infra/postgres/commands/command-batch.ts';
@@ -68,7 +68,7 @@ export class DataKeys {
     this.#ids = ids;
   }
 
-  /** The script's key; made where there is none.
+  /** The script's key; created if it does not exist.
    *  @throws UnreadableSecret when it was wrapped by another master key */
   async ofScript(scriptId: string): Promise<DataKey> {
     const { rows } = await this.#db.query<KeyRow>(statements.byScript, [scriptId]);
@@ -77,7 +77,7 @@ export class DataKeys {
     const place = { key_id: keyId, script_id: scriptId };
     const wrapped = wrapDataKey(this.#masterKeys[0], randomBytes(keyBytes), place);
     await this.#db.query(statements.put, [keyId, scriptId, this.#present, wrapped]);
-    // Somebody else's may have been first.
+    // Another process may have been first.
     return await this.ofScript(scriptId);
   }
 
@@ -159,7 +159,7 @@ export async function destroyDataKey(db: Queryable, scriptId: string): Promise<v
 /** Destroys the data key of a script, or of a webhook, if it has no secret. */
 export async function destroyUnusedDataKey(pool: pg.Pool, ownerId: string): Promise<void> {
   await inTransaction(pool, async (client) => {
-    // Whoever sets a secret now is decided before, and then it is used, or after, and then it is gone.
+    // A concurrent change of a secret commits either before, so that its key is in use, or after, with a new key.
     await client.query(lockStreams, [[`secret-${ownerId}`, `webhook-${ownerId}`]]);
     await client.query(statements.destroyUnused, [ownerId]);
   });

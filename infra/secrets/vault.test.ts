@@ -40,14 +40,14 @@ const placeOf = (changes = {}) => ({
   ...changes,
 });
 
-describe('given a sealed value', () => {
-  test('when it is opened where it belongs, then it is the value, to the byte', async () => {
+describe('a sealed value', () => {
+  test('opens to the exact value in its own place', async () => {
     const place = placeOf();
     const value = 'päss "wörd"\n😀';
     expect(await vault.open(place, await vault.seal(place, value))).toBe(value);
   });
 
-  test('when the same value is sealed twice, then nothing of the two is the same', async () => {
+  test('differs completely each time the same value is sealed', async () => {
     const place = placeOf();
     const [one, other] = [await vault.seal(place, 'same'), await vault.seal(place, 'same')];
     expect(one.nonce).not.toBe(other.nonce);
@@ -55,7 +55,7 @@ describe('given a sealed value', () => {
   });
 
   test.each([['name'], ['version'], ['scriptId']])(
-    'when it lies in the place of another %s, then it cannot be read',
+    'cannot be read with another %s',
     async (part) => {
       const place = placeOf();
       const sealed = await vault.seal(place, 'a value');
@@ -67,14 +67,14 @@ describe('given a sealed value', () => {
     },
   );
 
-  test('when the key of another script is named in it, then it cannot be read', async () => {
+  test('cannot be read when it names the key of another script', async () => {
     const place = placeOf();
     const sealed = await vault.seal(place, 'a value');
     const { keyId } = await vault.seal(placeOf(), 'another');
     await expect(vault.open(place, { ...sealed, keyId })).rejects.toThrow(/cannot be read/);
   });
 
-  test('when a bit of it is changed or its end is cut, then it cannot be read', async () => {
+  test('cannot be read when altered or truncated', async () => {
     const place = placeOf();
     const sealed = await vault.seal(place, 'a value');
     const bytes = Buffer.from(sealed.ciphertext, 'base64');
@@ -85,7 +85,7 @@ describe('given a sealed value', () => {
     }
   });
 
-  test('when the master key is another, then the error says so, and says nothing more', async () => {
+  test('fails with an error that only says that the master key differs', async () => {
     const place = placeOf();
     const sealed = await vault.seal(place, 'a value');
     const other = new Vault(database.pool, [randomBytes(32)], systemIds);
@@ -95,7 +95,7 @@ describe('given a sealed value', () => {
     await expect(other.seal(place, 'x')).rejects.toThrow(/another SECRET_MASTER_KEY/);
   });
 
-  test('when a wrapped key was put in the place of another, then it cannot be read', async () => {
+  test('cannot be read when its wrapped key was replaced by another', async () => {
     const [one, other] = [placeOf(), placeOf()];
     const sealed = await vault.seal(one, 'a value');
     await vault.seal(other, 'another');
@@ -108,8 +108,8 @@ describe('given a sealed value', () => {
   });
 });
 
-describe('given a master key that takes the place of another', () => {
-  test('then both are good until the data keys are wrapped anew, and the new one alone after', async () => {
+describe('a new master key', () => {
+  test('is accepted with the old one until the data keys are rewrapped, then alone', async () => {
     const next = randomBytes(32);
     const [place, later] = [placeOf(), placeOf()];
     const sealed = await vault.seal(place, 'a value');
@@ -131,8 +131,8 @@ describe('given a master key that takes the place of another', () => {
   });
 });
 
-describe('given a change of the master key that is killed midway', () => {
-  test('then every secret can be read all the while, and the next start ends it', async () => {
+describe('an interrupted change of the master key', () => {
+  test('keeps every secret readable, and is completed by the next start', async () => {
     const [before, next] = [randomBytes(32), randomBytes(32)];
     const running = [
       new Vault(database.pool, [before, next], systemIds),
@@ -151,7 +151,7 @@ describe('given a change of the master key that is killed midway', () => {
         expect(values).toEqual(places.map(({ version }) => `value ${version}`));
       }
     };
-    // It comes as far as the key in the middle, which somebody else has.
+    // It stops at the key in the middle, which another connection has locked.
     const holder = await database.pool.connect();
     await holder.query('BEGIN');
     await holder.query('SELECT FROM data_keys WHERE script_id = $1 FOR UPDATE', [
@@ -173,7 +173,7 @@ describe('given a change of the master key that is killed midway', () => {
     const half = await wrappedBy(places);
     expect(new Set(half).size).toBe(2);
     await readable(running);
-    // Runs go on, and scripts get new secrets, meanwhile.
+    // Runs continue, and scripts get new secrets, meanwhile.
     const later = placeOf();
     const added = await running[0].seal(later, 'later');
     const reading = readable(running);
@@ -207,8 +207,8 @@ describe('given a change of the master key that is killed midway', () => {
   }
 });
 
-describe('given many who seal for a new script at once', () => {
-  test('then they use one key, and each value can be read', async () => {
+describe('concurrent sealing for a new script', () => {
+  test('uses one key, and each value can be read', async () => {
     const place = placeOf();
     const values = Array.from({ length: 6 }, (_, index) => `value ${index}`);
     const sealed = await Promise.all(values.map((value) => vault.seal(place, value)));
@@ -217,8 +217,8 @@ describe('given many who seal for a new script at once', () => {
   });
 });
 
-describe('given a script whose key is destroyed', () => {
-  test('then no copy of a secret can be read, and the next one has a key of its own', async () => {
+describe('a script whose data key is destroyed', () => {
+  test('has no readable copy of a secret, and gets a new key for the next one', async () => {
     const place = placeOf();
     const sealed = await vault.seal(place, 'a value');
     await destroyDataKey(database.pool, place.scriptId);
@@ -229,13 +229,13 @@ describe('given a script whose key is destroyed', () => {
   });
 });
 
-describe('given keys of scripts without a secret', () => {
-  test('when they are tidied, then they are destroyed, and those in use are not', async () => {
+describe('data keys of scripts without a secret', () => {
+  test('are destroyed by a cleanup, unless they are in use', async () => {
     const [unused, used] = [placeOf(), placeOf()];
     const lost = await vault.seal(unused, 'a value');
     const kept = await vault.seal(used, 'a value');
     await database.pool.query(
-      `INSERT INTO secrets VALUES ($1, 'TOKEN', 1, 1, false, $2, now(), 'somebody')`,
+      `INSERT INTO secrets VALUES ($1, 'TOKEN', 1, 1, false, $2, now(), 'user')`,
       [used.scriptId, JSON.stringify(kept)],
     );
     await destroyUnusedDataKeys(database.pool, 1_000);

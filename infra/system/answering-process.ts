@@ -24,10 +24,10 @@ export class AnsweringProcess {
     this.#options = options;
   }
 
-  /** The answer to a question, which must not be asked before the last one is answered. `undefined` where the
-   *  process ended or took too long; it is started anew for the next question.
-   *  @param question is told whether it is the first for its process
-   *  @throws Error when the process does not start */
+  /** Asks a question, only after the previous one is answered. `undefined` if the process ended or took too long; the
+   *  next question starts it again.
+   *  @param question receives whether it is the first for its process
+   *  @throws Error if the process does not start */
   async ask(question: (isFirst: boolean) => object): Promise<unknown> {
     const isFirst = this.#child === undefined;
     const child = (this.#child ??= await this.#start());

@@ -10,8 +10,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-describe('given a log file', () => {
-  test('when it is full, then it starts anew and the one before is kept', () => {
+describe('a log file', () => {
+  test('is rotated when full, and the previous file is kept', () => {
     const path = join(folder, 'x.log');
     const file = openLogFile(path, 10);
     for (const line of ['one', 'two', 'three', 'four', 'five', 'six']) file.write(line);
@@ -23,7 +23,7 @@ describe('given a log file', () => {
     expect(readFileSync(path, 'utf8')).toBe('six\nseven\n');
   });
 
-  test('when the disk is full, then writing does not fail', () => {
+  test('does not fail a write when the disk is full', () => {
     const path = join(folder, 'x.log');
     symlinkSync('/dev/full', path);
     const file = openLogFile(path);
@@ -32,7 +32,7 @@ describe('given a log file', () => {
     file.close();
   });
 
-  test('when lines could not be written, then the next one that can says how much is lost', () => {
+  test('reports lost lines with the next successful write', () => {
     const path = join(folder, 'x.log');
     mkdirSync(path);
     const file = openLogFile(path);
@@ -46,7 +46,7 @@ describe('given a log file', () => {
     expect(readFileSync(path, 'utf8')).toBe(`\n${report}\nthree\nfour\n`);
   });
 
-  test('when it cannot start anew, then what is in it stays', () => {
+  test('keeps its content when it cannot be rotated', () => {
     const path = join(folder, 'x.log');
     const [full, later] = ['x'.repeat(100), 'y'.repeat(10)];
     const file = openLogFile(path, 100);

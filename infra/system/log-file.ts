@@ -10,11 +10,11 @@ export interface LogFile {
   close(): void;
 }
 
-/** Opens the file at its end. A full one becomes `<path>.1`, and the one before it is dropped.
+/** Opens the file at its end. A full file is renamed to `<path>.1`, which replaces the previous one.
  *
- *  Writing never throws, because a log must not stop what it reports on. What cannot be written, for instance while
- *  the disk is full, is dropped. The next write that works says first how much that was.
- *  @param maxBytes size from which on it is full */
+ *  Writing never throws, because a log must not stop the program. Lines that cannot be written, for instance while the
+ *  disk is full, are dropped. The next successful write reports how many were lost.
+ *  @param maxBytes size at which the file is rotated */
 export function openLogFile(path: string, maxBytes = MAX_BYTES): LogFile {
   let descriptor: number | undefined;
   let size = 0;

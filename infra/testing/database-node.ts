@@ -82,7 +82,7 @@ export class DatabaseNode {
       }
       await pause(250);
     }
-    throw new Error('a database server ended at its start');
+    throw new Error('a database server exited during startup');
   }
 
   /** Every row of an administrator's statement. */

@@ -13,15 +13,15 @@ afterAll(async () => {
   await Promise.all([one.drop(), other.drop()]);
 });
 
-describe('given two test databases', () => {
-  test('when one is changed, then the other is not', async () => {
+describe('two test databases', () => {
+  test('are independent', async () => {
     await withClient(one.adminUrl, (client) => client.query('CREATE TABLE only_here (id integer)'));
     await expect(
       withClient(other.adminUrl, (client) => client.query('SELECT FROM only_here')),
     ).rejects.toThrow(/does not exist/);
   });
 
-  test('when a service asks, then the schema is there', async () => {
+  test('have the schema', async () => {
     const { rows } = await withClient(one.serviceUrl, (client) =>
       client.query(
         "SELECT current_user <> 'orch_admin' AS plain, to_regclass('events') IS NOT NULL AS there",
@@ -39,7 +39,7 @@ describe('given two test databases', () => {
     'DROP TABLE events',
     'CREATE ROLE mine',
     "COPY (SELECT 1) TO PROGRAM 'true'",
-  ])('when a service tries %s, then it may not', async (sql) => {
+  ])('refuse a service %s', async (sql) => {
     await expect(withClient(one.serviceUrl, (client) => client.query(sql))).rejects.toThrow(
       /permission denied|must be owner/,
     );
@@ -51,7 +51,7 @@ describe('databaseUrl', () => {
     ['postgres://u:p@/a?host=%2Frun&port=5432', 'postgres://u:p@/b?host=%2Frun&port=5432'],
     ['postgres://u:p@example.org:5433/a', 'postgres://u:p@example.org:5433/b'],
     ['postgresql://u@localhost', 'postgresql://u@localhost/b'],
-  ])('when given %s, then only the database changes', (url, expected) => {
+  ])('replaces only the database in %s', (url, expected) => {
     expect(databaseUrl(url, 'b')).toBe(expected);
   });
 });

@@ -41,7 +41,7 @@ describe('a proxy that fails on demand', () => {
     server.close();
   });
 
-  test('passes everything at first, and the end of either side', async () => {
+  test('passes all data and the end of either side without a fault', async () => {
     client.write('hello');
     expect(await read(client, 5)).toBe('hello');
     client.end('bye');
@@ -75,7 +75,7 @@ describe('a proxy that fails on demand', () => {
     next.destroy();
   });
 
-  test('holds what comes after some bytes until another fault is set', async () => {
+  test('holds data after some bytes until another fault is set', async () => {
     await proxy.set({ kind: 'hang', direction: 'response', afterBytes: 2 });
     client.write('hello');
     expect(await read(client, 2)).toBe('he');
@@ -84,7 +84,7 @@ describe('a proxy that fails on demand', () => {
     expect(await read(client, 3)).toBe('llo');
   });
 
-  test('swallows everything, and a connection that lost something stays silent', async () => {
+  test('drops everything, and keeps affected connections silent', async () => {
     await proxy.set({ kind: 'blackhole' });
     const answers: Buffer[] = [];
     client.on('data', (piece: Buffer) => answers.push(piece));
@@ -101,7 +101,7 @@ describe('a proxy that fails on demand', () => {
     next.destroy();
   });
 
-  test('refuses, resetting who is there, and listens again at the same place', async () => {
+  test('resets and refuses connections, and listens again on the same port', async () => {
     const reset = closed(client);
     await proxy.set({ kind: 'refuse' });
     await reset;

@@ -1,5 +1,5 @@
-/** A TCP proxy that fails on demand: what stands between a client and a server whose network is slow,
- *  is cut, or is gone. Knows nothing of what it carries. */
+/** A TCP proxy that fails on demand: stands for a network between a client and a server that is slow,
+ *  cut, or down. Does not interpret the traffic. */
 import { once } from 'node:events';
 import {
   connect,
@@ -26,7 +26,7 @@ export type Fault =
       readonly afterBytes: number;
       readonly once?: boolean;
     }
-  /** After `afterBytes` in one direction nothing goes on that way, until another fault is set. */
+  /** After `afterBytes` in one direction nothing more passes in it, until another fault is set. */
   | {
       readonly kind: 'hang';
       readonly direction: Direction;
@@ -36,7 +36,7 @@ export type Fault =
   /** Everything is accepted and acknowledged, and nothing passes, the end of a connection neither. A connection
    *  that has lost something stays silent, also when another fault is set. */
   | { readonly kind: 'blackhole' }
-  /** Nobody listens, and connections that are there are reset. */
+  /** The port refuses connections, and existing ones are reset. */
   | { readonly kind: 'refuse' };
 
 export interface FaultProxy {
@@ -46,7 +46,7 @@ export interface FaultProxy {
   readonly accepted: number;
   /** Replaces the fault, for the connections that are there too. */
   set(fault: Fault): Promise<void>;
-  /** Ends when a `cut` or `hang` has struck a connection, or at once if one has since the last `set`. */
+  /** Resolves when a `cut` or `hang` has struck a connection since the last `set`. */
   struck(): Promise<void>;
   close(): Promise<void>;
 }
@@ -88,7 +88,7 @@ interface Link {
   isSilent: boolean;
 }
 
-// An address of the loopback that is this proxy's alone: while it refuses, nobody else gets its port.
+// An address of the loopback that is this proxy's alone: while it refuses, no other process gets its port.
 function ownHost(): string {
   const part = (): number => 1 + Math.floor(Math.random() * 250);
   return `127.${part()}.${part()}.${part()}`;
@@ -152,7 +152,7 @@ class TcpProxy implements FaultProxy {
       });
     }
     for (const direction of ['request', 'response'] as const) {
-      // What fails here has closed a socket, which the other side is told.
+      // A failure here has closed a socket; the reset reports it to the other side.
       this.#carry(link, direction).catch(() => this.#reset(link));
     }
   }

@@ -1,8 +1,8 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** Path of a program; `undefined` where this machine has none.
- *  @param elsewhere folders to look in beside those of `PATH` */
+/** Path of a program; `undefined` if this machine does not have it.
+ *  @param elsewhere folders to search in addition to `PATH` */
 export function findProgram(name: string, elsewhere: readonly string[]): string | undefined {
   const folders = [...(process.env['PATH'] ?? '').split(delimiter), ...elsewhere];
   return folders.map((folder) => join(folder, name)).find(isExecutable);

@@ -2,15 +2,15 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Below what systems give to connections that somebody opens: one of those could take a port before it is used,
- *  even the one that asks whether somebody listens there. */
+/** Below the ephemeral ports of the system: a client connection could take such a port before it is used, even the
+ *  connection that tests the port. */
 const lowest = 15_000;
 /** Each process of one run of the tests has its own. */
 const perProcess = 1000;
 const first = lowest + (Number(process.env['VITEST_POOL_ID'] ?? 0) % 16) * perProcess;
 let next = randomInt(perProcess);
 
-/** Ports that nobody listens on at present, all different. */
+/** Distinct ports that are currently free. */
 export async function freePorts(count: number): Promise<number[]> {
   const ports: number[] = [];
   while (ports.length < count) {

@@ -80,7 +80,7 @@ export class TestFront {
     await Promise.race([serves, once(lines, 'close')]);
   }
 
-  /** Ends it at once. */
+  /** Kills it. */
   async kill(): Promise<void> {
     await this.#end('SIGKILL');
   }

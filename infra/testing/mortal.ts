@@ -12,7 +12,7 @@ const { rename, rm } = fs.promises;
 const { execFileSync } = programs;
 const seen = new Map<string, number>();
 
-/** @param what is to be done; done once more it is another step */
+/** @param the next step; a repeated step gets another name */
 export function before(what: string): void {
   const times = seen.get(what) ?? 0;
   seen.set(what, times + 1);
@@ -23,7 +23,7 @@ export function before(what: string): void {
 
 const nameOf = (path: fs.PathLike) => basename(String(path));
 
-/** What is not there is not removed. */
+/** Removing a missing file is no step. */
 function beforeRemoving(path: fs.PathLike): void {
   if (existsSync(path)) before(`removing ${nameOf(path)}`);
 }

@@ -20,7 +20,7 @@ export const natsService: OptionalService = {
 };
 
 export interface TestNatsOptions {
-  /** Lines of its configuration beside the usual. */
+  /** Additional lines of its configuration. */
   readonly configuration?: string;
   /** Default: true. */
   readonly jetstream?: boolean;

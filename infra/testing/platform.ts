@@ -1,4 +1,4 @@
-/** The store and all that hangs on it, over a test database: for tests that carry out commands. */
+/** The store, commands and projections over a test database, for tests that execute commands. */
 import type { Command, Recorded } from '#domain/aggregates.ts';
 import { mustParse, parseCommandId } from '#domain/kernel/ids.ts';
 import type { Clock } from '#domain/ports/clock.ts';
@@ -32,10 +32,10 @@ export interface TestPlatform {
   readonly announced: (readonly Recorded[])[];
   /** Another pipeline over the same database. */
   pipeline(parts: Partial<CommandPipelineParts>): CommandPipeline;
-  /** Carries out a command that must be accepted. @returns what it recorded */
+  /** Executes a command that must be accepted. @returns the recorded events */
   accepted(command: Command, context?: Partial<CommandContext>): Promise<readonly Recorded[]>;
-  /** Starts commands one after the other while a transaction holds what they need: each waits for it,
-   *  in the order they were started, before it is committed and the first goes on. */
+  /** Starts commands one after the other while a transaction holds their lock: each waits for it, in the order of their
+   *  start, before it is committed and the first continues. */
   whileHeld(
     hold: (client: pg.PoolClient) => Promise<unknown>,
     start: readonly (() => Promise<Outcome>)[],
@@ -69,7 +69,7 @@ export async function openTestPlatform(): Promise<TestPlatform> {
     announced,
     pipeline: (parts) => new CommandPipeline({ ...usual, ...parts }),
     accepted: async (command, context) =>
-      recordedBy(await commands.execute(command, somebody(context))),
+      recordedBy(await commands.execute(command, userContext(context))),
     whileHeld: (hold, start) => whileHeld(pool, hold, start),
     close: async () => {
       await close();
@@ -89,8 +89,8 @@ export function answersOf(outcomes: readonly Outcome[]): readonly string[] {
   return outcomes.map((one) => (one.kind === 'refused' ? one.refusal.code : one.kind)).toSorted();
 }
 
-/** A command's context: a person asks, under a new command id. */
-export function somebody(changes: Partial<CommandContext> = {}): CommandContext {
+/** The context of a command from a user, with a new command id. */
+export function userContext(changes: Partial<CommandContext> = {}): CommandContext {
   const commandId = mustParse(parseCommandId, systemIds.next());
   return {
     commandId,
@@ -102,7 +102,7 @@ export function somebody(changes: Partial<CommandContext> = {}): CommandContext 
   };
 }
 
-/** Each look is a second after the one before, from the start of 2026 on. */
+/** Advances by one second with each read, from the start of 2026. */
 export function tickingClock(): Clock {
   let nowMs = Date.UTC(2026, 0, 1);
   return { now: () => new Date((nowMs += 1000)) };
@@ -155,8 +155,8 @@ async function statementsWait(pool: pg.Pool, count: number): Promise<void> {
   });
 }
 
-/** Asks until the answer is yes.
- *  @param what is waited for, in words for whoever waits in vain */
+/** Polls until the condition holds.
+ *  @param what the condition in words, for the failure message */
 export async function untilTrue(what: string, condition: () => Promise<boolean>): Promise<void> {
   const check = async () => {
     if (!(await condition())) throw new Error(`this did not come to be: ${what}`);

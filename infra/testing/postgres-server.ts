@@ -19,7 +19,7 @@ declare module 'vitest' {
   }
 }
 
-/** Where the server is, or why there is none. */
+/** The address of the server, or why it is not available. */
 export type TestServerAnswer = TestServer | { readonly error: string };
 
 export interface TestServer {
@@ -79,7 +79,7 @@ async function startOwn(folder: string): Promise<RunningServer> {
   return { adminUrl, serviceUrl, template: 'orchestrator', stop: () => server.stop() };
 }
 
-/** On a server of somebody else everything has the name of this run, and goes with it. */
+/** On an external server all databases and roles carry the name of this test run, and are removed with it. */
 async function useGiven(url: string): Promise<RunningServer> {
   const name = `orch_test_${randomBytes(4).toString('hex')}`;
   await withClient(url, async (client) => {

@@ -64,7 +64,7 @@ async function startOwn(program: string): Promise<TestS3Server> {
   await mkdir(join(folder, 'buckets', BUCKET), { recursive: true });
   await mkdir(join(folder, 'metadata'));
   const args = ['--port', socket, '--quiet', 'posix'];
-  // Beside the objects: not every file system has the attributes that it would use.
+  // Separate metadata, since not every file system supports extended attributes.
   args.push('--sidecar', join(folder, 'metadata'), join(folder, 'buckets'));
   const env = {
     HOME: folder,
@@ -106,7 +106,7 @@ function locationOf(
   };
 }
 
-/** Waits until the server accepts connections; it says nothing by itself. */
+/** Waits until the server accepts connections; it does not report its start. */
 async function listening(child: ChildProcess, target: NetConnectOpts): Promise<void> {
   const said: string[] = [];
   child.stderr?.on('data', (piece: Buffer) => said.push(piece.toString()));

@@ -78,20 +78,21 @@ export function signManifest(manifest: Manifest, privateKey: KeyObject): string 
  *  @throws UpdateRefused saying why it cannot be trusted */
 export function openEnvelope(bytes: Uint8Array, keys: readonly KeyObject[], now: Date): Manifest {
   const envelope = parsed(bytes, 'latest.json');
-  if (!Value.Check(Envelope, envelope)) throw new UpdateRefused('latest.json is no envelope');
+  if (!Value.Check(Envelope, envelope))
+    throw new UpdateRefused('latest.json is not a signed manifest');
   const payload = Buffer.from(envelope.payload, 'base64');
   const signed = Buffer.concat([domainSeparator, payload]);
   const isGood = envelope.signatures.some(({ key_id, signature }) => {
     const key = keys.find((one) => keyIdOf(one) === key_id);
     return key !== undefined && verify(null, signed, key, Buffer.from(signature, 'base64'));
   });
-  if (!isGood) throw new UpdateRefused('its manifest is not signed by a key that is known here');
-  // Only now: what nobody signed is looked at no further.
+  if (!isGood) throw new UpdateRefused('its manifest is not signed with a known key');
+  // Parsed only now: unsigned content is not examined.
   const manifest = parsed(payload, 'the manifest');
   if (!Value.Check(Manifest, manifest)) {
     const [first] = Value.Errors(Manifest, manifest);
     const where = first?.instancePath ?? '';
-    throw new UpdateRefused(`its manifest is not one that this version reads (${where})`);
+    throw new UpdateRefused(`its manifest has an unsupported format (${where})`);
   }
   if (Date.parse(manifest.expires_at) <= now.getTime()) {
     throw new UpdateRefused(`its manifest expired at ${manifest.expires_at}`);
@@ -116,6 +117,6 @@ function parsed(bytes: Uint8Array, what: string): unknown {
   try {
     return JSON.parse(Buffer.from(bytes).toString('utf8')) as unknown;
   } catch {
-    throw new UpdateRefused(`${what} is no JSON`);
+    throw new UpdateRefused(`${what} is not JSON`);
   }
 }

@@ -51,7 +51,7 @@ const prepare = (version: string) =>
     signal,
   );
 
-test('a release is on the disk before it has its name', async () => {
+test('flushes a release to disk before giving it its name', async () => {
   const [bin, note] = [join(folder, 'bin'), join(folder, 'note')];
   await mkdir(bin);
   const program = `#!/bin/sh\n{ echo "$1"; ls "$2"; [ ! -e '${folder}/release' ] && echo first; } > '${note}'\n`;
@@ -63,7 +63,7 @@ test('a release is on the disk before it has its name', async () => {
   expect(lines).toContain('package.json');
 });
 
-test('a release is unpacked with the packages that are the same, and its programs see no secret', async () => {
+test('unpacks a release with identical packages, and exposes no secret to its programs', async () => {
   vi.stubEnv('SECRET_MASTER_KEY', 'canary');
   await prepare('0.1.14');
   const packed = join(folder, 'release');
@@ -72,12 +72,12 @@ test('a release is unpacked with the packages that are the same, and its program
     'a package of a part',
   );
   expect(await readFile(join(packed, 'environment'), 'utf8')).not.toContain('canary');
-  // Whoever died in the midst of it begins anew.
+  // An interrupted preparation starts again.
   await prepare('0.1.14');
   expect((await readdir(folder)).toSorted()).toEqual(['a.tar.gz', 'own', 'release', 'source']);
 });
 
-test('what an interrupted one had started, and goes on still, is in nobody’s way', async () => {
+test('is not disturbed by processes of an interrupted preparation', async () => {
   const [begun, go] = [join(folder, 'begun'), join(folder, 'go')];
   await writeFile(
     join(folder, 'source/scripts/bootstrap.sh'),
@@ -93,7 +93,7 @@ test('what an interrupted one had started, and goes on still, is in nobody’s w
   expect(await readdir(join(folder, 'release'))).toContain('package.json');
 });
 
-test('an artifact of another version than it says is refused', async () => {
+test('refuses an artifact with another version than declared', async () => {
   await expect(prepare('0.1.15')).rejects.toThrow('holds 0.1.14, not 0.1.15');
   expect(await readdir(folder)).not.toContain('release');
 });

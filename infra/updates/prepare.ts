@@ -12,14 +12,14 @@ export interface Preparing {
   /** One that was found to be what was signed. */
   readonly artifactPath: string;
   readonly version: string;
-  /** Where the release is to be; whatever is there is replaced. */
+  /** The folder of the release; existing content is replaced. */
   readonly folder: string;
-  /** Of the program that is at work: packages that are the same are taken from there. */
+  /** The folder of the running program: identical packages are taken from it. */
   readonly ownFolder: string;
 }
 
 /** Unpacks, and installs the packages of the release's lock file. The folder is there once all of it is.
- *  @throws UpdateRefused when the artifact holds another version than it says */
+ *  @throws UpdateRefused when the artifact contains another version than it says */
 export async function prepareRelease(
   { artifactPath, version, folder, ownFolder }: Preparing,
   signal: AbortSignal,
@@ -47,7 +47,7 @@ async function fill(
     version?: unknown;
   };
   if (packed.version !== version) {
-    throw new UpdateRefused(`the artifact holds ${String(packed.version)}, not ${version}`);
+    throw new UpdateRefused(`the artifact contains ${String(packed.version)}, not ${version}`);
   }
   await takeOverPackages(ownFolder, part, signal);
   // Brings what is missing: other packages, or another Node.

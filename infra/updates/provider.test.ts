@@ -60,7 +60,7 @@ function providerAt(url: string): RepositoryUpdateProvider {
 
 const fromFolder = () => providerAt(pathToFileURL(folder).href);
 
-/** A manifest whose artifact lies beside it. */
+/** A manifest whose artifact is in the same folder. */
 const flat = (changes: Partial<Manifest['artifact']> = {}) =>
   manifest({ artifact: { ...manifest().artifact, path: 'release.tar.gz', ...changes } });
 
@@ -70,8 +70,8 @@ async function serve(handle: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/updates`;
 }
 
-describe('given a repository', () => {
-  test('when it is asked, then it tells its newest release', async () => {
+describe('a repository', () => {
+  test('returns its newest release', async () => {
     expect(await fromFolder().checkLatest()).toEqual({
       version: '0.1.14',
       notes: 'Better.',
@@ -83,7 +83,7 @@ describe('given a repository', () => {
     });
   });
 
-  test('when a release is downloaded, then it is what was signed, until a bit of it changes', async () => {
+  test('provides the signed release, and refuses it after one flipped bit', async () => {
     await offer(signManifest(flat(), privateKey));
     const provider = fromFolder();
     const path = await provider.download('0.1.14', destination);
@@ -100,7 +100,7 @@ describe('given a repository', () => {
     expect(await provider.verify(path)).toBe(false);
   });
 
-  test('when it is on the web, then it is read there, and redirects are followed', async () => {
+  test('is read over HTTP, and redirects are followed', async () => {
     const paths: (string | undefined)[] = [];
     const url = await serve((request, response) => {
       paths.push(request.url);
@@ -114,7 +114,7 @@ describe('given a repository', () => {
   });
 });
 
-describe('given a repository that cannot be trusted', () => {
+describe('a repository that cannot be trusted', () => {
   const changed = (change: (envelope: { payload: string }) => void) => {
     const envelope = JSON.parse(signManifest(manifest(), privateKey));
     change(envelope);
@@ -122,7 +122,7 @@ describe('given a repository that cannot be trusted', () => {
   };
 
   test.each([
-    ['was signed by somebody else', signManifest(manifest(), foreign.privateKey), /not signed/],
+    ['was signed with another key', signManifest(manifest(), foreign.privateKey), /not signed/],
     [
       'was changed after it was signed',
       changed((envelope) => {
@@ -139,7 +139,7 @@ describe('given a repository that cannot be trusted', () => {
     [
       'is of another format',
       signManifest(manifest({ format_version: 2 as never }), privateKey),
-      /not one that this version reads/,
+      /unsupported format/,
     ],
     [
       'names a file outside',
@@ -147,26 +147,26 @@ describe('given a repository that cannot be trusted', () => {
         manifest({ artifact: { ...manifest().artifact, path: '../../etc/passwd' } }),
         privateKey,
       ),
-      /not one that this version reads/,
+      /unsupported format/,
     ],
-    ['is no JSON', '<html>', /no JSON/],
-    ['has no end', ' '.repeat(1024 * 1024 + 1), /no end/],
-  ])('when its manifest %s, then it is refused', async (_, envelope, reason) => {
+    ['is not JSON', '<html>', /not JSON/],
+    ['is too large', ' '.repeat(1024 * 1024 + 1), /too large/],
+  ])('is refused when its manifest %s', async (_, envelope, reason) => {
     await offer(envelope);
     await expect(fromFolder().checkLatest()).rejects.toThrow(reason);
     await expect(fromFolder().download('0.1.14', destination)).rejects.toThrow(UpdateRefused);
   });
 
-  test('when it has another version by now, then the download is refused', async () => {
+  test('refuses the download when it now has another version', async () => {
     await expect(fromFolder().download('0.1.13', destination)).rejects.toThrow(/not 0.1.13/);
   });
 
-  test('when the artifact is larger than was signed, then it is not read to its end', async () => {
+  test('stops reading an artifact that is larger than signed', async () => {
     await offer(signManifest(flat({ size_bytes: 5 }), privateKey));
     await expect(fromFolder().download('0.1.14', destination)).rejects.toThrow(/larger/);
   });
 
-  test('when the download is cut, then it fails, and nothing is taken for a release', async () => {
+  test('fails when the download is cut off, and leaves no release', async () => {
     const url = await serve((request, response) => {
       if (request.url?.endsWith('.json') === true) {
         return response.end(signManifest(flat(), privateKey));
@@ -179,7 +179,7 @@ describe('given a repository that cannot be trusted', () => {
     expect(await providerAt(url).verify(join(destination, '0.1.14.tar.gz'))).toBe(false);
   });
 
-  test('when it leads into a private network, then nobody goes there', async () => {
+  test('does not follow redirects into a private network', async () => {
     const url = await serve((_, response) => {
       response.writeHead(302, { Location: 'http://169.254.169.254/latest.json' }).end();
     });

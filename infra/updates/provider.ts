@@ -40,7 +40,7 @@ export class RepositoryUpdateProvider implements UpdateProvider {
       throw new UpdateRefused(`the repository has ${offered} now, not ${version}`);
     }
     const path = join(destination, `${version}.tar.gz`);
-    // The word that was given for it stays beside it.
+    // The signed manifest is stored next to the artifact.
     await writeFile(envelopeOf(path), envelope);
     await writeWhole(await this.#options.read(artifact.path), path, artifact.size_bytes);
     return path;
@@ -69,7 +69,7 @@ export class RepositoryUpdateProvider implements UpdateProvider {
     let bytes = 0;
     for await (const part of await this.#options.read(envelopeName)) {
       bytes += part.length;
-      if (bytes > maxEnvelopeBytes) throw new UpdateRefused(`${envelopeName} has no end`);
+      if (bytes > maxEnvelopeBytes) throw new UpdateRefused(`${envelopeName} is too large`);
       parts.push(part);
     }
     return Buffer.concat(parts);
@@ -93,7 +93,7 @@ async function writeWhole(
       if (bytes > sizeBytes) throw new UpdateRefused('the artifact is larger than was signed');
       await file.write(chunk);
     }
-    if (bytes < sizeBytes) throw new Error('the download was cut');
+    if (bytes < sizeBytes) throw new Error('the download was cut off');
     await file.sync();
   } catch (error) {
     await rm(part, { force: true });

@@ -82,26 +82,26 @@ async function read(server: Server, below: string, trusts = true): Promise<strin
   return stdout;
 }
 
-describeWith(openssl, 'given a repository over HTTPS with an authority of its own', () => {
-  test('when NODE_EXTRA_CA_CERTS names the authority, then it is read, and redirects are followed', async () => {
+describeWith(openssl, 'a repository over HTTPS with a private certificate authority', () => {
+  test('is read when NODE_EXTRA_CA_CERTS names the authority, and redirects are followed', async () => {
     expect(await read(good, '/')).toBe('the manifest');
     expect(await read(good, '/moved/')).toBe('the manifest');
   });
 
-  test('when nobody names it, then the certificate is named as the reason', async () => {
+  test('fails with a certificate error when the authority is not trusted', async () => {
     expect(await read(good, '/', false)).toMatch(/^refused: .*certificate/);
   });
 
-  test('when the certificate is for another name, then both names are told', async () => {
+  test('names both hosts when the certificate is for another host', async () => {
     expect(await read(other, '/')).toMatch(/^refused: .*localhost.*other\.example/);
   });
 
   test.each([
-    ['leads away from HTTPS', '/plain/', /leads away from HTTPS/],
+    ['redirects away from HTTPS', '/plain/', /redirects away from HTTPS/],
     ['leads round and round', '/round/', /answered 302/],
-    ['says nothing', '/silent/', /is silent/],
-    ['stops in the midst', '/halts/', /is silent|aborted|cut/],
-  ])('when it %s, then that is the reason', async (_, below, reason) => {
+    ['says nothing', '/silent/', /does not respond/],
+    ['stops in the middle', '/halts/', /does not respond|aborted|cut/],
+  ])('fails with the reason when it %s', async (_, below, reason) => {
     const said = await read(good, below);
     expect(said).toMatch(/^refused: /);
     expect(said).toMatch(reason);

@@ -47,7 +47,7 @@ async function get(
     response.destroy();
     const next = new URL(headers.location ?? '', url);
     if (url.protocol === 'https:' && next.protocol !== 'https:') {
-      throw new Error(`${url.host} leads away from HTTPS`);
+      throw new Error(`${url.host} redirects away from HTTPS`);
     }
     return await get(next, reach, redirectsLeft - 1);
   }
@@ -73,7 +73,7 @@ async function send(url: URL, { targets, silenceMs }: Reach): Promise<IncomingMe
       agent: false,
       timeout: silenceMs,
     });
-    request.once('timeout', () => request.destroy(new Error(`${url.host} is silent`)));
+    request.once('timeout', () => request.destroy(new Error(`${url.host} does not respond`)));
     request.once('response', resolve);
     request.once('error', reject);
     request.end();
@@ -82,5 +82,5 @@ async function send(url: URL, { targets, silenceMs }: Reach): Promise<IncomingMe
 
 async function* whole(response: IncomingMessage): AsyncGenerator<Uint8Array, void> {
   yield* response as AsyncIterable<Uint8Array>;
-  if (!response.complete) throw new Error('the download was cut');
+  if (!response.complete) throw new Error('the download was cut off');
 }

@@ -1,4 +1,4 @@
-import type { Told } from '#domain/delivery/delivery.ts';
+import type { NotificationContent } from '#domain/delivery/delivery.ts';
 import type { Columns } from '../columns.ts';
 
 export const deliveryStatuses = ['pending', 'sent', 'failed'] as const;
@@ -8,7 +8,7 @@ export interface DeliveriesTable {
   readonly stream_version: number;
   readonly channel_id: string;
   readonly rule_id: string | null;
-  readonly told: Told;
+  readonly told: NotificationContent;
   readonly status: (typeof deliveryStatuses)[number];
   readonly attempts: number;
   readonly last_error: string | null;

@@ -11,7 +11,7 @@ export interface RunQueueTable {
   /** Whether the run must not start before `available_at`. */
   readonly delayed: boolean;
   readonly attempt: number;
-  /** No runtime claims the run before its release. */
+  /** Whether the run is waiting: no runtime claims it until the scheduler releases it. */
   readonly waiting: boolean;
   /** When the run expires in the queue; `null` for never. */
   readonly expires_at: Date | null;

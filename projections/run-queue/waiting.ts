@@ -1,4 +1,4 @@
-/** Runs that wait for a slot of their script. */
+/** Waiting runs: runs that are held back by the concurrency limit. */
 import type { RunId, ScriptId } from '#domain/kernel/ids.ts';
 import { heldTriggers } from '#domain/run/run.ts';
 import type { ReadModels } from '../projection.ts';

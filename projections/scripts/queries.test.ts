@@ -19,7 +19,7 @@ const history: readonly Command[] = [
   another(2, 'Zweiter Bericht', 2),
   another(3, 'Dritter'),
   another(4, '100% "REPORT"', 2),
-  another(5, 'Report that is gone'),
+  another(5, 'Deleted report'),
   { type: 'DisableScript', scriptId: scriptId(3) },
   { type: 'DeleteScript', scriptId: scriptId(5) },
   { type: 'SaveFile', ...id, ...file('lib/b.py', 'b', 5) },

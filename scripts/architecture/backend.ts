@@ -5,7 +5,7 @@ import { tokensOf } from './tokens.ts';
 
 const BACKEND = 'services/backend/';
 
-// Files that other resources may import beside `view.ts`, `schema.ts` and `…-schema.ts`, each with its reason.
+// Files that other resources may import in addition to `view.ts`, `schema.ts` and `…-schema.ts`, each with its reason.
 const PUBLIC_FILES = new Set([
   // A webhook queues a run, and may wait for its end.
   'runs/queue-run.ts',

@@ -92,7 +92,7 @@ function specifierOf(tokens: readonly Token[], at: number): string | undefined {
   return undefined;
 }
 
-// What follows `export` where no re-export can.
+// Keywords after `export` that rule out a re-export.
 const DECLARES = new Set(
   'const let var function class interface default async abstract'.split(' '),
 );

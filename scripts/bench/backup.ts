@@ -1,4 +1,4 @@
-/** A backup of a large installation while runs go on, restored elsewhere. Not of `make bench`, as it takes minutes:
+/** A backup of a large installation during runs, restored elsewhere. Not part of `make bench`, as it takes minutes:
  *  `node scripts/bench/backup.ts`. Results: docs/backup.md. */
 import { createHash } from 'node:crypto';
 import { execFile } from 'node:child_process';
@@ -38,7 +38,7 @@ try {
   const pool = open(product.dataDir);
   await fill(pool);
   const running = keepRunning();
-  const backup = await measured('making it, while runs go on', async () => {
+  const backup = await measured('backup during runs', async () => {
     const { id } = await product.call<Backup>('POST', '/backups');
     return await untilDone(id, ({ status }) => status !== 'running');
   });

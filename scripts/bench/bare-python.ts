@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 
-/** The interpreter of an environment without packages, like that of a run: neither a version manager's
- *  shim nor what this machine has installed for all is to be measured. */
+/** The interpreter of an environment without packages, like that of a run: the benchmark must not measure the shim of a
+ *  version manager or globally installed packages. */
 export const interpreter = emptyEnvironment();
 
 function emptyEnvironment(): string {

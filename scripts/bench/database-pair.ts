@@ -36,17 +36,17 @@ class Door {
     chmodSync(path, 0o777);
   }
 
-  /** Whoever comes from now on is led there. */
+  /** Directs new connections to `target`. */
   leadTo(target: DatabaseNode): void {
     this.#target = target;
   }
 
-  /** Cuts whoever is connected. */
+  /** Cuts all connections. */
   cut(): void {
     for (const connection of this.#connections) connection.destroy();
   }
 
-  /** Cuts everybody, and lets nobody in. */
+  /** Cuts all connections, and accepts no new ones. */
   close(): void {
     this.#server.close();
     this.cut();
@@ -70,7 +70,7 @@ class Door {
 }
 
 export class DatabasePair {
-  /** Leads to the node that is to be asked. */
+  /** The address of the current primary. */
   readonly serviceUrl: string;
   readonly #folder: string;
   readonly #first: DatabaseNode;
@@ -110,7 +110,7 @@ export class DatabasePair {
     this.#replication.close();
   }
 
-  /** The first node is gone from one moment to the next; the second takes its place. */
+  /** Kills the first node, and promotes the second. */
   async loseFirst(): Promise<void> {
     await this.#first.end('SIGKILL');
     await this.#second.query('SELECT pg_promote()');

@@ -1,5 +1,5 @@
-/** The database's node is lost while runs go on, and its streaming standby takes over: what was acknowledged
- *  and is gone, and how long nobody was served. */
+/** Loses the primary database during runs, and promotes its streaming standby. Measures the acknowledged data that is
+ *  lost, and the downtime. */
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { openDatabase } from '#infra/postgres/database.ts';
@@ -69,7 +69,7 @@ async function loseNode({ name, synchronous, behindMs, bar }: (typeof ways)[numb
     const wrong = await wronglyExecuted(database.pool, fleet, all);
     const uneven = await unevenRuns(database.pool);
     row(
-      `standby promoted, ${name}: acknowledged runs that are gone`,
+      `standby promoted, ${name}: acknowledged runs that are lost`,
       `${gone} of ${accepted.length}; without exactly one end ${uneven.length}; executed beyond the record ${wrong.length}; served again after ${(servedAfterMs / 1000).toFixed(1)} s`,
       bar,
     );

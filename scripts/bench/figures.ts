@@ -1,4 +1,4 @@
-/** The dashboard's figures over a long history, beside a scan of what ended in its last 24 hours. */
+/** The dashboard's figures over a long history, compared with a scan of the runs that ended in its last 24 hours. */
 import { performance } from 'node:perf_hooks';
 import { inOrderOfTime, type GroupId } from '#domain/kernel/ids.ts';
 import { openDatabase, queryBuilder } from '#infra/postgres/database.ts';

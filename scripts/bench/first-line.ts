@@ -24,7 +24,7 @@ const scripts = [
 ];
 const templates = ['http-monitor', 'chat-bot', 'etl-job'];
 
-/** POST run → first log line at a WebSocket client, beside a bare `python3 main.py`. */
+/** POST run → first log line at a WebSocket client, compared with a bare `python3 main.py`. */
 export async function benchFirstLine(product: Product): Promise<void> {
   for (const script of scripts) {
     const scriptId = await product.script(script.name, { 'main.py': script.source });
@@ -62,7 +62,7 @@ async function compareWithBare(
   );
 }
 
-/** What a kept interpreter makes of a template, beside one that is started. */
+/** A template in a warm interpreter, compared with a cold start. */
 async function compareModes(product: Product, template: string): Promise<void> {
   const medians = { cold: 0, warm: 0 };
   for (const mode of startModes) {

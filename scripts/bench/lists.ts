@@ -1,4 +1,4 @@
-/** Lists over a long history, each beside a look-up in the same table by its key, in turn. */
+/** Lists over a long history, each compared with a look-up in the same table by key, in turn. */
 import { performance } from 'node:perf_hooks';
 import { inOrderOfTime, type GroupId, type RunId, type ScriptId } from '#domain/kernel/ids.ts';
 import { triggerTypes } from '#domain/run/run.ts';
@@ -56,7 +56,7 @@ const day = { from: timeAt(0.5), to: timeAt(0.51) };
 const otherTriggers = triggerTypes.filter((one) => one !== 'schedule');
 const popular = { scriptId: scriptOf(1) as ScriptId };
 
-/** Each alone and with others: what is frequent, what is rare, and what there is none of. */
+/** Each filter alone and combined: frequent, rare and without matches. */
 const lists: readonly (readonly [string, RunListFilter])[] = [
   ['all', everywhere],
   ['4 groups', some],

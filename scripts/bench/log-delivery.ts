@@ -25,8 +25,8 @@ print("the end")
 `;
 }
 
-/** Lines of a run on their way to many followers, through the sandbox, the store and the bus, beside a
- *  server that sends each line of a bare process to each of them as a message of its own. */
+/** Delivers lines of a run to many followers, through the sandbox, the store and the bus, compared with a server that
+ *  sends each line of a bare process to each follower as a separate message. */
 export async function benchLogDelivery(product: Product): Promise<void> {
   const scriptId = await product.script('many lines', { 'main.py': script(lines) });
   const folder = bareScript(script(singleLines));

@@ -10,10 +10,10 @@ import { onDatabase } from './database.ts';
 const lines = 60_000;
 const singleLines = 600;
 const rounds = 7;
-/** What a pipe gives at once. */
+/** The most bytes that a pipe returns per read. */
 const pieceBytes = 64 * 1024;
 
-/** The log of a run from its bytes to the database, beside a row for each line. */
+/** Stores the log of a run in the database, compared with one row per line. */
 export function benchLogStorage(): Promise<void> {
   return onDatabase(async (database) => {
     const pool = database.open(2);
@@ -51,7 +51,7 @@ async function writeLog(pool: pg.Pool): Promise<void> {
   if (stored.lines !== lines) throw new Error(`${stored.lines} lines of ${lines} were stored`);
 }
 
-/** Each waits for the one before: lines keep their order. */
+/** One after the other, so that lines keep their order. */
 async function insertEach(pool: pg.Pool): Promise<void> {
   const runId = systemIds.next();
   for (let seq = 1; seq <= singleLines; seq += 1) {

@@ -1,4 +1,4 @@
-/** A scratch database with a long history: millions of runs, and what the lists show beside them. Made by
+/** A scratch database with a long history: millions of runs, and the other data that the lists show. Created by
  *  set-based statements, in minutes. */
 import { mkdtempSync, chmodSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import pg from 'pg';
 
 const migrations = fileURLToPath(new URL('../../migrations', import.meta.url));
 
-/** How many runs there are to be: `ORCH_BENCH_RUNS`, by default ten million. */
+/** The number of runs: `ORCH_BENCH_RUNS`, by default ten million. */
 export const wantedRuns = Number(process.env['ORCH_BENCH_RUNS'] ?? 10_000_000);
 export const historyDays = 100;
 const scripts = 5_000;
@@ -190,7 +190,7 @@ const queueRows = `INSERT INTO run_queue (run_id, stream_version, script_id, pri
     CASE status WHEN 'running' THEN 2 END, false, false
   FROM (SELECT * FROM runs ORDER BY run_id DESC LIMIT 60) newest WHERE finished_at IS NULL`;
 
-/** What the projection would have counted; by minutes only at the end, where somebody asks for them. */
+/** The counts of the projection; by minute only at the end, where queries need them. */
 function figureRows(): readonly string[] {
   const binned = (seconds: number, since: string) => `
     SELECT g, date_bin('${seconds} s', finished_at, '1970-01-01Z') AS begins_at,

@@ -7,8 +7,8 @@ const short = 10;
 const atOnce = 16;
 const rounds = 200;
 
-/** What a script with a long past costs beside one with a short past: each command folds its stream, and
- *  so does each look at the past. */
+/** The cost of a script with a long history, compared with a short one: each command folds its stream, and so does each
+ *  query of the history. */
 export async function benchLongStreams(product: Product): Promise<void> {
   const scripts = [await scriptOf(product, short), await scriptOf(product, long)] as const;
   const subjects: Readonly<Record<string, (script: Past) => Promise<unknown>>> = {
@@ -16,9 +16,9 @@ export async function benchLongStreams(product: Product): Promise<void> {
     'save a file': ({ id }) => save(product, id),
     'the script': ({ id }) => product.call('GET', `/scripts/${id}`),
     'its files': ({ id }) => product.call('GET', `/scripts/${id}/files`),
-    'the script as it was (?at=)': ({ id, middle }) =>
+    'an earlier version of the script (?at=)': ({ id, middle }) =>
       product.call('GET', `/scripts/${id}?at=${middle}`),
-    'its files as they were (?at=)': ({ id, middle }) =>
+    'earlier versions of its files (?at=)': ({ id, middle }) =>
       product.call('GET', `/scripts/${id}/files?at=${middle}`),
     'a page of its history': ({ id }) => product.call('GET', `/scripts/${id}/history`),
   };

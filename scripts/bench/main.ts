@@ -49,8 +49,8 @@ if (unknown.length > 0) {
   }
 }
 
-/** As it is installed: with the settings that it has of itself, and its data in no folder that scripts have too, as
- *  they have one of their own in the place of `/tmp`. */
+/** With the default settings, and with its data outside of folders that scripts can see, such as `/tmp`, which scripts
+ *  have as a folder of their own. */
 async function onProduct(measure: (product: Product) => Promise<void>): Promise<void> {
   const parent = fileURLToPath(new URL('../../.test', import.meta.url));
   await mkdir(parent, { recursive: true });

@@ -12,7 +12,7 @@ import { makeRuns } from './history.ts';
 
 const runs = 10_000;
 const events = 3 * runs;
-/** What a reader of the whole store asks for at once. */
+/** The page size of a reader of the whole store. */
 const pageSize = 2_000;
 const rounds = 7;
 
@@ -22,8 +22,8 @@ const rebuilt = [
   { projection: runQueueProjection, kind: 'inline' },
 ] as const;
 
-/** Projections beside the floor below any that goes through the events one by one: reading them, by the
- *  store's own reader, parsed and in the shape of today. */
+/** Projections, compared with their lower bound: reading the events one by one with the store's own reader, parsed and
+ *  upgraded to the current version. */
 export function benchProjections(): Promise<void> {
   return onDatabase(async (database) => {
     const [pool, owner] = [database.open(2), database.open(2, 'admin')];

@@ -18,13 +18,13 @@ import { graphileWorker, silent, type GraphileWorker } from './peers.ts';
 import { benchSubmissions } from './submissions.ts';
 
 const jobs = 2_000;
-/** What is claimed at once, on both sides; measured to be the best for graphile-worker. */
+/** The batch size of claims on both sides; measured as the best for graphile-worker. */
 const batch = 500;
 const graphileConcurrency = 24;
 const rounds = 7;
 const leaseSeconds = 60;
 
-/** The run queue beside graphile-worker, on the same server. */
+/** The run queue compared with graphile-worker, on the same server. */
 export function benchQueue(): Promise<void> {
   return onDatabase(async (database) => {
     const graphile = await graphileWorker();

@@ -4,8 +4,8 @@ import { median, row } from './report.ts';
 
 const rounds = 5;
 
-/** Run requests per second of 64 clients, beside an echo through the same HTTP code and one through the
- *  bare library. Nothing executes the runs meanwhile: what is measured is their admission. */
+/** Run requests per second of 64 clients, compared with an echo through the same HTTP code and with one through the
+ *  bare library. No runtime executes the runs meanwhile: the benchmark measures their admission. */
 export async function benchRequests(): Promise<void> {
   const product = await Product.start({ variables: { ORCH_RUNTIME_SLOTS: '0' } });
   try {
@@ -50,7 +50,7 @@ export function busyScripts(product: Product): Promise<readonly string[]> {
   );
 }
 
-/** What waits now would be counted by every later admission. */
+/** Every later admission would count the waiting runs. */
 export async function stopAll(product: Product, scripts: readonly string[]): Promise<void> {
   for (const id of scripts) await product.call('POST', `/runs/scripts/${id}/stop`);
 }

@@ -85,7 +85,7 @@ async function benchFunction(database: BenchDatabase): Promise<void> {
   });
 }
 
-/** @returns appends per second of so many writers at once, each with streams of its own */
+/** @returns appends per second of the given number of concurrent writers, each with its own streams */
 function appending(
   count: number,
   append: Append,

@@ -17,8 +17,8 @@ const rounds = 7;
 const submissions = 30;
 const leaseSeconds = 60;
 
-/** From a submission until it is taken up, while nothing else is to be done: a command and a claim on
- *  connections of their own, as in two processes, beside a job of graphile-worker. */
+/** From a submission until it is claimed, on an idle system: a command and a claim on separate connections, as in two
+ *  processes, compared with a job of graphile-worker. */
 export async function benchSubmissions(
   [asks, claims]: readonly [Platform, Platform],
   graphile: GraphileWorker,
@@ -68,7 +68,7 @@ export async function benchSubmissions(
   await utils.release();
 }
 
-/** The median time from a submission until it is told of. */
+/** The median time from a submission until its claim. */
 async function latency(submit: (told: () => void) => Promise<unknown>): Promise<number> {
   const timesMs: number[] = [];
   for (let turn = 0; turn < submissions; turn += 1) {

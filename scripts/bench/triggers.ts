@@ -1,4 +1,4 @@
-/** What starts runs by itself: calls of webhooks, and schedules that are due. */
+/** Triggers of runs: webhook calls and due schedules. */
 import { performance } from 'node:perf_hooks';
 import type { PlatformEvent, Recorded } from '#domain/aggregates.ts';
 import type { StreamId } from '#domain/kernel/event.ts';
@@ -34,7 +34,7 @@ export async function benchTriggers(): Promise<void> {
   await onDatabase(benchSchedules);
 }
 
-/** Calls of webhooks per second, beside an echo through the same HTTP code. */
+/** Webhook calls per second, compared with an echo through the same HTTP code. */
 async function benchWebhooks(): Promise<void> {
   const product = await Product.start({ variables: { ORCH_RUNTIME_SLOTS: '0' } });
   try {
@@ -67,7 +67,7 @@ async function benchWebhooks(): Promise<void> {
   }
 }
 
-/** What a look costs while nothing is due, and how long it takes until all that are due at once run. */
+/** The cost of a check while nothing is due, and the time until all concurrently due schedules have run. */
 async function benchSchedules(database: BenchDatabase): Promise<void> {
   const platform = await platformOn(database, 4);
   try {

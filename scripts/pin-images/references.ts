@@ -21,7 +21,7 @@ export function imageReferences(text: string): readonly ImageReference[] {
 }
 
 /** The text with a digest behind every image, its tag kept for readers.
- *  @param digests by name and tag, such as `postgres:18`; images that are not among them stay as they are */
+ *  @param digests by name and tag, such as `postgres:18`; other images are unchanged */
 export function withDigests(text: string, digests: ReadonlyMap<string, string>): string {
   return text.replace(lines, (line, start: string, name: string, tag: string) => {
     const digest = digests.get(`${name}:${tag}`);

@@ -25,7 +25,8 @@ export async function currentDigest(
   if (answer.status === 401) answer = await ask(url, await tokenFor(answer, repository));
   if (!answer.ok) throw new Error(`${url} answered ${answer.status}`);
   const digest = answer.headers.get('docker-content-digest') ?? '';
-  if (!/^sha256:[0-9a-f]{64}$/.test(digest)) throw new Error(`${url} named no digest: "${digest}"`);
+  if (!/^sha256:[0-9a-f]{64}$/.test(digest))
+    throw new Error(`${url} returned no digest: "${digest}"`);
   return digest;
 }
 
@@ -49,12 +50,12 @@ async function ask(url: string, token?: string): Promise<Response> {
   });
 }
 
-/** A token that everybody may have. */
+/** An anonymous token. */
 async function tokenFor(refusal: Response, repository: string): Promise<string> {
   const challenge = refusal.headers.get('www-authenticate') ?? '';
   const [, realm] = /^Bearer\b.*\brealm="([^"]+)"/i.exec(challenge) ?? [];
   if (realm === undefined)
-    throw new Error(`${refusal.url} wants a sign-in of another kind: "${challenge}"`);
+    throw new Error(`${refusal.url} requires an unsupported authentication: "${challenge}"`);
   const url = new URL(realm);
   const [, service] = /\bservice="([^"]+)"/i.exec(challenge) ?? [];
   if (service !== undefined) url.searchParams.set('service', service);
@@ -66,6 +67,6 @@ async function tokenFor(refusal: Response, repository: string): Promise<string> 
     readonly access_token?: string;
   };
   const given = token ?? accessToken;
-  if (given === undefined) throw new Error(`${url.href} gave no token`);
+  if (given === undefined) throw new Error(`${url.href} returned no token`);
   return given;
 }

@@ -51,7 +51,7 @@ export const backup: Operation = {
 /** How long the platform works between a backup and its restore. */
 const workMs = 3_000;
 
-/** A backup takes the place of everything that came after it. */
+/** A restore replaces everything that came after the backup. */
 export const restore: Operation = {
   name: 'restore',
   async begin(edition, journal) {

@@ -21,7 +21,7 @@ programs.spawn = ((command: string, args: readonly string[], options: programs.S
     FAKETIME_TIMESTAMP_FILE: join(folder, kind),
     // Only the wall clock of a machine can be set.
     FAKETIME_DONT_FAKE_MONOTONIC: '1',
-    // Processes of PostgreSQL share their machine's clock, so all of them have to see a change at once.
+    // Processes of PostgreSQL share their machine's clock, so all of them must see a change at the same time.
     ...(kind === 'postgres' ? { FAKETIME_NO_CACHE: '1' } : { FAKETIME_CACHE_DURATION: '1' }),
     FAKETIME_DISABLE_SHM: '1',
   };

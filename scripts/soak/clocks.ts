@@ -1,4 +1,4 @@
-/** Clock changes: the wall clock of one kind of process jumps, while the clock of the machine stays as it is. */
+/** Clock changes: the wall clock of one kind of process jumps, while the clock of the machine is unchanged. */
 import { chmodSync, globSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

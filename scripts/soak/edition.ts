@@ -71,13 +71,13 @@ export class Edition extends Subject {
     }
   }
 
-  /** Kills every process at once, and starts again. @param dataDir default: the same data */
+  /** Kills all processes together, and starts again. @param dataDir default: the same data */
   async killAll(dataDir?: string): Promise<void> {
     await this.endAll();
     await this.startOn(dataDir ?? this.dataDir);
   }
 
-  /** Kills every process at once. */
+  /** Kills all processes together. */
   async endAll(): Promise<void> {
     for (const pid of await this.#pids()) send(pid, 'SIGKILL');
   }
@@ -97,7 +97,7 @@ export class Edition extends Subject {
     await until('the administrator is signed in', signIn, patienceMs);
   }
 
-  /** Stops every process, also those that start meanwhile. They go on only to be killed. */
+  /** Suspends every process, also those that start meanwhile, until they are killed. */
   async freezeAll(): Promise<void> {
     const frozen = new Set<number>();
     for (let found = await this.#pids(); found.length > 0;) {
@@ -123,7 +123,7 @@ export class Edition extends Subject {
   }
 }
 
-/** A process may have ended by itself. */
+/** A process may have ended already. */
 export function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);

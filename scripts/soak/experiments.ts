@@ -33,7 +33,7 @@ export interface Experiment {
   open(folder: string, parts: Parts): Promise<Setup | Missing>;
 }
 
-/** For operations that are killed at random moments. */
+/** For operations that are killed at random times. */
 type Parts = Pick<StrikeOptions, 'journal' | 'random'>;
 
 const withoutFaketime: Missing = { missing: 'libfaketime is required: apt-get install faketime' };

@@ -8,7 +8,7 @@ import { send, type Edition } from './edition.ts';
 /** A fault of one kind of platform. */
 export interface Fault<Platform = Edition> {
   readonly name: string;
-  /** Does it, and undoes what does not pass by itself. */
+  /** Causes the fault, and undoes it if it is not temporary. */
   inflict(platform: Platform): Promise<void>;
   /** Restores what the platform works without, once it has recovered. */
   readonly repair?: (platform: Platform) => Promise<void>;

@@ -1,4 +1,4 @@
-/** What was seen from outside the platform, in a file: what clients were told, and what scripts did. */
+/** A file with observations from outside the platform: responses to clients, and actions of scripts. */
 import { appendFileSync, readFileSync } from 'node:fs';
 
 export type Entry =

@@ -1,4 +1,5 @@
-/** What the platform has of a run: which parts are gone although they have to be kept, and the other way round. */
+/** What the platform has of a run: which parts are missing although they must be retained, and which exist although
+ *  they must be deleted. */
 
 /** Parts of a run that the platform returns. */
 export interface RunParts {

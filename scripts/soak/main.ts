@@ -1,6 +1,6 @@
 /** `make soak HOURS=n`: runs load and faults for so long, judged by a witness outside of the platform.
- *  `SEED=n` repeats the random moments of kills. `FAULTS=text` selects the experiments whose name contains the text. Prints a table, and ends with code 1 when anything
- *  was lost, duplicated, stuck, wrong or out of order. */
+ *  `SEED=n` repeats the random times of kills. `FAULTS=text` selects the experiments whose name contains the text.
+ *  Prints a table, and ends with code 1 when anything was lost, duplicated, stuck, wrong or out of order. */
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,13 +13,13 @@ import { endsTableOf, isClean, rowOf, strikesTableOf, tableOf, type Session } fr
 
 const hours = Number(process.env['HOURS'] ?? '0.1');
 if (!(hours > 0)) {
-  console.error('HOURS has to be a number over 0, such as HOURS=1 or HOURS=0.1');
+  console.error('HOURS must be a number over 0, such as HOURS=1 or HOURS=0.1');
   process.exit(2);
 }
 const wanted = process.env['FAULTS'] ?? '';
 const selected = experiments.filter(({ name }) => name.includes(wanted));
 if (selected.length === 0) {
-  console.error(`FAULTS has to be part of: ${experiments.map(({ name }) => name).join(', ')}`);
+  console.error(`FAULTS must be part of: ${experiments.map(({ name }) => name).join(', ')}`);
   process.exit(2);
 }
 const parent = fileURLToPath(new URL('../../.test', import.meta.url));

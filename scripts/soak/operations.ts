@@ -1,4 +1,4 @@
-/** Operations of an administrator while the load goes on, killed at random moments. */
+/** Operations of an administrator during the load, killed at random times. */
 import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import { send, type Edition } from './edition.ts';
@@ -25,13 +25,13 @@ export interface StrikeOptions {
   readonly victims: readonly Victim[];
 }
 
-/** The operation once in peace, which shows how long it takes; then killed at random moments of that time. */
+/** Runs the operation once undisturbed to measure its duration; then kills it at random times within it. */
 export function strikesAt(operation: Operation, options: StrikeOptions): readonly Fault[] {
   let tookMs = 0;
   const inPeace: Fault = {
     name: operation.name,
     async inflict(edition) {
-      tookMs = await carryOut(edition, operation, options.journal);
+      tookMs = await perform(edition, operation, options.journal);
     },
   };
   return [
@@ -51,7 +51,7 @@ function strike(
   return {
     name: `${name}, ${victim} killed`,
     async inflict(edition) {
-      await carryOut(edition, operation, journal, async (id) => {
+      await perform(edition, operation, journal, async (id) => {
         await wait(random() * withinMs());
         const step = (await operation.stepOf(edition, id)) ?? 'no answer';
         journal.note({ what: 'struck', operation: name, id, step });
@@ -62,7 +62,7 @@ function strike(
 }
 
 /** @returns how long it took, in milliseconds */
-async function carryOut(
+async function perform(
   edition: Edition,
   operation: Operation,
   journal: Journal,

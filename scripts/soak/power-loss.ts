@@ -1,5 +1,6 @@
-/** Power loss while the platform writes: everything ends at one instant, and the platform starts on what was stored, in
- *  another folder. The load goes on: after that instant nothing can be acknowledged, so the journal needs no exception. */
+/** Power loss while the platform writes: everything ends at one instant, and the platform starts on the stored data in
+ *  another folder. The load continues: after that instant nothing can be acknowledged, so the journal needs no
+ *  exception. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -1,4 +1,4 @@
-/** A purge under load: everything that is to be removed is gone. */
+/** A purge under load: all purged data must be removed. */
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';

@@ -47,7 +47,7 @@ export type ReleaseKind = keyof typeof releases;
 /** Makes download and verification take long enough that a kill falls into them. */
 const ballastBytes = 8 * 1024 * 1024;
 
-/** A repository of releases. All work is done in child processes: the witness goes on meanwhile. */
+/** A repository of releases. All work is done in child processes, so that the witness keeps running. */
 export class ReleaseRepository {
   /** For the supervisor. */
   readonly variables: Readonly<Record<string, string>>;

@@ -163,7 +163,7 @@ async function untilRemoving(
 
 async function untilRemoved({ dataDir }: Edition, outdated: readonly Run[]): Promise<void> {
   const ask = () => Promise.resolve(storedFiles(dataDir, outdated) === 0 || undefined);
-  await until('outdated artifacts are gone', ask, runPatienceMs);
+  await until('expired artifacts are removed', ask, runPatienceMs);
 }
 
 /** Number of artifacts in the object store. */

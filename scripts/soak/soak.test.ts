@@ -15,35 +15,39 @@ const wanted = [
   'everything killed',
 ];
 
-test('nothing is lost, doubled, stuck, wrong or out of order', { timeout: 480_000 }, async () => {
-  const parent = fileURLToPath(new URL('../../.test', import.meta.url));
-  await mkdir(parent, { recursive: true });
-  const folder = await mkdtemp(join(parent, 'soak-'));
-  try {
-    const dataDir = join(folder, 'data');
-    await mkdir(dataDir);
-    const journal = openJournal(join(folder, 'journal.jsonl'));
-    const recovered: string[] = [];
-    await soak({
-      dataDir,
-      isSmallDisk: false,
-      journal,
-      durationMs: 0,
-      only: ({ name }) => wanted.includes(name),
-      onRecovered: (fault) => recovered.push(fault),
-    });
-    const seen = journal.read();
-    expect(recovered).toEqual(wanted);
-    expect(seen.filter(({ what }) => what === 'ended').length).toBeGreaterThan(20);
-    expect(judge(seen)).toEqual({
-      lost: [],
-      duplicated: [],
-      stuck: [],
-      wrong: [],
-      overlapping: [],
-      outOfOrder: [],
-    });
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-});
+test(
+  'finds nothing lost, duplicated, stuck, wrong or out of order',
+  { timeout: 480_000 },
+  async () => {
+    const parent = fileURLToPath(new URL('../../.test', import.meta.url));
+    await mkdir(parent, { recursive: true });
+    const folder = await mkdtemp(join(parent, 'soak-'));
+    try {
+      const dataDir = join(folder, 'data');
+      await mkdir(dataDir);
+      const journal = openJournal(join(folder, 'journal.jsonl'));
+      const recovered: string[] = [];
+      await soak({
+        dataDir,
+        isSmallDisk: false,
+        journal,
+        durationMs: 0,
+        only: ({ name }) => wanted.includes(name),
+        onRecovered: (fault) => recovered.push(fault),
+      });
+      const seen = journal.read();
+      expect(recovered).toEqual(wanted);
+      expect(seen.filter(({ what }) => what === 'ended').length).toBeGreaterThan(20);
+      expect(judge(seen)).toEqual({
+        lost: [],
+        duplicated: [],
+        stuck: [],
+        wrong: [],
+        overlapping: [],
+        outOfOrder: [],
+      });
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  },
+);

@@ -9,7 +9,7 @@ import type { Journal } from './journal.ts';
 import type { Subject } from './subject.ts';
 import { startWitness } from './witness.ts';
 
-/** Short enough that a run whose runtime is gone is tried again soon. */
+/** Short enough that a run is retried soon after its runtime is lost. */
 export const quickVariables = { ORCH_LEASE_SECONDS: '8', ORCH_RUNTIME_SLOTS: '4' };
 const scriptCount = 4;
 /** Between two faults the platform works in peace for a moment. */

@@ -15,7 +15,7 @@ export abstract class PersistentClient {
   }
 }
 
-/** The platform refuses a request for good. */
+/** The platform permanently refuses a request. */
 export class Refused extends Error {}
 
 /** A platform under test, as its clients see it. */

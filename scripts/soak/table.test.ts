@@ -18,7 +18,7 @@ test('adds up the sessions of an experiment', () => {
   expect(isClean(row)).toBe(false);
 });
 
-test('counts a session that was given up as stuck, and its unanswered runs not as lost', () => {
+test('counts an aborted session as stuck, and its unanswered runs not as lost', () => {
   const { verdict } = rowOf('kills', [sessionOf([fault, lost], 'waited in vain')]);
   expect(verdict).toMatchObject({ lost: [], stuck: ['waited in vain'] });
 });

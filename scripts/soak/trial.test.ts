@@ -16,8 +16,8 @@ function noted(...files: readonly TrialFiles[]): readonly string[] {
   return files.flatMap((each, at) => trial.follow(each).map(({ what }) => `${at} ${what}`));
 }
 
-describe('what a rollback may lose', () => {
-  test('is what was acknowledged while the new release was tried', () => {
+describe('the data that a rollback may lose', () => {
+  test('was acknowledged during the trial of the new release', () => {
     const all = [nothing, asked, tried, tried, ended('rolled_back'), nothing];
     expect(noted(...all)).toEqual(['2 marked', '4 returning', '4 returned']);
   });

@@ -36,7 +36,7 @@ function verdictOn(...entries: readonly Entry[]): Partial<Verdict> {
   return Object.fromEntries(found);
 }
 
-describe('the judgement', () => {
+describe('the verdict', () => {
   test('is good when each run was executed once, and in order', () => {
     const all = [accepted('a'), accepted('b'), ...executed('a'), ...executed('b')];
     expect(verdictOn(...all, final('a'), final('b'), saved('1'), saved('2'), kept('2'))).toEqual(
@@ -44,7 +44,7 @@ describe('the judgement', () => {
     );
   });
 
-  test('expects no word from a script that is not part of the load', () => {
+  test('expects no report from a script outside of the load', () => {
     expect(verdictOn({ ...final('a'), script: 'other' } as Entry)).toEqual({});
   });
 
@@ -61,7 +61,7 @@ describe('the judgement', () => {
       [saved('1'), saved('2'), kept('1')],
       { lost: ['s,2'] },
     ],
-    ['a file that is gone', [saved('1')], { lost: ['s,1'] }],
+    ['a lost file', [saved('1')], { lost: ['s,1'] }],
     [
       'two processes of one run',
       [accepted('a'), ...executed('a'), said('started', 'a', 'a-2'), final('a')],
@@ -80,7 +80,7 @@ describe('the judgement', () => {
       { stuck: ['a'], wrong: ['a'] },
     ],
     [
-      'two runs of a script at once',
+      'two concurrent runs of a script',
       [
         accepted('a'),
         accepted('b'),
@@ -103,7 +103,7 @@ describe('the judgement', () => {
   });
 });
 
-describe('the judgement after a return to an earlier state', () => {
+describe('the verdict after a rollback to an earlier state', () => {
   const returned = (...before: readonly Entry[]): readonly Entry[] => [
     point('marked'),
     ...before,
@@ -111,21 +111,21 @@ describe('the judgement after a return to an earlier state', () => {
     point('returned'),
   ];
 
-  test('misses nothing that was acknowledged since the state', () => {
+  test('expects nothing that was acknowledged after the state', () => {
     const later = [accepted('b'), ...executed('b'), saved('2')];
     expect(verdictOn(saved('1'), ...returned(...later), kept('1'))).toEqual({});
   });
 
-  test('accepts a file of the time after the state', () => {
+  test('accepts a file from after the state', () => {
     expect(verdictOn(saved('1'), ...returned(saved('2')), kept('2'))).toEqual({});
   });
 
-  test('lets a run be executed again that the state holds as queued', () => {
+  test('permits another execution of a run that is queued in the state', () => {
     const again = [said('started', 'a', 'a-2'), said('ended', 'a', 'a-2'), final('a')];
     expect(verdictOn(accepted('a'), ...returned(...executed('a')), ...again)).toEqual({});
   });
 
-  test('tells two returns apart', () => {
+  test('distinguishes two rollbacks', () => {
     const first = [point('marked'), point('returning'), point('returned')];
     const second = first.map((entry): Entry => ({ ...entry, point: 'q' }) as Entry);
     const [marked, ...returning] = second;
@@ -134,7 +134,7 @@ describe('the judgement after a return to an earlier state', () => {
     expect(verdictOn(...entries)).toEqual({});
   });
 
-  test('expects no order of runs that are gone', () => {
+  test('expects no order of lost runs', () => {
     const later = [accepted('b'), ...executed('a'), ...executed('b')];
     const again = [said('started', 'a', 'a-2'), said('ended', 'a', 'a-2'), final('a')];
     expect(verdictOn(accepted('a'), ...returned(...later), ...again)).toEqual({});
@@ -146,15 +146,15 @@ describe('the judgement after a return to an earlier state', () => {
   ];
 
   test.each<[string, readonly Entry[], Partial<Verdict>]>([
-    ['a run of the state that is gone', [accepted('a'), ...returned()], { lost: ['a'] }],
-    ['a run of the time after the return', [...returned(), accepted('a')], { lost: ['a'] }],
+    ['a run of the reverted state', [accepted('a'), ...returned()], { lost: ['a'] }],
+    ['a run after the rollback', [...returned(), accepted('a')], { lost: ['a'] }],
     [
-      'a file of the state that is gone',
+      'a file of the reverted state',
       [saved('1'), saved('2'), ...returned(), kept('1')],
       { lost: ['s,2'] },
     ],
     [
-      'a file of the time after the return that is gone',
+      'a lost file from after the rollback',
       [saved('1'), ...returned(saved('2')), saved('3'), kept('2')],
       { lost: ['s,3'] },
     ],
@@ -180,7 +180,7 @@ describe('the judgement after a return to an earlier state', () => {
       { duplicated: ['a'] },
     ],
     [
-      'a run that is gone after a return that failed',
+      'a run that is lost after a failed rollback',
       [point('marked'), accepted('a'), point('returning')],
       { lost: ['a'] },
     ],
@@ -189,23 +189,23 @@ describe('the judgement after a return to an earlier state', () => {
   });
 });
 
-describe('the judgement of an operation', () => {
+describe('the verdict on an operation', () => {
   const begun: Entry = { what: 'begun', operation: 'backup', id: 'o' };
 
-  test('is good when it ended as expected', () => {
+  test('is good when the operation ended as expected', () => {
     expect(verdictOn(begun, concluded('complete'))).toEqual({});
   });
 
-  test('names one that ended otherwise', () => {
+  test('names an operation that ended otherwise', () => {
     expect(verdictOn(begun, concluded('failed'))).toEqual({ wrong: ['backup: failed'] });
   });
 
-  test('names one that never ended', () => {
+  test('names an operation that never ended', () => {
     expect(verdictOn(begun)).toEqual({ stuck: ['backup'] });
   });
 });
 
-describe('the judgement after days in which the platform was off', () => {
+describe('the verdict after days of downtime', () => {
   const passed: Entry = { what: 'days passed' };
   const expired = final('a', 'failed', 'expired');
   const retry: Entry = { ...final('b', 'failed', 'expired'), retryOf: 'a' } as Entry;
@@ -225,7 +225,7 @@ describe('the judgement after days in which the platform was off', () => {
     expect(verdictOn(...entries)).toEqual({ wrong: ['a'] });
   });
 
-  test('names a run that expired although no days passed', () => {
+  test('names a run that expired without such days', () => {
     expect(verdictOn(accepted('a'), expired)).toEqual({ wrong: ['a'] });
   });
 });

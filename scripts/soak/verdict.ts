@@ -2,7 +2,7 @@
 import type { Seen } from './journal.ts';
 
 export interface Verdict {
-  /** Accepted runs that the platform does not know, and accepted versions of files that are gone. */
+  /** Accepted runs that the platform does not know, and accepted versions of files that are lost. */
   readonly lost: readonly string[];
   /** Runs that more than one process executed. */
   readonly duplicated: readonly string[];
@@ -18,7 +18,7 @@ export interface Verdict {
 
 type Final = Extract<Seen, { what: 'final' }>;
 
-/** Ends that a fault of the platform explains; a script that may be tried again is. */
+/** Outcomes that a fault of the platform explains; a script with retries is executed again. */
 const explained = ['runtime_lost', 'sandbox_error'];
 
 /** @param journal in the order of time; its scripts run one at a time */
@@ -26,7 +26,7 @@ export function judge(journal: readonly Seen[]): Verdict {
   const of = <What extends Seen['what']>(what: What) =>
     journal.filter((entry): entry is Extract<Seen, { what: What }> => entry.what === what);
   const accepted = of('accepted');
-  // Other scripts, such as one that is purged, tell the witness nothing.
+  // Other scripts, such as a purged one, do not report to the witness.
   const witnessed = new Set(accepted.map(({ script }) => script));
   const finals = new Map(
     of('final')
@@ -196,7 +196,7 @@ function disorderOf(
   const latest = new Map<string, number>();
   return accepted.flatMap(({ run, script }) => {
     const execution = executions.get(run);
-    // A run that was never executed has no place; its end says why. A run that is gone has none either.
+    // A run that was never executed has no place; its end says why. Nor does a lost run.
     if (execution === undefined || finals.get(run)?.retryOf !== null) return [];
     const before = latest.get(script) ?? 0;
     latest.set(script, Math.max(before, execution.from));

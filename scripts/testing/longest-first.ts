@@ -37,7 +37,7 @@ const long = [
   'services/scheduler/housekeeping/purges.test.ts',
 ];
 
-/** Begins those, and goes on as usual: with those that took longest, else with the largest. */
+/** Starts these files, then continues as usual: with the slowest, otherwise with the largest. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const place = ({ moduleId }: TestSpecification): number => {

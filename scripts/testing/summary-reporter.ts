@@ -9,7 +9,7 @@ export interface TestSummary {
   readonly failed: number;
   readonly skipped: number;
   /** A line for each failed test, for each file or suite that failed outside of its tests, and for
-   *  each error that nobody caught. */
+   *  each uncaught error. */
   readonly failures: readonly string[];
   /** Suites whose real service this machine does not have. */
   readonly withoutService: readonly SkippedSuite[];

@@ -41,8 +41,8 @@ async function give(changes: Partial<NewPassword> = {}): Promise<readonly string
 
 const user = async () => await findUser(platform.reads, userId());
 
-describe('given an account', () => {
-  test('when it gets another password, then that lets in, and what was open has ended', async () => {
+describe('an account', () => {
+  test('gets a new password, which ends its sessions', async () => {
     expect(await findOpenSession(platform.reads, sessionId())).toBeDefined();
     expect(await give()).toEqual([
       'Password of ada@example.com changed. Its sessions have ended; its API tokens stay valid.',
@@ -57,7 +57,7 @@ describe('given an account', () => {
     expect(rows).toEqual([{ actor: { kind: 'system', name: 'console' } }]);
   });
 
-  test('when it is disabled, then it is let in again where that is asked for', async () => {
+  test('stays disabled unless --enable is given', async () => {
     await platform.accepted({ type: 'ChangeUser', userId: userId(), changes: { disabled: true } });
     expect((await give()).at(-1)).toMatch(/^The account is disabled.* Add --enable/);
     expect((await user())?.disabled).toBe(true);
@@ -68,7 +68,7 @@ describe('given an account', () => {
   });
 
   test.each(['short', '', 'ä'.repeat(37), 'password', 'ada@example.com!'])(
-    'when %j is to be it, then it stays',
+    'keeps its password when the new one is %j',
     async (password) => {
       const before = await user();
       await expect(give({ password })).rejects.toThrow(
@@ -78,7 +78,7 @@ describe('given an account', () => {
     },
   );
 
-  test('when it is nobody’s, then that is said', async () => {
+  test('must exist', async () => {
     await expect(give({ email: 'eve@example.com' })).rejects.toThrow(
       'No account has the e-mail address eve@example.com.',
     );

@@ -1,4 +1,4 @@
-/** `admin reset-password`: for who cannot sign in any more. */
+/** `admin reset-password`: restores access to an account. */
 import type { Command as DomainCommand } from '#domain/aggregates.ts';
 import { mustParse, parseCommandId, parseUserId } from '#domain/kernel/ids.ts';
 import { CommandPipeline } from '#infra/postgres/commands/command-pipeline.ts';
@@ -42,13 +42,13 @@ export async function giveNewPassword(
   const userId = mustParse(parseUserId, user.user_id);
   const credentialId = systemIds.next();
   await putCredential(pool, credentialId, await bcryptPasswords(passwordCost).hash(password));
-  const carryOut = carrierOn(pool);
-  await carryOut({ type: 'ChangeUserPassword', userId, credentialId });
+  const execute = carrierOn(pool);
+  await execute({ type: 'ChangeUserPassword', userId, credentialId });
   terminal.line(
     `Password of ${user.email} changed. Its sessions have ended; its API tokens stay valid.`,
   );
   if (user.disabled && enable) {
-    await carryOut({ type: 'ChangeUser', userId, changes: { disabled: false } });
+    await execute({ type: 'ChangeUser', userId, changes: { disabled: false } });
     terminal.line('The account was disabled and is now enabled.');
   } else if (user.disabled) {
     terminal.line('The account is disabled and cannot sign in. Add --enable to enable it.');
@@ -62,7 +62,7 @@ function carrierOn(pool: pg.Pool) {
     ids: systemIds,
     projections: inlineProjections,
     decisionReads,
-    // Whoever waits for news looks for itself within seconds.
+    // Subscribers poll within seconds.
     announce: () => undefined,
   });
   return async (command: DomainCommand): Promise<void> => {

@@ -98,7 +98,7 @@ export async function findId(api: Api, kind: string, named: string): Promise<str
   );
 }
 
-/** The script of this id or exact name. @throws CommandProblem where there is none, or several */
+/** The script of this id or exact name. @throws CommandProblem if there is no such script, or several */
 export async function findScript(api: Api, named: string): Promise<ScriptAnswer> {
   if (uuid.test(named)) {
     return (await api.call<ScriptAnswer>('GET', `/scripts/${part(named)}`)).body;

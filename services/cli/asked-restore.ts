@@ -1,4 +1,4 @@
-/** The restore that was asked for in the dashboard or by the API. The supervisor runs it between stopping the
+/** Runs the restore that was requested in the dashboard or the API. The supervisor runs it between stopping the
  *  services and starting them again. */
 import type { Actor } from '#domain/kernel/actor.ts';
 import { mustParse, parseBackupId, parseCommandId } from '#domain/kernel/ids.ts';
@@ -24,8 +24,9 @@ const mostAttempts = 3;
 const tellEveryMs = 300;
 const restorer: Actor = { kind: 'system', name: 'restore' };
 
-/** Restores what is asked for, if anything is. What cannot be restored is recorded, and not asked for any more.
- *  @throws whatever else went wrong: it is asked for still, and to be tried again */
+/** Runs the requested restore, if there is one. A backup that cannot be restored is recorded, and its request is
+ *  removed.
+ *  @throws any other error: the request stays and is retried */
 export async function restoreAsked(pool: pg.Pool, terminal: Terminal): Promise<void> {
   const { dataDir } = readConfig(['dataDir']);
   const request = restoreAskedFor(dataDir);

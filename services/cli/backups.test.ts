@@ -1,4 +1,4 @@
-/** `backup verify` and `backup restore`, beside a database that the environment names. */
+/** `backup verify` and `backup restore` on a database that the environment names. */
 import { createWriteStream, mkdtempSync, rmSync, truncateSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -59,11 +59,11 @@ const endMissing = /^\S+ is damaged: its end is missing\./;
 const states = async () =>
   (await sample.platform.pool.query('SELECT restoring, problem FROM backups')).rows;
 
-test('a backup is verified and restored by its file or its id, and only where that loses nothing', async () => {
+test('verifies and restores a backup by file or id, only if nothing is lost', async () => {
   expect(await run('verify', file)).toEqual([0, expect.stringContaining('is intact: 9 events')]);
   expect(await run('restore', sampleBackup)).toEqual([
     65,
-    'This installation has 9 events, which would be lost. Use --replace to put the backup in their place.\n',
+    'This installation has 9 events, which would be lost. Use --replace to replace them with the backup.\n',
   ]);
   expect(await run('restore', file, '--replace')).toEqual([
     0,
@@ -79,7 +79,7 @@ test('a backup is verified and restored by its file or its id, and only where th
   expect(await run('verify', file)).toEqual([65, expect.stringMatching(endMissing)]);
 });
 
-test('a restore that was asked for is done and forgotten, and one that fails is told', async () => {
+test('runs a requested restore once, and reports a failed one', async () => {
   const ask = async () => {
     await sample.platform.accepted({ type: 'RequestRestore', backupId: sampleBackup });
     askForRestore(folder, { backupId: sampleBackup });

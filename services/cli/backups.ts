@@ -62,7 +62,7 @@ function masterKeysHere(dataDir: string): readonly Uint8Array[] {
 const masterKeyFile = (dataDir: string) => join(dataDir, 'secrets', 'SECRET_MASTER_KEY');
 
 /** @param name path of a file that was downloaded, or the id of a backup in the object store
- *  @throws CommandProblem where there is none */
+ *  @throws CommandProblem if it does not exist */
 export async function namedBackup(objects: ObjectStore, name: string): Promise<BackupSource> {
   const id = parseBackupId(name);
   if (id === undefined && !existsSync(name)) {
@@ -124,12 +124,12 @@ export interface Restoring extends Pick<Preparing, 'source' | 'onProgress'> {
   readonly pool: pg.Pool;
   readonly prepared: Prepared;
   readonly replace: boolean;
-  /** Access that was taken away since the backup was made comes back too. */
+  /** Also restores access that was revoked since the backup was made. */
   readonly revive: boolean;
   readonly actor: Actor;
 }
 
-/** @returns what to tell of it  @throws CommandProblem: nothing was changed */
+/** @returns the report for the user  @throws CommandProblem: nothing was changed */
 export async function restoreSource(restoring: Restoring): Promise<string> {
   const { pool, source, prepared } = restoring;
   const { objects, backupKey: key } = await backupSettings();

@@ -50,7 +50,7 @@ async function follow(connections: readonly ((socket: WebSocket) => void)[]) {
   return { asked, seen, breaks };
 }
 
-test('when the connection breaks, then it goes on behind the last line, and none comes twice', async () => {
+test('resumes after the last line when the connection breaks, without duplicates', async () => {
   const { asked, seen, breaks } = await follow([
     (socket) => socket.send(log(item(1), item(2, 9)), () => socket.terminate()),
     (socket) => {
@@ -68,6 +68,6 @@ test.each([
   [4401, 401],
   [4403, 403],
   [4404, 404],
-])('when it is closed with %s, then nobody tries again', async (code, status) => {
+])('does not reconnect after close code %s', async (code, status) => {
   await expect(follow([(socket) => socket.close(code)])).rejects.toMatchObject({ status });
 });

@@ -14,7 +14,7 @@ const [{ runLine }, { openTerminal }] = await Promise.all([
 ]);
 
 const interrupted = new AbortController();
-// What does not end by itself at the first ends at the second.
+// The second signal ends the process if the first did not.
 process.once('SIGINT', () => interrupted.abort());
 const code = await runLine(process.argv.slice(2), {
   terminal: openTerminal(process.env),

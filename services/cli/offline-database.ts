@@ -1,4 +1,4 @@
-/** The database for what takes the place of all there is: of the services, nobody may be at it. */
+/** The database for commands that replace all data: no service may use it meanwhile. */
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { startEmbeddedPostgres } from '#infra/embedded/postgres.ts';

@@ -1,4 +1,4 @@
-/** What somebody typed, against the table of commands. */
+/** Parses the command line against the table of commands. */
 import { parseArgs } from 'node:util';
 import { nearest } from '#services/shared/nearest.ts';
 import { Options, type Command, type Option } from './command.ts';

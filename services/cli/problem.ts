@@ -8,9 +8,9 @@ export const exitCodes = {
   failed: 1,
   /** As `timeout` has it. */
   timeout: 124,
-  /** As a shell tells of Ctrl-C. */
+  /** The exit code that shells use for Ctrl-C. */
   interrupted: 130,
-  /** As a shell tells of a closed pipe. */
+  /** The exit code that shells use for a closed pipe. */
   closedPipe: 141,
   usage: 64,
   /** The platform refused it, or it contradicts what is there. */

@@ -1,4 +1,4 @@
-/** The servers that somebody works with, and the tokens for them: one file that its owner alone reads,
+/** The user's servers and their tokens: one file that only its owner can read,
  *  `$XDG_CONFIG_HOME/orchestrator/config.json`. */
 import { mkdir, open, readFile, rename } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -16,7 +16,7 @@ export interface Profile {
 }
 
 export interface Profiles {
-  /** The one that is used where none is named. */
+  /** The default profile. */
   readonly current: string | null;
   readonly profiles: Readonly<Record<string, Profile>>;
 }
@@ -53,13 +53,13 @@ export async function readProfiles(environment: Environment): Promise<Profiles> 
 export async function writeProfiles(environment: Environment, profiles: Profiles): Promise<void> {
   const path = profilesPath(environment);
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const beside = `${path}.${process.pid}`;
-  const file = await open(beside, 'w', 0o600);
+  const temporary = `${path}.${process.pid}`;
+  const file = await open(temporary, 'w', 0o600);
   try {
     await file.writeFile(`${JSON.stringify(profiles, undefined, 2)}\n`);
     await file.sync();
   } finally {
     await file.close();
   }
-  await rename(beside, path);
+  await rename(temporary, path);
 }

@@ -62,7 +62,7 @@ const profile: Profile = {
   expires_at: '2020-01-01T00:00:00.000Z',
 };
 
-describe('given a command line that is none, then it says how to ask', () => {
+describe('an invalid command line gets a hint', () => {
   test.each([
     ['shedule', /Unknown command "shedule".*orchestrator schedule\?/],
     ['sync', /Expected one of: orchestrator sync pull/],
@@ -94,13 +94,13 @@ test('help names every command, and each has examples that are commands', async 
   }
 });
 
-describe('given bad luck, then a sentence says what to do', () => {
-  test('nobody is signed in', async () => {
+describe('a failure gets a message that says what to do', () => {
+  test('not signed in', async () => {
     const { code, problem } = await told('runs');
     expect([code, problem]).toEqual([77, 'Not signed in. Sign in: orchestrator login URL']);
   });
 
-  test('a server that is gone', async () => {
+  test('an unreachable server', async () => {
     const [port] = await freePorts(1);
     const { code, problem } = await told('runs', variablesFor(`http://127.0.0.1:${port}`));
     expect(problem).toMatch(
@@ -116,7 +116,7 @@ describe('given bad luck, then a sentence says what to do', () => {
     [409, 65, /not yours/],
     [503, 69, /not yours/],
     [500, 70, /not yours/],
-  ])('the answer %s', async (status, expected, sentence) => {
+  ])('the response %s', async (status, expected, sentence) => {
     await using server = await serving((_request, response) => {
       response.writeHead(status).end(JSON.stringify({ code: 'x', detail: 'It is not yours.' }));
     });
@@ -129,7 +129,7 @@ describe('given bad luck, then a sentence says what to do', () => {
     ['logs 123', 'No run "123" found. List yours: orchestrator runs'],
     ['stop 123', 'No run "123" found. List yours: orchestrator runs'],
     ['backup download 123', 'No backup "123" found. List yours: orchestrator backup list'],
-  ])('what is not there: %s', async (line, sentence) => {
+  ])('not found: %s', async (line, sentence) => {
     await using server = await serving((_request, response) => {
       response.writeHead(404).end(JSON.stringify({ code: 'not_found', detail: 'Nothing.' }));
     });
@@ -137,7 +137,7 @@ describe('given bad luck, then a sentence says what to do', () => {
     expect([code, problem]).toEqual([66, sentence]);
   });
 
-  test('a fault that is the whole problem is told once, and others with their places', async () => {
+  test('prints a single field error once, and others with their fields', async () => {
     const errors = [
       { pointer: '/cron', detail: 'It is not yours.' },
       { pointer: '/tz', detail: 'It is nowhere.' },
@@ -151,7 +151,7 @@ describe('given bad luck, then a sentence says what to do', () => {
     expect(problem).toBe('It is not yours. /tz: It is nowhere.');
   });
 
-  test('a token that has expired, without asking the server', async () => {
+  test('an expired token, without a request to the server', async () => {
     await writeProfiles(environment, { current: 'work', profiles: { work: profile } });
     expect((await stat(join(folder, 'orchestrator', 'config.json'))).mode & 0o777).toBe(0o600);
     const { code, problem } = await told('runs');
@@ -163,7 +163,7 @@ describe('given bad luck, then a sentence says what to do', () => {
     expect((await told('profiles')).out).toMatch(/work +http:\/\/127.0.0.1:1 +ada@example.com/);
   });
 
-  test('half of the variables, or a file that is no such file', async () => {
+  test('only some of the variables, or an invalid file', async () => {
     const half = await told('runs', { ORCHESTRATOR_URL: 'http://127.0.0.1:1' });
     expect([half.code, half.problem]).toEqual([
       78,
@@ -176,7 +176,7 @@ describe('given bad luck, then a sentence says what to do', () => {
     expect([answer.code, answer.problem]).toEqual([78, expect.stringMatching(/cannot be read/)]);
   });
 
-  test('outside of a project, and with files that the platform would not take', async () => {
+  test('outside of a project, and with files that the platform refuses', async () => {
     const variables = variablesFor('http://127.0.0.1:1');
     const outside = await told('sync push', variables);
     expect([outside.code, outside.problem]).toEqual([
@@ -195,7 +195,7 @@ describe('given bad luck, then a sentence says what to do', () => {
     expect(limits.code).toBe(65);
   });
 
-  test('an output that was closed', async () => {
+  test('a closed output', async () => {
     await using server = await serving((_request, response) => {
       const runs = Array.from({ length: 200 }, () => ({ text: 'x'.repeat(10_000) }));
       response.end(JSON.stringify({ items: runs, next_cursor: null }));
@@ -213,7 +213,7 @@ describe('given bad luck, then a sentence says what to do', () => {
   });
 });
 
-test('a folder gives its own files alone, and nothing is written through a link', async () => {
+test('reads only files inside the folder, and writes nothing through a link', async () => {
   const project = join(folder, 'links');
   await mkdir(join(project, '.git'), { recursive: true });
   await mkdir(join(project, 'lib'));
@@ -228,7 +228,7 @@ test('a folder gives its own files alone, and nothing is written through a link'
   await expect(writeInFolder(project, '../out', Buffer.from('1'))).rejects.toThrow(/link/);
 });
 
-test('parameters are text where the schema says so, and JSON where they are JSON', () => {
+test('parses parameters as text or JSON, according to the schema', () => {
   const pairs = ['day=2026', 'count=3', 'dry=true', 'word=a=b', 'list=[1]'];
   expect(parametersOf('{"count": 1, "more": 2}', pairs, { day: { type: 'string' } })).toEqual({
     count: 3,
@@ -251,7 +251,7 @@ test.each([
   ['stopped', null, null, 'SIGTERM', 143],
   ['failed', 'environment_error', null, null, 1],
 ] as const)(
-  'a run that ended %s %s ends the program as a shell would',
+  'exits like a shell after a run that ended %s %s',
   (status, reason, code, signal, expected) => {
     const run = ended({ status, failure_reason: reason, exit_code: code, signal });
     expect(exitCodeOf(run)).toBe(expected);
@@ -263,7 +263,7 @@ test.each([
   ['exit_code', { type: 'ValueError', message: 'a\nb', source: 'log' }, 'code 1: ValueError: a'],
   ['exit_code', { type: 'AssertionError', message: '', source: 'log' }, 'code 1: AssertionError'],
   ['timeout', { type: 'timeout', message: 'Too long.', source: 'platform' }, '1: Too long.'],
-])('the end of a failed run (%s) names its error %j', (failure, error, expected) => {
+])('names the error of a failed run (%s): %j', (failure, error, expected) => {
   const run = ended({ status: 'failed', failure_reason: failure, exit_code: 1, error });
   expect(outcomeOf(run).endsWith(expected)).toBe(true);
 });

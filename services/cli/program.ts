@@ -64,7 +64,7 @@ export const ownCommands: readonly Command[] = [
 /** Every command, in the order in which names are matched. */
 export const commands = (): readonly Command[] => [...ownCommands, ...apiCommands()];
 
-/** @returns the exit code; every failure was told by then */
+/** @returns the exit code, after reporting every failure */
 export async function runLine(
   line: readonly string[],
   around: Omit<Use, 'args' | 'options' | 'session'>,

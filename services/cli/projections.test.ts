@@ -48,21 +48,21 @@ const rebuild =
   (pool, terminal) =>
     rebuildNamed(name, pool, terminal);
 
-describe('given rows as the program writes them', () => {
-  test('when projections are listed, then each says that it is current', async () => {
+describe('rows of the current version', () => {
+  test('are listed as current', async () => {
     const { lines } = await told(listProjections);
     expect(lines.length).toBe(inlineProjections.length + asyncProjections.length);
     for (const line of lines) expect(line).toMatch(/^\w+ +version \d+ {2}current/);
   });
 
-  test('when one is rebuilt, then progress ends at the whole, and the tables are compared', async () => {
+  test('are rebuilt with progress up to 100 %, and the tables are compared', async () => {
     await eventsVisible(platform.pool);
     const { lines, shares } = await told(rebuild('groups'));
     expect(shares.at(-1)).toBe(1);
     expect(lines).toEqual(['groups: 1 rows before, 1 after, all identical']);
   });
 
-  test('when a row is wrong, then the comparison names it', async () => {
+  test('include wrong rows in the comparison', async () => {
     await platform.pool.query(`UPDATE groups SET name = 'wrong'`);
     await eventsVisible(platform.pool);
     const { lines } = await told(rebuild('groups'));
@@ -72,7 +72,7 @@ describe('given rows as the program writes them', () => {
   });
 });
 
-test('given rows of another version, when the outdated are rebuilt, then they alone are', async () => {
+test('rebuilds only outdated rows with --outdated', async () => {
   await owner.pool.query(`UPDATE projection_versions SET version = 77 WHERE name = 'users'`);
   expect((await told(listProjections)).lines.join('\n')).toMatch(
     /users +version 1 {2}made by version 77: rebuild/,
@@ -83,13 +83,13 @@ test('given rows of another version, when the outdated are rebuilt, then they al
   expect((await told(rebuildOutdated)).lines).toEqual([]);
 });
 
-test('given a read model that is none, then the others are named', async () => {
+test('lists the known read models for an unknown one', async () => {
   await expect(told(rebuild('nothing'))).rejects.toThrow(
     /Unknown projection nothing. Projections: groups, /,
   );
 });
 
-test('the program finds its database, and says what it lacks', async () => {
+test('finds the database, and names missing settings', async () => {
   const main = fileURLToPath(new URL('main.ts', import.meta.url));
   const start = (env: Record<string, string>) =>
     promisify(execFile)(process.execPath, [main, 'projections', 'list'], { env });
@@ -101,7 +101,7 @@ test('the program finds its database, and says what it lacks', async () => {
   });
 });
 
-test('a bar shows how much is done', () => {
+test('shows a progress bar', () => {
   expect(bar('runs', 0.5)).toBe(`runs ${'█'.repeat(20)}${'░'.repeat(20)}  50 %`);
   expect(bar('runs', 7)).toBe(`runs ${'█'.repeat(40)} 100 %`);
 });

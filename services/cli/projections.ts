@@ -34,7 +34,7 @@ export async function rebuildOutdated(pool: pg.Pool, terminal: Terminal): Promis
 }
 
 /** @param pool connections as the schema's owner
- *  @throws CommandProblem where there is none of this name */
+ *  @throws CommandProblem if the name is unknown */
 export async function rebuildNamed(name: string, pool: pg.Pool, terminal: Terminal): Promise<void> {
   const projection = all.find((one) => one.name === name);
   if (projection === undefined) {

@@ -1,4 +1,4 @@
-/** Questions to whoever sits at the terminal. */
+/** Prompts at the terminal. */
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { CommandProblem, exitCodes, usageProblem } from './problem.ts';

@@ -40,7 +40,7 @@ export function restoredText(
     isInPlace ? `Active now: ${activeText}.` : `Active again: ${activeText}.`,
     ...(isInPlace && ended.length > 0 ? [`Kept from after the backup: ${keptText}.`] : []),
     ...(active.accounts === 0
-      ? ['Nobody can sign in. Run: orchestrator admin reset-password EMAIL --enable']
+      ? ['No user can sign in. Run: orchestrator admin reset-password EMAIL --enable']
       : []),
     ...warnings(verified),
   ].join('\n');

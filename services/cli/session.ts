@@ -12,8 +12,8 @@ export interface Session {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** `ORCHESTRATOR_URL` with `ORCHESTRATOR_TOKEN`, or else the profile that is asked for.
- *  @throws CommandProblem where nobody is signed in, or no more */
+/** `ORCHESTRATOR_URL` with `ORCHESTRATOR_TOKEN`, or else the requested profile.
+ *  @throws CommandProblem if not signed in, or no longer */
 export async function openSession(environment: Environment, named?: string): Promise<Session> {
   const { ORCHESTRATOR_URL: url, ORCHESTRATOR_TOKEN: token } = environment;
   if (named === undefined && (url || token)) return sessionOfVariables(url, token);
@@ -45,7 +45,7 @@ function sessionOf(url: string, token: string): Session {
   return { url, token, api: new Api(url, token) };
 }
 
-/** The origin that somebody typed. @throws CommandProblem */
+/** The origin of a URL from the user. @throws CommandProblem */
 export function serverUrl(text: string): string {
   const url = URL.parse(text);
   if (url === null || !['http:', 'https:'].includes(url.protocol) || url.pathname !== '/') {

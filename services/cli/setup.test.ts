@@ -41,7 +41,7 @@ async function setup() {
   return await start(variables).done;
 }
 
-test('an empty database gets schema and user, and a second time nothing is done', async () => {
+test('creates schema and user in an empty database once', async () => {
   const first = await setup();
   expect([first.code, first.problem]).toEqual([0, '']);
   expect(first.out).toMatch(/^migrated 0001_.*\n(migrated .*\n)+ready\n$/);
@@ -52,7 +52,7 @@ test('an empty database gets schema and user, and a second time nothing is done'
   expect(await setup()).toEqual({ code: 0, out: 'ready\n', problem: '' });
 });
 
-test('missing settings are named, and so is a user with too many rights', async () => {
+test('names missing settings, and a user with too many privileges', async () => {
   const missing = await start({}).done;
   expect([missing.code, missing.problem]).toEqual([
     78,
@@ -60,10 +60,12 @@ test('missing settings are named, and so is a user with too many rights', async 
   ]);
   const { adminUrl } = database;
   const same = await start({ ORCH_DATABASE_ADMIN_URL: adminUrl, ORCH_DATABASE_URL: adminUrl }).done;
-  expect(same.problem).toMatch(/name the same user: the services are to have fewer rights/);
+  expect(same.problem).toMatch(
+    /name the same user: the services need a user with fewer privileges/,
+  );
 });
 
-test('a database of a newer version is refused, and not changed', async () => {
+test('refuses a database of a newer version, and does not change it', async () => {
   await withClient(database.adminUrl, async (client) => {
     await client.query(
       `INSERT INTO schema_migrations (number, name, sha256) VALUES (9000, '9000_later.sql', 'x')`,
@@ -80,7 +82,7 @@ test('a database of a newer version is refused, and not changed', async () => {
   );
 });
 
-test('a database that does not answer is waited for, and named', async () => {
+test('waits for an unavailable database, and names it', async () => {
   const [port] = await freePorts(1);
   const url = (name: string) => `postgres://${name}:secret@127.0.0.1:${port}/orchestrator`;
   const { child, done } = start({
@@ -96,7 +98,7 @@ test('a database that does not answer is waited for, and named', async () => {
   expect(code).toBe(130);
 });
 
-describe('a database that accepts nobody, as while its processes are stopped', () => {
+describe('a database that accepts no connections', () => {
   let folder: string;
   let variables: Record<string, string>;
   let full: Awaited<ReturnType<typeof startFullSocket>>;
@@ -111,7 +113,7 @@ describe('a database that accepts nobody, as while its processes are stopped', (
     await rm(folder, { recursive: true });
   });
 
-  test('setup waits for it', async () => {
+  test('makes setup wait', async () => {
     const { child, done } = start(variables);
     await once(child.stderr, 'data');
     child.kill('SIGINT');
@@ -120,7 +122,7 @@ describe('a database that accepts nobody, as while its processes are stopped', (
     expect(code).toBe(130);
   });
 
-  test('other commands say so and end', async () => {
+  test('makes other commands fail with a message', async () => {
     const { code, problem } = await start(variables, 'projections', 'list').done;
     expect(problem).toMatch(/^The database does not respond \(connect EAGAIN .*\)\. Try again/);
     expect(code).toBe(69);

@@ -17,9 +17,9 @@ const migrations = fileURLToPath(new URL('../../migrations', import.meta.url));
 
 const pauseMs = 5_000;
 
-/** Safe to repeat, and to do twice at once. Waits for a database that is away, and begins again where it went away
- *  meanwhile.
- *  @throws CommandProblem where a setting is missing, or the database is of a newer version */
+/** Safe to repeat, and to run concurrently. Waits for an unavailable database, and starts again if it becomes
+ *  unavailable meanwhile.
+ *  @throws CommandProblem if a setting is missing, or the database is of a newer version */
 export async function setUp(terminal: Terminal, signal: AbortSignal): Promise<void> {
   const config = settings();
   const onAway = (tried: string, { message }: Error) =>
@@ -27,7 +27,7 @@ export async function setUp(terminal: Terminal, signal: AbortSignal): Promise<vo
   for (;;) {
     await awaitDatabase(config.databaseAdminUrl, { signal, passes: isDatabaseAway, onAway });
     try {
-      await carryOut(config, terminal);
+      await runSetup(config, terminal);
       return;
     } catch (error) {
       if (!(error instanceof Error) || !isDatabaseAway(error)) throw error;
@@ -37,7 +37,7 @@ export async function setUp(terminal: Terminal, signal: AbortSignal): Promise<vo
   }
 }
 
-async function carryOut(config: ReturnType<typeof settings>, terminal: Terminal): Promise<void> {
+async function runSetup(config: ReturnType<typeof settings>, terminal: Terminal): Promise<void> {
   const { databaseAdminUrl: adminUrl, databaseUrl } = config;
   const { applied, ahead } = await migrate(adminUrl, { directory: migrations });
   if (ahead.length > 0) throw new CommandProblem(exitCodes.refused, newerSchema(ahead));

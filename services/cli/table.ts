@@ -6,7 +6,7 @@ export interface Column<Row> {
   readonly text: (row: Row) => string;
 }
 
-/** Prints rows under their titles; nothing at all where there are none. */
+/** Prints rows under their titles; prints nothing without rows. */
 export function printTable<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],

@@ -1,4 +1,4 @@
-/** Where commands write: results to standard output, everything else beside it. */
+/** Where commands write: results to standard output, everything else to standard error. */
 import { once } from 'node:events';
 import { exitCodes } from './problem.ts';
 
@@ -26,7 +26,7 @@ export function bar(label: string, share: number): string {
   return `${label} ${'█'.repeat(full)}${'░'.repeat(width - full)} ${percent} %`;
 }
 
-/** The terminal of this process. Where nobody takes its output any more, the process ends. */
+/** The terminal of this process. The process ends when its output is closed. */
 export function openTerminal(environment: Readonly<Record<string, string | undefined>>): Terminal {
   const { stdout, stderr } = process;
   stdout.on('error', endOnClosedPipe);
@@ -38,7 +38,7 @@ export function openTerminal(environment: Readonly<Record<string, string | undef
     write: (bytes) => stdout.write(bytes),
     problem: (text) => stderr.write(`${text}\n`),
     progress: (label, share) => {
-      // Where nobody watches, a bar is litter.
+      // No progress bar without a terminal.
       if (!stderr.isTTY) return;
       stderr.write(`\r${bar(label, share)}${share >= 1 ? '\n' : ''}`);
     },

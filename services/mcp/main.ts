@@ -1,4 +1,4 @@
-/** The MCP server: the platform as tools for language models, with the rights of whoever's token it is. */
+/** The MCP server: the service as tools for language models, with the permissions of the token's owner. */
 import { BlockList } from 'node:net';
 import { readConfig } from '#services/shared/config.ts';
 import {

@@ -58,8 +58,8 @@ function ask(headers: Record<string, string>, body?: string): Promise<Response> 
 
 const listTools = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
 
-describe('given a client of the present protocol', () => {
-  test('every tool is described, and says what it may change', async () => {
+describe('a client of the current protocol', () => {
+  test('gets a description of every tool, with what it may change', async () => {
     const client = await connect();
     const listed = await client.listTools();
     expect(listed.tools.map(({ name }) => name)).toEqual(tools.map(({ name }) => name));
@@ -74,7 +74,7 @@ describe('given a client of the present protocol', () => {
     }
   });
 
-  test('a script is made, written, run, looked at and read as it was', async () => {
+  test('creates, edits, runs and inspects a script, and reads an old version', async () => {
     const client = await connect();
     const { script } = await use(client, 'create_script', { name: 'By a model' });
     const { id: script_id } = script as { id: string };
@@ -145,7 +145,7 @@ describe('given a client of the present protocol', () => {
     await use(client, 'delete_file', { script_id, path: 'lib/help.py' });
   });
 
-  test('a schedule is previewed, made, changed and deleted', async () => {
+  test('previews, creates, changes and deletes a schedule', async () => {
     const client = await connect();
     const script_id = await product.script('On time', { 'main.py': 'print(1)' });
     const times = {
@@ -176,7 +176,7 @@ describe('given a client of the present protocol', () => {
     expect(await use(client, 'list_schedules', { script_id })).toMatchObject({ items: [] });
   });
 
-  test('a run that goes on is stopped', async () => {
+  test('stops a running run', async () => {
     const client = await connect();
     const script_id = await product.script('Long', { 'main.py': 'import time\ntime.sleep(600)' });
     const { run, finished } = await use(client, 'run_script', { script_id, wait_seconds: 0 });
@@ -188,7 +188,7 @@ describe('given a client of the present protocol', () => {
     });
   });
 
-  test('what the platform turns away is an answer that says why', async () => {
+  test('returns a refusal as a tool result with its reason', async () => {
     const client = await connect(await tokenWith(['scripts:read']));
     const refused = async (name: string, given: Record<string, unknown>) =>
       await client.callTool({ name, arguments: given });
@@ -205,7 +205,7 @@ describe('given a client of the present protocol', () => {
   });
 });
 
-test('a client of the previous packages lists and calls tools', async () => {
+test('a client with the previous packages lists and calls tools', async () => {
   const client = new OldClient({ name: 'old', version: '1' });
   open.push(client);
   const headers = { Authorization: `Bearer ${token}` };
@@ -215,13 +215,13 @@ test('a client of the previous packages lists and calls tools', async () => {
   expect(answer.structuredContent).toMatchObject({ items: [expect.anything()] });
 });
 
-describe('given what is no client', () => {
-  test('a plain GET is answered 406 before anybody is asked who they are', async () => {
+describe('requests that are refused', () => {
+  test('a plain GET gets 406 before authentication', async () => {
     const answer = await fetch(product.mcpUrl);
     expect(answer.status).toBe(406);
   });
 
-  test('without a token that counts nothing is told', async () => {
+  test('a request without a valid token gets no information', async () => {
     const type = { 'Content-Type': 'application/json' };
     for (const headers of [{}, { Authorization: 'Bearer nonsense' }]) {
       const answer = await ask({ ...type, ...headers }, listTools);
@@ -230,7 +230,7 @@ describe('given what is no client', () => {
     }
   });
 
-  test('a page of another site is turned away, with a good token too', async () => {
+  test('a page of another origin is refused even with a valid token', async () => {
     const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
     const foreign = await ask({ ...headers, Origin: 'https://evil.example' }, listTools);
     expect(foreign.status).toBe(403);
@@ -239,13 +239,13 @@ describe('given what is no client', () => {
     );
   });
 
-  test('half a message is refused, and the next one served', async () => {
+  test('an incomplete message is refused, and the next one is served', async () => {
     const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
     expect((await ask(headers, '{"jsonrpc":')).status).toBe(400);
     expect((await ask(headers, listTools)).status).toBe(200);
   });
 
-  test('the backend tells where it is', async () => {
+  test('the backend returns the address of the MCP server', async () => {
     expect(await product.call('GET', '/mcp/info')).toMatchObject({
       status: 'up',
       url: product.mcpUrl,

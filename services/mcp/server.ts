@@ -65,7 +65,7 @@ function annotationsOf(effect: Effect): ToolAnnotations {
   };
 }
 
-/** What the API turns away is an answer to the caller, who can do better; it is no failure of the server. */
+/** An API refusal is a result for the caller, who can correct the request; it is not a server failure. */
 async function answerOf(
   tool: Tool,
   given: object,

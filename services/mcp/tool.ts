@@ -21,7 +21,7 @@ export interface ToolUse {
   readonly api: Api;
   /** Tells how far it has come; `total` where it is known. */
   readonly progress: (done: number, total: number | undefined, message: string) => Promise<void>;
-  /** Aborted when the caller wants no answer any more. */
+  /** Aborted when the caller cancels the request. */
   readonly signal: AbortSignal;
 }
 

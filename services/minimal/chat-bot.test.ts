@@ -14,7 +14,7 @@ interface Update {
   readonly message: { readonly text: string; readonly chat: { readonly id: number } };
 }
 
-/** As much of Telegram's API as the bot uses. What nobody has acknowledged is told again: a bot may end between. */
+/** As much of Telegram's API as the bot uses. Unacknowledged updates are delivered again: a bot may end in between. */
 class Messenger {
   readonly #server: Server;
   #updates: readonly Update[] = [];
@@ -92,7 +92,7 @@ interface ListedRun {
   readonly failure_reason: string | null;
 }
 
-test('a bot answers again after its own crash, a killed runtime and a restart of everything', async () => {
+test('a bot responds again after its own crash, a killed runtime and a full restart', async () => {
   const address = await messenger.listen();
   const { id } = await product.call<{ id: string }>('POST', '/scripts', {
     name: 'Bot',

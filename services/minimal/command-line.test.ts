@@ -1,5 +1,4 @@
-/** A session at the command line, as docs/cli.md has it, with the running product; and what the product tells
- *  of it: traces, figures, logs. */
+/** A session at the command line, as in docs/cli.md, with the running product, and its traces, metrics and logs. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -44,7 +43,7 @@ async function orchestrator(args: readonly string[], { from = home, input = '' }
 
 const done = { code: 0, problem: '' };
 
-test('somebody signs in, takes a script home, changes it, runs it, and verifies what was recorded', async () => {
+test('signs in, pulls a script, changes it, runs it, and verifies the audit log', async () => {
   const id = await product.script('Nightly report', { 'main.py': 'print("old")\n' });
   await product.call('PUT', `/scripts/${id}/secrets/KEY`, { value: 'kept to itself' });
 
@@ -96,13 +95,13 @@ sys.exit(7)
   expect(saved).toEqual({ ...done, out: `${join(home, 'saved.tar')}\n` });
   expect((await orchestrator(['backup', 'list'])).out).toMatch(/complete +manual/);
   const healthy = await orchestrator(['doctor']);
-  expect(healthy.out).toMatch(/ok +runtimes +1, which execute/);
+  expect(healthy.out).toMatch(/ok +runtimes +1 connected/);
   expect(healthy.code).toBe(0);
   const { items } = await product.call<{ items: object[] }>('GET', `/scripts/${id}/secrets`);
   expect(items).toMatchObject([{ name: 'KEY', version: 1 }]);
 });
 
-test('what both sides changed is a conflict, and nothing is deleted unasked', async () => {
+test('reports changes on both sides as a conflict, and deletes nothing without a request', async () => {
   const from = join(home, 'shared');
   const id = await product.script('Shared', { 'main.py': '1\n', 'old.py': '1\n' });
   await orchestrator(['sync', 'pull', id, 'shared']);
@@ -134,14 +133,20 @@ test('what both sides changed is a conflict, and nothing is deleted unasked', as
   ]);
   const pruned = await orchestrator(['sync', 'push', '--prune'], { from });
   expect([pruned.code, pruned.out]).toEqual([0, 'deleted old.py\n']);
-  const made = await orchestrator(['new', 'By itself', '--template', 'etl-job']);
+  const made = await orchestrator(['new', 'From template', '--template', 'etl-job']);
   expect(made).toEqual({ ...done, out: expect.stringMatching(/^[0-9a-f-]{36}\n$/) });
-  const scheduled = await orchestrator(['schedule', 'create', 'By itself', '--cron', '0 9 * * *']);
+  const scheduled = await orchestrator([
+    'schedule',
+    'create',
+    'From template',
+    '--cron',
+    '0 9 * * *',
+  ]);
   expect(scheduled.code).toBe(0);
   const due = await orchestrator(['schedule', 'preview', scheduled.out.trim(), '--count', '2']);
   expect(due.out.split('\n')).toHaveLength(4);
   const twice = ['schedule', 'preview', '--cron', '0 9 * * *', '--count', '1'];
-  const { out: met } = await orchestrator([...twice, '--script', 'By itself']);
+  const { out: met } = await orchestrator([...twice, '--script', 'From template']);
   expect(met).toContain('overlaps with other schedules of the script: 1');
   expect((await orchestrator(twice)).out).not.toContain('other schedules');
   const signedOut = await orchestrator(['logout']);
@@ -149,7 +154,7 @@ test('what both sides changed is a conflict, and nothing is deleted unasked', as
   expect((await orchestrator(['runs'])).code).toBe(77);
 });
 
-test('a trace leads from the request to the end of its run, and figures and logs tell of it too', async () => {
+test('traces a request to the end of its run, with matching metrics and logs', async () => {
   const id = await product.script('Traced', { 'main.py': 'print("told")\nraise SystemExit(3)\n' });
   const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
   const caller = '00f067aa0ba902b7';

@@ -6,7 +6,7 @@ export type Config = Settings;
 
 /** What the minimal edition makes itself, so that it may be missing. */
 const MADE_HERE = ['SECRET_MASTER_KEY', 'ORCH_TOKEN_KEY', 'ORCH_AUDIT_KEY'];
-/** In the place of what is to be made. */
+/** Stands for keys that are not generated yet. */
 const anyKey = Buffer.from(Array.from({ length: 32 }, (_, index) => index)).toString('hex');
 const EMBEDDED = ['ORCH_DATABASE_URL', 'ORCH_DATABASE_ADMIN_URL'];
 

@@ -44,7 +44,7 @@ afterAll(async () => {
   await product.remove();
 });
 
-test('a script finds neither the database, nor secrets, nor the platform’s processes', async () => {
+test('a script cannot reach the database, secrets or the platform’s processes', async () => {
   const paths = [SOCKET, 'secrets', 'logs', 'objects', 'runtime/runs', 'runtime/data'].map((name) =>
     join(product.dataDir, name),
   );
@@ -59,7 +59,7 @@ test('a script finds neither the database, nor secrets, nor the platform’s pro
 });
 
 test.runIf(process.getuid?.() === 0)(
-  'as user 0 the runtime cannot load a kernel module',
+  'the runtime cannot load a kernel module as user 0',
   async () => {
     const runtime = await product.pidOf('runtime');
     const status = await readFile(`/proc/${runtime}/status`, 'utf8');

@@ -9,7 +9,7 @@ import { migrate, newerSchema } from '#infra/postgres/migrate.ts';
 import { rebuildOutdated } from './rebuilds.ts';
 import { restartDelayMs } from './service.ts';
 
-/** Somebody may kill the server while it starts, such as a kernel without memory. */
+/** The server may be killed while it starts, for example by the out-of-memory killer. */
 const START_ATTEMPTS = 3;
 const MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.url));
 
@@ -20,8 +20,8 @@ export interface Database {
   stop(): Promise<void>;
 }
 
-/** Starts the database, brings its schema to the present, and from then on restarts it when it dies.
- *  @param onEnd is told when it died
+/** Starts the database, migrates its schema, and restarts it when it crashes.
+ *  @param onEnd called when it has crashed
  *  @throws Error with a line for the user */
 export async function startDatabase(
   dataDir: string,

@@ -8,7 +8,7 @@ import { popped } from '#services/redis/testing/jobs.ts';
 import { RawClient } from '#services/redis/testing/raw-client.ts';
 import { reachIndex } from '#services/runtime/environments/testing/reach-index.ts';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
-import { pages, runPage, type Desk } from './testing/documents.ts';
+import { pages, runPage, type PageContext } from './testing/documents.ts';
 import { Product, productPassword } from './testing/product.ts';
 
 // Packages are installed, and databases made.
@@ -30,7 +30,7 @@ const script = (name: string, source = 'print("done")\n') =>
   product.script(name, { 'main.py': source });
 
 /** What a page takes for granted: variables, and what its reader types instead. */
-type Given = () => Promise<Partial<Pick<Desk, 'variables' | 'instead'>>>;
+type Given = () => Promise<Partial<Pick<PageContext, 'variables' | 'instead'>>>;
 
 // The password is not asked for without a terminal.
 const signIn = [
@@ -61,8 +61,8 @@ const given: Readonly<Record<string, Given>> = {
   },
 };
 
-/** Types what a page says, as somebody whose server is `at`. */
-async function follow(page: string, at = product, facts: Partial<Desk> = {}) {
+/** Runs the commands of a page against the server `at`. */
+async function follow(page: string, at = product, facts: Partial<PageContext> = {}) {
   const own = { ...(await given[page]?.()), ...facts };
   const folder = await mkdtemp(join(home, 'reader-'));
   // The database of a new installation lives beneath it.
@@ -90,7 +90,7 @@ async function follow(page: string, at = product, facts: Partial<Desk> = {}) {
 // The commands of updates need a repository of releases, which their own tests have.
 const elsewhere = ['README.md', 'docs/queue.md', 'docs/updates.md'];
 
-describe('what the documentation tells to type is accepted', () => {
+describe('the commands of the documentation are accepted', () => {
   test.each(pages.filter((page) => !elsewhere.includes(page)))(
     '%s',
     async (page) => {
@@ -130,7 +130,7 @@ describe('what the documentation tells to type is accepted', () => {
 
 describeWith({ service: 'a package index', ...(await reachIndex()) }, 'the first run', () => {
   test(
-    'is as README.md has it, with packages',
+    'works as in README.md, with packages',
     async () => {
       const { code, said } = await follow('README.md');
       expect(code, said).toBe(0);

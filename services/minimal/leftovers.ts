@@ -1,4 +1,4 @@
-/** Services whose supervisor was killed: they end by themselves, and hold their ports until then. */
+/** Services whose supervisor was killed. They end automatically, and hold their ports until then. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 
@@ -39,7 +39,7 @@ function leftovers(dataDir: string): readonly number[] {
     .map(Number);
 }
 
-/** Of a process; nothing where it has ended, or is somebody else's. */
+/** The environment of a process; empty if it has ended or belongs to another user. */
 function environmentOf(pid: string): readonly string[] {
   try {
     return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');

@@ -28,13 +28,13 @@ function tellGuard(what: string): void {
   if (process.connected) process.send?.({ ended: what });
 }
 
-// Nobody further down is to know of it.
+// Child processes must not see this variable.
 const { [guardedVariable]: _, ...environment } = env;
 
 await runInTerminal(
   (say, signal) => startSupervisor({ services, environment, say, onEnd: tellGuard }, signal),
   (signal) => untilSwitch(releases, signal),
 );
-// Everything is down. A guard that is there already sees the wish by itself.
+// All services have stopped. A running guard detects the requested switch.
 if (!isGuarded && releases.read('switch') !== undefined) become(goOnAs(releases, false));
 process.exit(0);

@@ -23,7 +23,7 @@ interface Page<Item> {
 }
 
 test(
-  'when a run fails, then its group and whom a rule names are told',
+  'notifies the group and the receivers of a rule about a failed run',
   { timeout: 120_000 },
   async () => {
     const received: { readonly headers: IncomingHttpHeaders; readonly body: string }[] = [];

@@ -1,4 +1,4 @@
-/** The package that `npm pack` makes: whoever installs it starts the service without building anything. */
+/** The package that `npm pack` makes: it starts the service without a build step. */
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { until } from './testing/product.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const name = 'script-orchestration-service';
 
-describe('the packed package, where npm installed it', () => {
+describe('the installed npm package', () => {
   let folder: string;
   let program: string;
   let environment: NodeJS.ProcessEnv;
@@ -39,14 +39,14 @@ describe('the packed package, where npm installed it', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  test('says its version, each time from the same copy', () => {
+  test('prints its version, each time from the same copy', () => {
     const said = () =>
       spawnSync(program, ['--version'], { env: environment, encoding: 'utf8' }).stdout;
     expect([said(), said()]).toEqual([`${version}\n`, `${version}\n`]);
     expect(readdirSync(join(folder, '.cache/orchestrator/npm'))).toHaveLength(1);
   });
 
-  test('starts the service with its dashboard, and ends it', async () => {
+  test('starts and stops the service with its dashboard', async () => {
     const ports = await freePorts(7);
     const named = ['HTTP', 'MCP', 'REDIS', 'RUNTIME_METRICS'].map((each) => `${each}_PORT`);
     const health = ['RUNTIME', 'SCHEDULER', 'REDIS'].map((each) => `${each}_HEALTH_PORT`);
@@ -65,7 +65,7 @@ describe('the packed package, where npm installed it', () => {
     });
     const url = `http://127.0.0.1:${ports[0]}`;
     const ask = async (path: string) => {
-      if (started.exitCode !== null) throw new Error('the service ended at its start');
+      if (started.exitCode !== null) throw new Error('the service exited during startup');
       const answer = await fetch(url + path).catch(() => undefined);
       return answer?.ok === true ? await answer.text() : undefined;
     };

@@ -46,7 +46,7 @@ describeWith(s3Service, 'an object store that is away', () => {
     });
   }
 
-  test('runs wait whose files are not on the runtime; others are executed', async () => {
+  test('executes runs whose files are on the runtime while the object store is unavailable; others wait', async () => {
     const [known, unknown] = [await makeScript('known'), await makeScript('unknown')];
     expect(await statusAtEnd(await run(known))).toBe('success');
     await s3.proxy.set({ kind: 'cut', direction: 'request', afterBytes: 0 });

@@ -1,4 +1,4 @@
-/** A service that is started when somebody connects to it: what nobody uses costs no memory. */
+/** A service that starts at the first connection, so that an unused service takes no memory. */
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { isNoAddress } from '#services/shared/listen.ts';
@@ -20,8 +20,8 @@ interface Caller {
   readonly socket: Socket;
 }
 
-/** Its `start` listens in place of the service. Whoever connects is kept waiting until that is up, and handed
- *  over; when it does not start, they are cut off, and the next to connect has it tried again. */
+/** `start` listens in place of the service. Clients wait until the service is up, and their connections are passed on.
+ *  If it does not start, they are disconnected, and the next connection causes another attempt. */
 export function createOnDemand({ service, host, ports, say }: OnDemandOptions): Service {
   const stopping = new AbortController();
   const callers: Caller[] = [];

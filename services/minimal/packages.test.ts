@@ -52,7 +52,7 @@ describeWith(
       return { status, tookMs, said: texts('stdout'), built: texts('system').join('\n') };
     }
 
-    test('it runs under the default limits, and again in a fraction of the time', async () => {
+    test('runs under the default limits, and the second time in a fraction of the time', async () => {
       const scriptId = await product.script('numbers', files, { listen_ports: [0] });
       const [first, second] = [await run(scriptId), await run(scriptId)];
       expect(first).toMatchObject({ status: 'success', said: ['length 5.0 250000.0'] });

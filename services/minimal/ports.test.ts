@@ -6,7 +6,7 @@ import { readMinimalConfig } from './config.ts';
 import { moveTakenPorts } from './ports.ts';
 import { services } from './services.ts';
 
-test('given the queue’s port is taken, then it takes a free one and says so; given it is free, it stays', async () => {
+test('keeps the queue’s port if it is free, otherwise uses another and says so', async () => {
   // Taken on one of the addresses that are listened on, which is as good as on all.
   const address = loopbackAddresses.at(-1);
   const other = createServer().listen(0, address);

@@ -26,8 +26,8 @@ export async function takenPorts(
   return lines.flat();
 }
 
-/** Gives a free port to every service that may have any, where its own is taken; the others stay.
- *  @param say tells of each */
+/** Assigns free ports to services whose own port is in use; the others keep theirs.
+ *  @param say reports each change */
 export async function moveTakenPorts(
   services: readonly ServiceDefinition[],
   config: Config,
@@ -50,7 +50,7 @@ export async function moveTakenPorts(
   return { ...config, ...moved };
 }
 
-/** One that is free on every address that is listened on. */
+/** A port that is free on every listen address. */
 async function freePort(bind: string): Promise<number> {
   for (;;) {
     const server = createServer().listen(0, bind);

@@ -5,9 +5,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
 import { Product } from './testing/product.ts';
 
-const NOBODY = 65_534;
+const UNPRIVILEGED = 65_534;
 /** Somewhere in the sources. */
-const MARK = 'nobody else may read this';
+const MARK = 'only the owner may read this';
 const files = {
   'main.py': 'import own\nprint(len(own.text))\n',
   'requirements.txt': './own\n',
@@ -49,26 +49,30 @@ describeWith(
       await product.remove();
     });
 
-    test('no other user of the machine can read its files', { timeout: 180_000 }, async () => {
-      const id = await product.script('Own', files);
-      for (const mode of ['cold', 'warm', 'warm']) {
-        await product.call('PATCH', `/scripts/${id}`, { start_mode: mode });
-        const { run_id: runId } = await product.run(id);
-        await product.untilFinished(runId);
-        const output = (await product.log(runId)).filter(({ stream }) => stream === 'stdout');
-        expect(output.map(({ text }) => text)).toEqual([String(MARK.length)]);
-      }
-      const search = promisify(execFile);
-      const { stdout } = await search('grep', ['-rlsF', MARK, product.dataDir]);
-      expect(stdout).toContain('own.py');
-      // By their names: folders may be closed to a search, and open to those who know these.
-      const paths = stdout.trim().split('\n');
-      const asNobody = search('grep', ['-lsF', MARK, ...paths], {
-        uid: NOBODY,
-        gid: NOBODY,
-        cwd: '/',
-      });
-      await expect(asNobody).rejects.toMatchObject({ stdout: '' });
-    });
+    test(
+      'its files cannot be read by other users of the machine',
+      { timeout: 180_000 },
+      async () => {
+        const id = await product.script('Own', files);
+        for (const mode of ['cold', 'warm', 'warm']) {
+          await product.call('PATCH', `/scripts/${id}`, { start_mode: mode });
+          const { run_id: runId } = await product.run(id);
+          await product.untilFinished(runId);
+          const output = (await product.log(runId)).filter(({ stream }) => stream === 'stdout');
+          expect(output.map(({ text }) => text)).toEqual([String(MARK.length)]);
+        }
+        const search = promisify(execFile);
+        const { stdout } = await search('grep', ['-rlsF', MARK, product.dataDir]);
+        expect(stdout).toContain('own.py');
+        // By their names: folders may be closed to a search, and open to those who know these.
+        const paths = stdout.trim().split('\n');
+        const asOther = search('grep', ['-lsF', MARK, ...paths], {
+          uid: UNPRIVILEGED,
+          gid: UNPRIVILEGED,
+          cwd: '/',
+        });
+        await expect(asOther).rejects.toMatchObject({ stdout: '' });
+      },
+    );
   },
 );

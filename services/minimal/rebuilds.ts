@@ -1,5 +1,4 @@
-/** Rows that an earlier version of the program wrote are made anew before the services start: they
- *  would refuse them. */
+/** Rebuilds rows of an earlier version before the services start, which would refuse them. */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';

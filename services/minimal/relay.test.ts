@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-describe('given a line of a service', () => {
+describe('a line of a service', () => {
   test.each([
     ['{"level":"info","message":"started"}', undefined],
     ['{"level":"warn","message":"slow"}', 'slow'],
@@ -22,11 +22,11 @@ describe('given a line of a service', () => {
     ['Segmentation fault', 'Segmentation fault'],
     ['{ not json', '{ not json'],
     ['', undefined],
-  ])('when it is %s, then the terminal shows %s', (line, shown) => {
+  ])('shows %s as %s in the terminal', (line, shown) => {
     expect(shownText(line)).toBe(shown);
   });
 
-  test('when it is one of many, then the file has all, and the terminal some', async () => {
+  test('writes all of many lines to the file, and some to the terminal', async () => {
     const said: string[] = [];
     let nowMs = 0;
     const path = join(folder, 'x.log');

@@ -51,7 +51,7 @@ export function createRelay(
   };
 }
 
-/** The part of a line for a person; undefined for one that is only for the file. */
+/** The part of a line for the user; undefined for a line that is only for the file. */
 export function shownText(line: string): string | undefined {
   if (!line.startsWith('{')) return line.trim() === '' ? undefined : line.slice(0, 300);
   let entry: Record<string, unknown>;

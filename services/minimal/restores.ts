@@ -16,14 +16,14 @@ export interface RestoreParts {
   readonly dataDir: string;
   /** Of the program that restores. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Where the backend listens otherwise: whoever asks there is told how far it is. */
+  /** The address of the backend, where clients see the progress meanwhile. */
   readonly host: string;
   readonly port: number;
   readonly say: (line: string) => void;
 }
 
-/** Carries out what is asked for, if anything is, while no service runs. One that was interrupted begins anew.
- *  @param signal ends it; it is asked for still then */
+/** Runs the requested restore, if there is one, while no service runs. An interrupted restore starts again.
+ *  @param signal ends it; the request then stays */
 export async function restoreIfAsked(parts: RestoreParts, signal: AbortSignal): Promise<void> {
   const { dataDir, say } = parts;
   if (restoreAskedFor(dataDir) === undefined) return;
@@ -81,7 +81,7 @@ interface Notice {
   close(): Promise<void>;
 }
 
-/** Answers in the place of the backend. */
+/** Responds in place of the backend. */
 async function openNotice({ host, port }: RestoreParts): Promise<Notice> {
   let progress = 'beginning';
   const server = createBriefServer((_request, response) => {

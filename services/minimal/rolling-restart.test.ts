@@ -45,7 +45,7 @@ describeWith(caddyService, 'two backends behind the front', () => {
   });
 
   test(
-    'no request fails or is lost during four rolling restarts',
+    'fails and loses no request during four rolling restarts',
     { timeout: 180_000 },
     async () => {
       const script = await fleet.call<{ id: string }>('POST', '/scripts', {
@@ -61,7 +61,7 @@ describeWith(caddyService, 'two backends behind the front', () => {
       const refused: string[] = [];
       const accepted: string[] = [];
       const client = async () => {
-        // Requests go on until every backend has restarted.
+        // Sends requests until every backend has restarted.
         while (sent < requests || restarted < restarts) {
           sent += 1;
           const answer = await fleet.fetch(front, 'POST', `/runs/scripts/${script.id}/run`, {});

@@ -31,7 +31,7 @@ function placesOf(error: Pick<RunError, 'frames'> | null): readonly string[] | u
 }
 
 describe('the error of a run', { timeout: 120_000 }, () => {
-  test('is none of a run that succeeds', async () => {
+  test('is absent for a successful run', async () => {
     expect(await errorOf('print("fine")')).toBeNull();
   });
 
@@ -71,13 +71,13 @@ describe('the error of a run', { timeout: 120_000 }, () => {
     ['def f():\n    f()\nf()', 'RecursionError', /recursion/, undefined],
     ['x = 1\nx = = 2', 'SyntaxError', /invalid syntax/, ['main.py:2 <module>: x = = 2']],
     ['if True:\nprint(1)', 'IndentationError', /indent/, ['main.py:2 <module>: print(1)']],
-  ])('is the exception of %j', async (code, type, message, places) => {
+  ])('contains the exception of %j', async (code, type, message, places) => {
     const error = await errorOf(code);
     expect(error).toMatchObject({ type, message: expect.stringMatching(message), source: 'log' });
     if (places !== undefined) expect(placesOf(error)).toEqual(places);
   });
 
-  test('names places in modules of the script, and its causes', async () => {
+  test('contains positions in modules of the script, and its causes', async () => {
     const error = await errorOf({
       'main.py': 'from lib.load import rows\nrows("n/a")\n',
       'lib/load.py': `def rows(text):
@@ -107,20 +107,20 @@ describe('the error of a run', { timeout: 120_000 }, () => {
       'memory_limit',
       /./,
     ],
-  ])('is the way it ended of %j', async (code, settings, type, message) => {
+  ])('is the kind of end of %j', async (code, settings, type, message) => {
     const error = await errorOf(code, settings);
     expect(error).toMatchObject({ type, message: expect.stringMatching(message) });
     expect(error?.source).toBe('platform');
   });
 
-  test('is of the environment when a package cannot be installed', async () => {
+  test('is an environment error when a package cannot be installed', async () => {
     const files = { 'main.py': 'print(1)', 'requirements.txt': 'no such requirement !!\n' };
     const error = await errorOf(files);
     expect(error).toMatchObject({ type: 'environment_error', source: 'platform', frames: [] });
     expect(error?.message).not.toBe('');
   });
 
-  test('shows no secret', async () => {
+  test('contains no secret', async () => {
     const code = 'import os\nraise ValueError(os.environ["KEY"])';
     const scriptId = await product.script('Leaks', { 'main.py': code });
     await product.call('PUT', `/scripts/${scriptId}/secrets/KEY`, {

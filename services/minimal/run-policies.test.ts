@@ -1,4 +1,4 @@
-/** What follows on runs: their turn, another attempt, a bot that comes back. With the real processes. */
+/** Queueing, retries, chains and bots with the real processes. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isAlive, Product, until } from './testing/product.ts';
 
@@ -36,7 +36,7 @@ async function texts(runId: string): Promise<readonly string[]> {
 }
 
 describe('the runs of a script', { timeout: 120_000 }, () => {
-  test('when more are asked for than may run, then all have their turn, in order', async () => {
+  test('start in order when more are requested than may run', async () => {
     const id = await product.script('Queue', { 'main.py': 'import time; time.sleep(0.05)\n' });
     await product.call('PATCH', `/scripts/${id}`, { max_concurrent_runs: 2 });
     const asked: string[] = [];
@@ -54,12 +54,12 @@ describe('the runs of a script', { timeout: 120_000 }, () => {
           place < index && Date.parse(other.started_at) <= at && Date.parse(other.finished_at) > at,
       );
       expect(others.length).toBeLessThan(2);
-      // Two that may start at once are started side by side, by one runtime.
+      // One runtime starts two allowed runs concurrently.
       expect(Math.max(...starts.slice(0, index + 1)) - at).toBeLessThan(1000);
     }
   });
 
-  test('when one ends, then a chained one starts, and reads what was handed over', async () => {
+  test('start chained runs, which read the output of their source', async () => {
     const source = await product.script('Source', {
       'main.py': 'from orchestrator import *\nPlatform().output({"found": 3})\n',
     });
@@ -82,7 +82,7 @@ Platform().output([handed["source"]["status"], handed["source"]["output"], Platf
     expect(output).toEqual(['success', { found: 3 }, { limit: 2 }]);
   });
 
-  test('when one fails, then it is tried again with the variables of its version', async () => {
+  test('are retried with the variables of their version after a failure', async () => {
     const id = await product.script('Flaky', {
       'main.py':
         'import os, sys\nprint(os.environ["GREETING"], os.environ["ORCH_ATTEMPT"], os.environ["ORCH_TRIGGER_TYPE"])\nsys.exit(int(os.environ["ORCH_ATTEMPT"]) < 3)\n',
@@ -106,7 +106,7 @@ Platform().output([handed["source"]["status"], handed["source"]["output"], Platf
     expect(await texts(runs[2]!.run_id)).toEqual(['hello 3 retry']);
   });
 
-  test('when the wanted Python is not there, then the run says which there are', async () => {
+  test('name the available Python versions when the requested one is missing', async () => {
     const id = await product.script('Old', { 'main.py': 'print(1)\n' });
     await product.call('PATCH', `/scripts/${id}`, { python: '3.99' });
     const run = await product.untilFinished((await product.run(id)).run_id);
@@ -118,7 +118,7 @@ Platform().output([handed["source"]["status"], handed["source"]["output"], Platf
 });
 
 describe('a bot', { timeout: 120_000 }, () => {
-  test('when its process or its runtime dies, then it comes back, until it is disabled', async () => {
+  test('is restarted when its process or runtime is killed, until it is disabled', async () => {
     const id = await product.script('Bot', { 'main.py': 'import time; time.sleep(1000)\n' });
     await product.call('PATCH', `/scripts/${id}`, { keep_alive: true });
     const running = (count: number) =>

@@ -16,7 +16,7 @@ afterAll(async () => {
 });
 
 describe('platform.storage', { timeout: 120_000 }, () => {
-  test('then what a run stores can be listed and read, also by later runs of the script', async () => {
+  test('lists and reads stored files, also in later runs of the script', async () => {
     const id = await runs.scriptOf(
       `import io, os
 platform.storage.upload("a/report.txt", "päper")
@@ -40,7 +40,7 @@ platform.output([[list(one) for one in platform.storage.list()], big == bytes(ra
     expect(second.output).toEqual([listed, true, 1, 'paper']);
   });
 
-  test('when there is nothing, or it may not be stored, then that is said', async () => {
+  test('reports missing files and files that cannot be stored', async () => {
     const other = await runs.runOf(await runs.scriptOf('platform.storage.upload("theirs", b"x")'));
     const id = await runs.scriptOf(
       `def says(work):
@@ -76,7 +76,7 @@ print(len(storage.list()))`,
 });
 
 describe('platform.http', { timeout: 120_000 }, () => {
-  test('then it gets answers, tries again what may go well, and takes no more than it is to', async () => {
+  test('returns responses, retries temporary errors, and limits the response size', async () => {
     const id = await runs.scriptOf(
       `import http.server, threading
 asked = []
@@ -118,7 +118,7 @@ server.shutdown()`,
 });
 
 describe('platform.notify', { timeout: 120_000 }, () => {
-  test('then what it says is recorded, without secrets, and not without end', async () => {
+  test('records notifications without secrets, up to a limit', async () => {
     const id = await runs.scriptOf(
       `platform.notify("The token is " + platform.secrets.get("TOKEN"), "warning")
 for number in range(99): platform.notify(f"Number {number}")
@@ -145,7 +145,7 @@ for message, level in (("one more", "info"), ("", "info"), ("x", "loud"), ("x" *
 });
 
 describe('platform.mqtt', { timeout: 120_000 }, () => {
-  test('when the platform has no broker, or the message cannot be one, then that is said', async () => {
+  test('reports a missing broker and an invalid message', async () => {
     const id = await runs.scriptOf(
       `for topic, more in (("a/b", {}), ("a/#", {}), ("a", {"qos": 2})):
     try:
@@ -162,7 +162,7 @@ describe('platform.mqtt', { timeout: 120_000 }, () => {
 });
 
 describe('platform.run', { timeout: 120_000 }, () => {
-  test('then the other script runs, and says who asked', async () => {
+  test('runs the other script, which records its requester', async () => {
     const other = await runs.scriptOf('platform.output(platform.params["n"] + 1)');
     const id = await runs.scriptOf(
       `platform.output(platform.run(platform.params["other"], {"n": 41}))`,
@@ -178,7 +178,7 @@ describe('platform.run', { timeout: 120_000 }, () => {
     expect(why.items[0]?.reason).toBe(`Run ${asked.run_id} requested it at version 2.`);
   });
 
-  test('when it may not, then it is said why', async () => {
+  test('reports why a run is not permitted', async () => {
     const groups = await product.call<{ items: { id: string; name: string }[] }>('GET', '/groups');
     const foreign = await runs.scriptOf('pass');
     const bots = groups.items.find(({ name }) => name === 'bots')?.id;
@@ -200,7 +200,7 @@ describe('platform.run', { timeout: 120_000 }, () => {
     ]);
   });
 
-  test('when the parameters are not as the other script wants them, then every fault is told', async () => {
+  test('reports every invalid parameter of the other script', async () => {
     const other = await runs.scriptOf('platform.output(platform.params["limit"])');
     const schema = {
       required: ['limit'],
@@ -223,7 +223,7 @@ describe('platform.run', { timeout: 120_000 }, () => {
     expect(await runs.ended(asked.output as string)).toMatchObject({ output: 2 });
   });
 
-  test('when runs ask for runs without end, then there is one', async () => {
+  test('limits the depth of runs that start runs', async () => {
     const id = await runs.scriptOf(
       `try:
     platform.output(platform.run(platform.script_id, when_busy="queue"))
@@ -238,7 +238,7 @@ except Refused as error:
 });
 
 describe('platform.db', { timeout: 120_000 }, () => {
-  test('then it reads the records of the group, and nothing else', async () => {
+  test('reads only records of the group', async () => {
     const id = await runs.scriptOf(
       `mine = platform.script_id
 platform.output(platform.db.query(f"SELECT name, enabled FROM scripts WHERE id = '{mine}'"))

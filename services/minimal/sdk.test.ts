@@ -18,7 +18,7 @@ afterAll(async () => {
 });
 
 describe('a script that uses the package', { timeout: 120_000 }, () => {
-  test('when it asks what it is, then it is told', async () => {
+  test('can read its own run and script', async () => {
     const id = await runs.scriptOf(
       `platform.output([platform.params, platform.script_id, platform.trigger_type,
   platform.attempt, platform.is_local, platform.run_id is not None])`,
@@ -28,7 +28,7 @@ describe('a script that uses the package', { timeout: 120_000 }, () => {
   });
 
   test.each(['cold', 'warm'])(
-    'when it starts %s and has a module of the same name, then its own counts',
+    'uses its own module of the same name after a %s start',
     async (mode) => {
       const id = await product.script('Own', {
         'main.py': 'import orchestrator, sys\nprint(orchestrator.own, "sandbox" in sys.modules)\n',
@@ -41,7 +41,7 @@ describe('a script that uses the package', { timeout: 120_000 }, () => {
     },
   );
 
-  test.each(['cold', 'warm'])('when it starts %s, then the package is there', async (mode) => {
+  test.each(['cold', 'warm'])('can import the package after a %s start', async (mode) => {
     const id = await runs.scriptOf(
       `import orchestrator, subprocess, sys
 ask = "import orchestrator; print(orchestrator.Platform().is_local)"
@@ -61,7 +61,7 @@ except OSError as error:
 });
 
 describe('platform.secrets', { timeout: 120_000 }, () => {
-  test('when a script asks for a secret of its own, then it has it, and its log does not', async () => {
+  test('returns a secret of the script, and masks it in the log', async () => {
     const id = await runs.scriptOf(
       `value = platform.secrets.get("TOKEN")
 print(value, len(value))
@@ -83,7 +83,7 @@ except NotFound as error:
     expect(read).toMatchObject({ resource: `secret-${id}`, detail: 'TOKEN', actor: 'runtime' });
   });
 
-  test('when a script asks for one of another script, then there is none', async () => {
+  test('does not return secrets of another script', async () => {
     const other = await runs.scriptOf('pass');
     await product.call('PUT', `/scripts/${other}/secrets/THEIRS`, { value: 'not for you' });
     expect(
@@ -97,7 +97,7 @@ except NotFound as error:
 });
 
 describe('platform.output and platform.progress', { timeout: 120_000 }, () => {
-  test('then the run is shown with the last of each', async () => {
+  test('set the last values of the run', async () => {
     const id = await runs.scriptOf(
       `platform.progress(0.25, "a quarter")
 platform.output("first")
@@ -109,7 +109,7 @@ platform.progress(1)`,
     expect(progress).toEqual({ fraction: 1, text: '' });
   });
 
-  test('when a value cannot be taken, then it is said which and why', async () => {
+  test('names an unusable secret and the reason', async () => {
     const id = await runs.scriptOf(
       `for value in (float("nan"), {1, 2}, "x" * 70_000, "x" * 2_000_000):
     try:
@@ -138,7 +138,7 @@ for fraction, text in ((2, ""), (float("nan"), ""), (0, "x" * 501), (0, "a\\0"))
 });
 
 describe('platform.state', { timeout: 120_000 }, () => {
-  test('then it is there in the next run of the script, and in no other script', async () => {
+  test('is available in the next run of the script, and in no other script', async () => {
     const code = `count = platform.state.get("count", 0) + 1
 platform.state.set("count", count)
 platform.state.set("gone", [1])
@@ -152,7 +152,7 @@ platform.output([count, platform.state.get("gone", "gone"), platform.state.get("
 });
 
 describe('the socket of a run', { timeout: 120_000 }, () => {
-  test('when something else is sent than the package would, then it is refused and nothing breaks', async () => {
+  test('refuses malformed input, and keeps working', async () => {
     const id = await runs.scriptOf(
       `import json, os, socket
 from orchestrator._channel import connect
@@ -193,7 +193,7 @@ platform.output("still there")`,
     expect(output).toBe('still there');
   });
 
-  test('when another process answers for the one that connected, then it gets no connection', async () => {
+  test('refuses a process that answers in place of the connected one', async () => {
     const id = await runs.scriptOf(
       `import json, os, socket, sys
 from orchestrator._channel import connect
@@ -217,7 +217,7 @@ connect(os.environ["ORCH_SOCKET"]).close()`,
     expect((await runs.runOf(id)).texts).toEqual(['1', '0 0']);
   });
 
-  test('when a process that is not of the run connects, then it is told nothing', async () => {
+  test('refuses processes that do not belong to the run', async () => {
     const id = await runs.scriptOf(
       `import os, time
 print(os.environ["ORCH_SOCKET"])
@@ -235,7 +235,7 @@ time.sleep(60)`,
     await product.untilFinished(runId);
   });
 
-  test('when many threads and children call at once, then each has its answer', async () => {
+  test('answers concurrent calls of many threads and children', async () => {
     const id = await runs.scriptOf(
       `import concurrent.futures, multiprocessing
 def one(number):

@@ -71,7 +71,7 @@ afterAll(async () => {
   await rm(home, { recursive: true });
 });
 
-describe('given a run that tells its secret wherever it can', { timeout: 120_000 }, () => {
+describe('a run that leaks its secret everywhere', { timeout: 120_000 }, () => {
   let id: string;
   let runId: string;
   beforeAll(async () => {
@@ -89,14 +89,14 @@ describe('given a run that tells its secret wherever it can', { timeout: 120_000
     expect((await product.untilFinished(runId)).failure_reason).toBe('exit_code');
   });
 
-  test('then the traces that were exported hold none', async () => {
+  test('leaves no secret in exported traces', async () => {
     await until('the run was traced', async () =>
       collector.spans.find(({ name }) => name === 'RUN Teller'),
     );
     expect(withForms(JSON.stringify(collector.spans))).toEqual([]);
   });
 
-  test('then what the channels were sent shows masks, and the deliveries too', async () => {
+  test('has masked secrets in messages and deliveries', async () => {
     await until('all was sent', async () => {
       const path = '/notifications/deliveries?status=sent';
       const { items } = await product.call<{ items: readonly object[] }>('GET', path);
@@ -108,12 +108,14 @@ describe('given a run that tells its secret wherever it can', { timeout: 120_000
     expect(withForms(await kept.text())).toEqual([]);
   });
 
-  test('then its paths and parameters that hold one are refused, and no list shows any', async () => {
+  test('is refused paths and parameters with a secret, and no list shows one', async () => {
     const refused = (await product.log(runId)).map(({ text: line }) => line.split(',')[0]);
-    expect(refused.filter((line) => line === 'refused: The path holds a secret')).toHaveLength(3);
-    expect(refused.filter((line) => line === 'refused: The parameters hold a secret')).toHaveLength(
+    expect(refused.filter((line) => line === 'refused: The path contains a secret')).toHaveLength(
       3,
     );
+    expect(
+      refused.filter((line) => line === 'refused: The parameters contain a secret'),
+    ).toHaveLength(3);
     const paths = [
       `/runs/${runId}`,
       `/runs/${runId}/artifacts`,
@@ -129,7 +131,7 @@ describe('given a run that tells its secret wherever it can', { timeout: 120_000
     expect(withForms([run, artifacts, runs, inbox].join('\n'))).toEqual([]);
   });
 
-  test('then the command line writes none, whatever it is asked', async () => {
+  test('leaves no secret in any output of the command line', async () => {
     const login = ['login', product.baseUrl, '--email', 'admin@example.com', '--password-stdin'];
     await orchestrator(login, `${productPassword}\n`);
     const lines = [

@@ -55,7 +55,7 @@ print(len(value), os.environ.get("HIDDEN"))
 raise RuntimeError(value)
 `;
 
-describe('given a script with secrets', { timeout: 120_000 }, () => {
+describe('the secrets of a script', { timeout: 120_000 }, () => {
   let id: string;
   beforeAll(async () => {
     id = await product.script('Secretive', { 'main.py': tells });
@@ -64,7 +64,7 @@ describe('given a script with secrets', { timeout: 120_000 }, () => {
     await product.call('PUT', `${path}/HIDDEN`, { value: 'not a variable' });
   });
 
-  test('when a run tells them, then its log shows masks, also where they come letter by letter', async () => {
+  test('are masked in the log, also when printed letter by letter', async () => {
     const { run_id: runId } = await product.run(id);
     const run = await product.untilFinished(runId);
     expect(run.failure_reason).toBe('exit_code');
@@ -81,7 +81,7 @@ describe('given a script with secrets', { timeout: 120_000 }, () => {
     expect(Buffer.from(basic.replace('***', ''), 'base64').toString()).not.toContain('canary');
   });
 
-  test('then its use is shown, and in the audit trail', async () => {
+  test('show their use, also in the audit log', async () => {
     await product.untilFinished((await product.run(id)).run_id);
     const read = await until('the trail has it', async () => {
       const { items } = await product.call<Listed>('GET', '/audit');
@@ -99,7 +99,7 @@ describe('given a script with secrets', { timeout: 120_000 }, () => {
     ]);
   });
 
-  test('then no table, file, log or metric of the platform holds one', async () => {
+  test('are in no table, file, log or metric of the platform', async () => {
     const answers = await Promise.all([
       product.fetch('GET', `/runs?limit=200`),
       product.fetch('GET', `/scripts/${id}/history`),
@@ -112,7 +112,7 @@ describe('given a script with secrets', { timeout: 120_000 }, () => {
     expect(await filesWith(forms)).toEqual([]);
   });
 
-  test('when a run falls over itself, then there is no core file', async () => {
+  test('leave no core file when a run crashes', async () => {
     const falls = `import os, resource
 print(resource.getrlimit(resource.RLIMIT_CORE), flush=True)
 os.abort()
@@ -125,7 +125,7 @@ os.abort()
     await product.call('PUT', `/scripts/${id}/files/main.py`, { content: tells });
   });
 
-  test('then no backup holds one', async () => {
+  test('are in no backup', async () => {
     const { id: backupId } = await product.call<{ id: string }>('POST', '/backups');
     await until('the backup is complete', async () => {
       const { status } = await product.call<{ status: string }>('GET', `/backups/${backupId}`);
@@ -139,7 +139,7 @@ os.abort()
     for (const form of forms) expect(parts.filter((part) => part.includes(form))).toEqual([]);
   });
 
-  test('when the rows of two were swapped, then a run does not start, and says so', async () => {
+  test('make a run fail with a reason when two rows were swapped', async () => {
     const swap = `UPDATE secrets a SET sealed = b.sealed FROM secrets b
       WHERE a.script_id = $1 AND b.script_id = $1 AND a.name <> b.name`;
     await inDatabase((client) => client.query(swap, [id]));
@@ -153,7 +153,7 @@ os.abort()
     await inDatabase((client) => client.query(swap, [id]));
   });
 
-  test('when its key was destroyed, then a run does not start, and says why', async () => {
+  test('make a run fail with a reason when their key was destroyed', async () => {
     await inDatabase((client) => client.query(`DELETE FROM data_keys WHERE script_id = $1`, [id]));
     const { run_id: runId } = await product.run(id);
     expect((await product.untilFinished(runId)).failure_reason).toBe('sandbox_error');

@@ -1,5 +1,5 @@
-/** The secrets of an installation: made at the first start, kept in files that only their owner can
- *  read. The services get the files' paths, so that no secret is in anybody's environment. */
+/** The secrets of an installation: generated at the first start, and stored in files that only their owner can read.
+ *  The services receive the files' paths, so that no secret is in an environment variable. */
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

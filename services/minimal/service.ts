@@ -9,7 +9,7 @@ import type { Relay } from './relay.ts';
 
 const HEALTH_POLL_MS = 25;
 const START_PATIENCE_MS = 60_000;
-/** Somebody may kill it while it starts, such as a kernel without memory. */
+/** The service may be killed while it starts, for example by the out-of-memory killer. */
 const START_ATTEMPTS = 3;
 /** Up this long, a process is taken to be well again. */
 const STABLE_MS = 60_000;
@@ -28,14 +28,14 @@ export interface ServiceOptions {
   /** How long it may give no answer before it is ended and started again. */
   readonly patience?: Patience | undefined;
   readonly say: (line: string) => void;
-  /** Is told, in a sentence, that it ended by itself. */
+  /** Called with a message when it has exited on its own. */
   readonly onEnd?: ((what: string) => void) | undefined;
 }
 
 export interface Service {
   readonly name: string;
-  /** Starts it, and waits until it is healthy; once it was killed, it is tried again.
-   *  @throws Error when it ends by itself instead, or `signal` says so */
+  /** Starts it, and waits until it is healthy. A killed service is started again.
+   *  @throws Error if it exits instead, or `signal` aborts */
   start(signal: AbortSignal): Promise<void>;
   /** Asks it to end, and waits for that; after `patienceMs` it is killed. Safe twice. */
   stop(patienceMs: number): Promise<void>;
@@ -48,8 +48,8 @@ export interface ConnectableService extends Service {
   hand(port: number, socket: Socket): void;
 }
 
-/** A process that dies after it was healthy once is started again: at once, then ever more slowly. One that lives but
- *  does not answer any more is ended first. */
+/** Restarts a healthy process that crashes: immediately at first, then with growing delays. A process that no longer
+ *  responds is killed first. */
 export function createService(options: ServiceOptions): ConnectableService {
   const { name, say } = options;
   let child: ChildProcess | undefined;
@@ -181,12 +181,12 @@ function killGroup(child: ChildProcess | undefined): void {
   try {
     process.kill(-child.pid, 'SIGKILL');
   } catch (error) {
-    // Nobody is left, or only those who became somebody else, which the runtime sees to.
+    // No process is left, or only processes of other users, which the runtime stops.
     if (!['ESRCH', 'EPERM'].includes(String((error as NodeJS.ErrnoException).code))) throw error;
   }
 }
 
-/** Somebody else answers on its ports until it has said so. */
+/** Another process may respond on its ports until it reports that it is ready. */
 async function untilStarted(
   child: ChildProcess | undefined,
   exited: Promise<string>,

@@ -18,7 +18,7 @@ export interface ServiceDefinition {
   readonly secrets: readonly string[];
   /** As user 0 it keeps these capabilities alone; without them it keeps all. */
   readonly capabilities?: readonly string[];
-  /** It is started when somebody connects to one of its ports. */
+  /** It starts at a connection to one of its ports. */
   readonly onDemand?: true;
   /** A port of these that is taken is no obstacle: any free one does. */
   readonly movable?: PortSetting;

@@ -57,7 +57,7 @@ test.each([
     begin: () => signalAll('SIGSTOP'),
     end: () => signalAll('SIGCONT'),
   },
-])('requests get 503 and the health checks agree: $fault', async ({ begin, end }) => {
+])('returns 503 to requests and health checks: $fault', async ({ begin, end }) => {
   const backend = fleet.of('backend')[0]!;
   const scheduler = fleet.of('scheduler')[0]!;
   const signal = () => AbortSignal.timeout(answerMs);

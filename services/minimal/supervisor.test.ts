@@ -52,8 +52,8 @@ async function health(): Promise<number[]> {
   return await Promise.all(each);
 }
 
-describe('given an empty folder', () => {
-  test('when it starts, then everything is well, and the password is shown once', async () => {
+describe('an empty folder', () => {
+  test('starts all services, and shows the password once', async () => {
     const first = fixture.start({ ORCH_ADMIN_EMAIL: 'me@example.org' });
     await first.says('shown only once');
     expect(await health()).toEqual([200, 200]);
@@ -87,7 +87,7 @@ describe('given an empty folder', () => {
     expect(third.output).toContain('The master key is missing');
   });
 
-  test('when settings are wrong, then all are listed, and nothing is made', async () => {
+  test('lists all invalid settings, and creates nothing', async () => {
     const supervisor = fixture.start({
       ORCH_RUNTIME_SLOTS: 'many',
       SECRET_MASTER_KEY: 'short',
@@ -102,7 +102,7 @@ describe('given an empty folder', () => {
     expect(existsSync(fixture.dataDir)).toBe(false);
   });
 
-  test('when ports are taken, then each is named with its service and setting', async () => {
+  test('names each port in use with its service and setting', async () => {
     const last = loopbackAddresses.at(-1) ?? '';
     const hosts = ['127.0.0.1', last];
     const servers = fixture.ports.map((port, index) => createServer().listen(port, hosts[index]));
@@ -112,21 +112,21 @@ describe('given an empty folder', () => {
     for (const server of servers) server.close();
     const [one, two] = fixture.ports;
     expect(supervisor.output.trim().split('\n')).toEqual([
-      `Port ${one} on 127.0.0.1 for the first is taken; set ORCH_HTTP_PORT to another.`,
-      `Port ${two} on ${last} for the second is taken; set ORCH_RUNTIME_HEALTH_PORT to another.`,
+      `Port ${one} on 127.0.0.1 for the first is already in use. Set ORCH_HTTP_PORT to another port.`,
+      `Port ${two} on ${last} for the second is already in use. Set ORCH_RUNTIME_HEALTH_PORT to another port.`,
     ]);
   });
 
-  test('when a service fails at its start, then that is said, and everything ends', async () => {
+  test('reports a service that fails to start, and stops', async () => {
     fixture.write('second', 'throw new Error("no disk");');
     const supervisor = fixture.start();
     expect(await supervisor.end()).toBe(1);
-    expect(supervisor.output).toContain('second: the process failed: no disk');
+    expect(supervisor.output).toContain('second: process failed: no disk');
     expect(supervisor.output).toContain('The second did not start (exit code 1)');
     expect(existsSync(join(fixture.dataDir, 'postgres/data/postmaster.pid'))).toBe(false);
   });
 
-  test('when a service is killed at its start, then it is started again', async () => {
+  test('restarts a service that is killed at its start', async () => {
     const mark = join(fixture.folder, 'killed');
     const once = `const { existsSync, writeFileSync } = await import('node:fs');
       if (!existsSync('${mark}')) { writeFileSync('${mark}', ''); process.kill(process.pid, 'SIGKILL'); }`;
@@ -137,7 +137,7 @@ describe('given an empty folder', () => {
     expect(await health()).toEqual([200, 200]);
   });
 
-  test('when the database is killed at its start, then it is started again', async () => {
+  test('restarts the database when it is killed at its start', async () => {
     const supervisor = fixture.start();
     const state = join(fixture.dataDir, 'postgres/data/postmaster.pid');
     while (!textOf(state).includes('ready')) await pause(5);
@@ -146,7 +146,7 @@ describe('given an empty folder', () => {
     expect(await health()).toEqual([200, 200]);
   });
 
-  test('when it is stopped during the start, then nothing is left', async () => {
+  test('leaves no process when stopped during the start', async () => {
     fixture.write('second', 'await new Promise(() => undefined);');
     const supervisor = fixture.start();
     while (supervisor.children('--max-old-space-size').length < 2) await pause(10);
@@ -158,7 +158,7 @@ describe('given an empty folder', () => {
   });
 });
 
-describe('given everything is up', () => {
+describe('a running service', () => {
   const earlier = new Fixture();
   beforeAll(async () => {
     await earlier.prepare();
@@ -175,25 +175,25 @@ describe('given everything is up', () => {
     await supervisor.says('Dashboard');
   });
 
-  test('when a service is killed, then it is started again, and again', async () => {
+  test('restarts a killed service repeatedly', async () => {
     for (const round of [1, 2]) {
       process.kill(only(supervisor.children('second.ts')), 'SIGKILL');
-      await supervisor.says('The second is back', round);
+      await supervisor.says('The second is running again', round);
       expect(await health()).toEqual([200, 200]);
     }
-    expect(supervisor.output).toContain('Reported: the second ended (SIGKILL)');
+    expect(supervisor.output).toContain('Reported: the second exited (SIGKILL)');
     expect(supervisor.output).toContain('The second exited (SIGKILL); restarting it\n');
     expect(supervisor.output).toContain('The second exited (SIGKILL); restarting it in 1 s\n');
   });
 
-  test('when a service does not answer any more, then it is killed, and started again', async () => {
+  test('kills and restarts a service that no longer responds', async () => {
     process.kill(only(supervisor.children('second.ts')), 'SIGSTOP');
     await supervisor.says('Killing the second: it no longer responds');
-    await supervisor.says('The second is back');
+    await supervisor.says('The second is running again');
     expect(await health()).toEqual([200, 200]);
   });
 
-  test('when several connect at once to a service that waits for that, then it serves them all', async () => {
+  test('serves several concurrent first connections to an on-demand service', async () => {
     expect(supervisor.children('third.ts')).toEqual([]);
     const all = urls(fixture.onDemandPort);
     const answers = Array.from({ length: 6 }, (_, index) => fetch(all[index % all.length] ?? ''));
@@ -202,11 +202,11 @@ describe('given everything is up', () => {
     ]);
     for (const url of all) expect((await fetch(url)).status).toBe(200);
     process.kill(only(supervisor.children('third.ts')), 'SIGKILL');
-    await supervisor.says('The third is back');
+    await supervisor.says('The third is running again');
     expect((await fetch(onDemand())).status).toBe(200);
   });
 
-  test('when such a service does not start, then that is said, and the next to connect has it tried again', async () => {
+  test('reports an on-demand service that does not start, and retries at the next connection', async () => {
     fixture.write('third', 'throw new Error("no luck");');
     await expect(fetch(onDemand())).rejects.toThrow();
     await supervisor.says('The third did not start (exit code 1)');
@@ -214,13 +214,13 @@ describe('given everything is up', () => {
     expect((await fetch(onDemand())).status).toBe(200);
   });
 
-  test('when the database is killed, then it is started again, and usable', async () => {
+  test('restarts a killed database', async () => {
     process.kill(only(supervisor.children('bin/postgres')), 'SIGKILL');
     await supervisor.says('The database is running again');
     expect(await health()).toEqual([200, 200]);
   });
 
-  test('when the supervisor is killed, then its processes end, and the next start works', async () => {
+  test('ends its processes when killed, and can be started again', async () => {
     const pids = everyChild(supervisor);
     supervisor.kill('SIGKILL');
     await untilGone(pids);
@@ -229,7 +229,7 @@ describe('given everything is up', () => {
     expect(await health()).toEqual([200, 200]);
   });
 
-  test('when the supervisor is killed, then the next start waits for a service that takes its time', async () => {
+  test('waits at the next start for a slow service of a killed supervisor', async () => {
     const go = join(fixture.folder, 'go');
     fixture.write(
       'second',
@@ -237,7 +237,7 @@ describe('given everything is up', () => {
        signal.addEventListener('abort', () => { while (!existsSync('${go}')); });`,
     );
     process.kill(only(supervisor.children('second.ts')), 'SIGKILL');
-    await supervisor.says('The second is back');
+    await supervisor.says('The second is running again');
     const slow = only(supervisor.children('second.ts'));
     supervisor.kill('SIGKILL');
     const next = fixture.start();
@@ -248,20 +248,20 @@ describe('given everything is up', () => {
     expect(await health()).toEqual([200, 200]);
   });
 
-  test('when another one is started on the same folder, then it says who has it', async () => {
+  test('names the holder when a second one starts on the same folder', async () => {
     const other = fixture.start();
     expect(await other.end()).toBe(1);
     expect(other.output).toContain(`in use by process ${supervisor.pid}, started`);
     expect(await health()).toEqual([200, 200]);
   });
 
-  test('when it is interrupted twice while a service does not end, then it ends at once', async () => {
+  test('ends immediately at the second interrupt', async () => {
     fixture.write(
       'second',
       'process.on("SIGTERM", () => undefined); signal.addEventListener("abort", () => { for (;;); });',
     );
     process.kill(only(supervisor.children('second.ts')), 'SIGKILL');
-    await supervisor.says('The second is back');
+    await supervisor.says('The second is running again');
     const pids = everyChild(supervisor);
     supervisor.kill('SIGINT');
     await supervisor.says('press Ctrl-C again');

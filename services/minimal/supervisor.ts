@@ -30,7 +30,7 @@ export interface SupervisorOptions {
   readonly say: (line: string) => void;
   /** How long a service may give no answer before it is ended and started again. */
   readonly patience?: Patience;
-  /** Is told, in a sentence, when a service that was up, or the database, ended by itself. */
+  /** Called with a message when a running service or the database has exited on its own. */
   readonly onEnd?: (what: string) => void;
 }
 
@@ -136,7 +136,7 @@ function restoreParts(
   };
 }
 
-/** Restores what is asked for while everything runs: the services end in order, and start again. */
+/** Runs requested restores: the services stop in order, and start again. */
 async function keepRestoring(
   running: Running,
   parts: RestoreParts,
@@ -166,7 +166,7 @@ async function keepRestoring(
   }
 }
 
-/** Where runs may go on for a while, they are looked at and followed until the last has ended. */
+/** If runs may finish, waits for them and reports the progress until the last has ended. */
 async function stopServices(running: Running): Promise<void> {
   const { services, drainMs } = running;
   const runtime = services.find(({ name }) => name === 'runtime');
@@ -192,7 +192,7 @@ function makeService(
     relay: createRelay(name, log, say),
     patience,
     say,
-    // One that is started on demand ends by itself, and harms nothing.
+    // An on-demand service exits when it is idle.
     onEnd: onDemand ? undefined : onEnd,
   });
   if (!onDemand) return service;
@@ -209,7 +209,7 @@ interface Running extends Supervisor {
   services: readonly Service[];
   /** Looks for restores until `stopping` says so. */
   restores: Promise<void>;
-  /** How long runs may go on when everything is to end. */
+  /** How long runs may continue during a shutdown. */
   readonly drainMs: number;
   readonly stopping: AbortController;
 }

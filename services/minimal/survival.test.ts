@@ -8,7 +8,7 @@ import { isAlive, Product, until } from './testing/product.ts';
 const lines = 50;
 const marker = `1000.${process.pid}`;
 
-/** Writes a line every tenth of a second, beside a child that would outlive it. */
+/** Writes a line every tenth of a second, and starts a child that would outlive it. */
 const steadyScript = `
 import subprocess, sys, time
 subprocess.Popen(['sleep', '${marker}'])
@@ -46,34 +46,34 @@ afterAll(async () => {
   expect(left.filter(isAlive)).toEqual([]);
 });
 
-describe('given a run that is under way', { timeout: 120_000 }, () => {
-  test('when the backend is killed, then the run finishes and its log is complete', async () => {
+describe('a running run', { timeout: 120_000 }, () => {
+  test('finishes with a complete log when the backend is killed', async () => {
     const runId = await startedRun(steadyScript);
     process.kill(await product.pidOf('backend'), 'SIGKILL');
     await product.untilHealthy();
     await expectWhole(runId);
   });
 
-  test('when Postgres is killed, then the run finishes and its log is complete', async () => {
+  test('finishes with a complete log when Postgres is killed', async () => {
     const runId = await startedRun(steadyScript);
-    // Immediate shutdown: what a crash looks like to everybody who is connected.
+    // An immediate shutdown looks like a crash to all clients.
     process.kill(await product.postgresPid(), 'SIGQUIT');
     await expectWhole(runId);
   });
 
-  test('when the scheduler is killed, then the run finishes and its log is complete', async () => {
+  test('finishes with a complete log when the scheduler is killed', async () => {
     const runId = await startedRun(steadyScript);
     process.kill(await product.pidOf('scheduler'), 'SIGKILL');
     await expectWhole(runId);
   });
 
-  test('when the runtime is to stop, then the run finishes before', async () => {
+  test('finishes before the runtime stops', async () => {
     const runId = await startedRun(steadyScript);
     process.kill(await product.pidOf('runtime'), 'SIGTERM');
     await expectWhole(runId);
   });
 
-  test('when the runtime is killed, then the run is lost once and nothing of it is left', async () => {
+  test('is lost once when the runtime is killed, and leaves no process', async () => {
     const runId = await startedRun(endlessScript);
     const made = await places();
     expect(made).toContain(`runs/${runId}`);
@@ -88,7 +88,7 @@ describe('given a run that is under way', { timeout: 120_000 }, () => {
     expect(await product.runState(runId)).toMatchObject({ failure_reason: 'runtime_lost' });
   });
 
-  test('when the runtime hangs beyond its lease, then its late report changes nothing', async () => {
+  test('ignores the late report of a runtime that hangs beyond its lease', async () => {
     const runId = await startedRun(endlessScript);
     const runtime = await product.pidOf('runtime');
     process.kill(runtime, 'SIGSTOP');

@@ -3,10 +3,10 @@ import type { Supervisor } from './supervisor.ts';
 
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Starts a supervisor and waits for its end: the first signal stops it, the second one hurries. This process
- *  ends with code 1 when it did not start. Whoever started this process is told `ready` once everything is up, and
- *  its own end is a signal to stop.
- *  @param ended resolves when the supervisor is to stop for another reason */
+/** Starts a supervisor and waits for its end: the first signal stops it, the second kills it. This process exits with
+ *  code 1 if the supervisor did not start. The parent process receives `ready` once everything is up, and the end of
+ *  the parent is a signal to stop.
+ *  @param ended resolves when the supervisor must stop for another reason */
 export async function runInTerminal(
   start: (say: (line: string) => void, signal: AbortSignal) => Promise<Supervisor>,
   ended: (signal: AbortSignal) => Promise<void> = untilAborted,

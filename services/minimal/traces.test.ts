@@ -61,8 +61,8 @@ async function traced(runId: string) {
   };
 }
 
-describe('given a platform whose runs are executed by clients of the queue', () => {
-  test('when the client reports the end, then the adapter tells of it, from the request on', async () => {
+describe('runs that queue clients execute', () => {
+  test('have a trace from the adapter when the client reports the end', async () => {
     const id = await product.script('By a client', { 'main.py': '' });
     const { run_id: runId } = await product.run(id);
     const job = await popped(client);
@@ -81,7 +81,7 @@ describe('given a platform whose runs are executed by clients of the queue', () 
     expect(attribute(run, 'cicd.worker.id')).toMatch(/^queue/);
   });
 
-  test('when a job was given by a client, then its run begins the trace', async () => {
+  test('have a trace that starts with the run when a client pushed the job', async () => {
     const id = await product.script('Given by a client', { 'main.py': '' });
     await client.call('LPUSH', jobs, JSON.stringify({ script_id: id }));
     const { run_id: runId } = await popped(client);
@@ -92,7 +92,7 @@ describe('given a platform whose runs are executed by clients of the queue', () 
     expect(run.parentSpanId).toBeUndefined();
   });
 
-  test('when the client goes away, then the scheduler tells of the loss', async () => {
+  test('have a trace of the loss from the scheduler when the client disconnects', async () => {
     const id = await product.script('Lost', { 'main.py': '' });
     const { run_id: runId } = await product.run(id);
     await popped(client);
@@ -106,7 +106,7 @@ describe('given a platform whose runs are executed by clients of the queue', () 
     });
   });
 
-  test('when nobody takes the run in time, then the scheduler tells that it only waited', async () => {
+  test('have a trace of the wait from the scheduler when the run expires', async () => {
     const id = await product.script('Late', { 'main.py': '' });
     await product.call('PATCH', `/scripts/${id}`, { limits: { queue_seconds: 1 } });
     const { run_id: runId } = await product.run(id);
@@ -119,7 +119,7 @@ describe('given a platform whose runs are executed by clients of the queue', () 
     });
   });
 
-  test('when somebody stops a run that waits, then the backend tells of it', async () => {
+  test('have a trace from the backend when a queued run is stopped', async () => {
     const id = await product.script('Stopped', { 'main.py': '' });
     const { run_id: runId } = await product.run(id);
     await product.call('POST', `/runs/${runId}/stop`);

@@ -1,5 +1,5 @@
-/** The data folders of earlier releases, as `scripts/keep-data.ts` kept them: this release goes on with them, and where
- *  it is not well, the release before has them back. */
+/** The data folders of earlier releases, as `scripts/keep-data.ts` stored them: this release continues with them, and
+ *  after a failed update the previous release does. */
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -41,7 +41,7 @@ describe.each(readdirSync(keptFolder))('given the data folder %s', { timeout: 18
     return dataDir;
   }
 
-  describe('when this release starts on it', () => {
+  describe('when this release starts on the data', () => {
     let product: Product;
     beforeAll(async () => {
       product = await Product.start({ dataDir: await openData(true) });
@@ -52,7 +52,7 @@ describe.each(readdirSync(keptFolder))('given the data folder %s', { timeout: 18
     });
     const adminUrl = () => embeddedAddresses(join(product.dataDir, 'postgres'))?.adminUrl ?? '';
 
-    test('then every migration has gone through, and not one event is another', async () => {
+    test('applies every migration, and changes no event', async () => {
       const { names, events } = await withClient(adminUrl(), async (db) => ({
         names: (await migrationsOf(db)).map((one) => one.name),
         events: (await rowsOfAll(db))['events'],
@@ -62,7 +62,7 @@ describe.each(readdirSync(keptFolder))('given the data folder %s', { timeout: 18
       expect(events).toEqual(expect.arrayContaining([...(kept.tables['events'] ?? [])]));
     });
 
-    test('then every list answers, with what was there', async () => {
+    test('returns every list with its previous content', async () => {
       const found = async (path: string) =>
         (await product.call<{ items: readonly unknown[] }>('GET', path)).items.length;
       const rows = (table: string) => kept.tables[table]?.length ?? 0;
@@ -89,7 +89,7 @@ describe.each(readdirSync(keptFolder))('given the data folder %s', { timeout: 18
       );
     });
 
-    test('then the audit trail verifies, and begins with the same hashes', async () => {
+    test('verifies the audit log, which begins with the same hashes', async () => {
       const verdict = await product.call<{ valid: boolean; entries: number }>(
         'GET',
         '/audit/verify',
@@ -100,12 +100,12 @@ describe.each(readdirSync(keptFolder))('given the data folder %s', { timeout: 18
         lines.map((line) => JSON.parse(line) as { audit_seq: number; hash: string });
       const now = await withClient(adminUrl(), async (db) => (await rowsOfAll(db))['audit']);
       const byNumber = new Map(hashes(now).map((one) => [one.audit_seq, one.hash]));
-      const before = hashes(kept.tables['audit']);
-      expect(before.length).toBeGreaterThan(0);
-      for (const { audit_seq: number, hash } of before) expect(byNumber.get(number)).toBe(hash);
+      const earlier = hashes(kept.tables['audit']);
+      expect(earlier.length).toBeGreaterThan(0);
+      for (const { audit_seq: number, hash } of earlier) expect(byNumber.get(number)).toBe(hash);
     });
 
-    test('then its people sign in, its secrets can be read, and its scripts run', async () => {
+    test('lets users sign in, reads secrets, and runs scripts', async () => {
       const { email, password, scriptId, output, webhookPath } = kept.history;
       await product.call('POST', '/auth/login', { email, password });
       const { run_id: runId } = await product.run(scriptId);
@@ -120,7 +120,7 @@ describe.each(readdirSync(keptFolder))('given the data folder %s', { timeout: 18
       expect(called.status).toBe(202);
     });
 
-    test('then read models that are made anew from its events are the same', async () => {
+    test('rebuilds the same read models from its events', async () => {
       const { pool, close } = openDatabase(adminUrl(), {
         connections: 2,
         applicationName: 'test',
@@ -139,40 +139,37 @@ describe.each(readdirSync(keptFolder))('given the data folder %s', { timeout: 18
   test.each([
     ['in the data folder', true],
     ['where its account can reach it', false],
-  ])(
-    'when this release migrates it and is not well then, the database %s is as it was',
-    async (_, isReachable) => {
-      const dataDir = await openData(isReachable);
-      const releases = new Releases(dataDir);
-      const from = release(
-        releases,
-        '0.1.12',
-        kept.migrations.map((one) => one.name),
-        waits,
-      );
-      const to = release(releases, '0.1.13', ownMigrations, migratesAndEnds(dataDir));
-      const updateId = '019aa3f4-01aa-7c11-8d22-5e6f70819203';
-      releases.write('switch', { updateId, kind: 'update', from, to, isTried: false });
-      const asked = new AbortController();
-      const said: string[] = [];
-      const say = (line: string) => void said.push(line);
-      await guard(
-        { releases, dataDir, own: from, environment: process.env, services: [], say },
-        asked.signal,
-      );
-      expect(said.join('\n')).toContain('is unhealthy: it exited with code 7');
-      expect(releases.read('outcome')).toMatchObject({ updateId, kind: 'rolled_back' });
-      expect(await readdir(releases.folder)).toContain('migrated');
-      const found = await standing(dataDir, async (db) => ({
-        migrations: await migrationsOf(db),
-        tables: await rowsOfAll(db),
-      }));
-      expect(found.migrations).toEqual(kept.migrations);
-      expect(found.tables).toEqual(kept.tables);
-      await rm(clusterFolder(join(dataDir, 'postgres')), { recursive: true });
-      await rm(folder, { recursive: true });
-    },
-  );
+  ])('restores the database %s after a failed migration', async (_, isReachable) => {
+    const dataDir = await openData(isReachable);
+    const releases = new Releases(dataDir);
+    const from = release(
+      releases,
+      '0.1.12',
+      kept.migrations.map((one) => one.name),
+      waits,
+    );
+    const to = release(releases, '0.1.13', ownMigrations, migratesAndEnds(dataDir));
+    const updateId = '019aa3f4-01aa-7c11-8d22-5e6f70819203';
+    releases.write('switch', { updateId, kind: 'update', from, to, isTried: false });
+    const asked = new AbortController();
+    const said: string[] = [];
+    const say = (line: string) => void said.push(line);
+    await guard(
+      { releases, dataDir, own: from, environment: process.env, services: [], say },
+      asked.signal,
+    );
+    expect(said.join('\n')).toContain('is unhealthy: it exited with code 7');
+    expect(releases.read('outcome')).toMatchObject({ updateId, kind: 'rolled_back' });
+    expect(await readdir(releases.folder)).toContain('migrated');
+    const found = await standing(dataDir, async (db) => ({
+      migrations: await migrationsOf(db),
+      tables: await rowsOfAll(db),
+    }));
+    expect(found.migrations).toEqual(kept.migrations);
+    expect(found.tables).toEqual(kept.tables);
+    await rm(clusterFolder(join(dataDir, 'postgres')), { recursive: true });
+    await rm(folder, { recursive: true });
+  });
 });
 
 /** The old release: says that it is up, and ends, so that it can be looked at what it was started on. */

@@ -18,17 +18,17 @@ import type { Command } from './command.ts';
 import { channelCommands } from './commands/channels.ts';
 import { clientCommands } from './commands/client.ts';
 import { commandCommand } from './commands/command.ts';
-import { giveCommands } from './commands/give.ts';
+import { pushCommands } from './commands/push.ts';
 import { keyCommands } from './commands/keys.ts';
 import { pubsubCommand } from './commands/pubsub.ts';
 import { signInCommands } from './commands/sign-in.ts';
 import { streamInfoCommand } from './commands/stream-info.ts';
 import { streamCommands } from './commands/streams.ts';
-import { takeCommands } from './commands/take.ts';
+import { popCommands } from './commands/pop.ts';
 import { transactionCommands } from './commands/transaction.ts';
 import { Hub } from './channels/hub.ts';
 import { dispatch } from './dispatch.ts';
-import { Desk } from './jobs/desk.ts';
+import { JobDispatcher } from './jobs/dispatcher.ts';
 import { Leases } from './jobs/leases.ts';
 import { LeasedLogs } from './logs/leased-logs.ts';
 import { Refusals } from './refusals.ts';
@@ -44,7 +44,7 @@ export interface AdapterParts {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly logger: Logger;
-  /** Lets in without a token; `undefined` for nobody. */
+  /** Grants access without a token; `undefined` disables it. */
   readonly password: string | undefined;
   /** Of a run that was taken and is not renewed. */
   readonly leaseSeconds: number;
@@ -78,9 +78,9 @@ export function createAdapter(parts: AdapterParts): Adapter {
     ids,
     leaseSeconds,
   });
-  const desk = new Desk({ leases, callers, bus, logger });
+  const dispatcher = new JobDispatcher({ leases, callers, bus, logger });
   const hub = new Hub({ bus, reads, callers, connections: () => server.connections, logger });
-  const shared = { ...parts, database: pool, refusals, leases, parameterSchemas, desk, hub };
+  const shared = { ...parts, database: pool, refusals, leases, parameterSchemas, dispatcher, hub };
   const runLogs = new PostgresRunLogs(pool);
   let port = 0;
   const commands: ReadonlyMap<string, Command> = byName([
@@ -92,8 +92,8 @@ export function createAdapter(parts: AdapterParts): Adapter {
       port: () => port,
     }),
     commandCommand(() => commands),
-    ...giveCommands(shared),
-    ...takeCommands(shared),
+    ...pushCommands(shared),
+    ...popCommands(shared),
     ...transactionCommands(),
     ...keyCommands(shared),
     ...channelCommands(shared),
@@ -117,7 +117,7 @@ export function createAdapter(parts: AdapterParts): Adapter {
   return {
     listen: async (wanted, host) => (port = await server.listen(wanted, host)),
     close: async () => {
-      await Promise.all([server.close(), desk.close(), hub.close()]);
+      await Promise.all([server.close(), dispatcher.close(), hub.close()]);
       await Promise.all([recorder.close(), tokenUses.close(), parameterSchemas.close()]);
     },
   };

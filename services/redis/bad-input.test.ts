@@ -11,7 +11,7 @@ afterAll(() => adapter.close());
 
 const protocolError = (what: string) => `-ERR Protocol error: ${what}\r\n`;
 
-describe('given what is no command', () => {
+describe('invalid input', () => {
   test.each([
     [
       'a length of 512 MB',
@@ -21,13 +21,13 @@ describe('given what is no command', () => {
     ['an array of a million', '*1000000\r\n', protocolError('unauthenticated multibulk length')],
     ['bytes of no meaning', '*1\r\n\0\0\0\0', protocolError("expected '$', got '\0'")],
     ['a request of a browser', 'POST / HTTP/1.1\r\nHost: x\r\n\r\n', ''],
-  ])('when it is %s, then it is told, and the connection ends', async (_, bytes, rest) => {
+  ])('is reported when it is %s, and the connection ends', async (_, bytes, rest) => {
     const client = await adapter.stranger();
     client.send(bytes);
     expect(await client.rest()).toBe(rest);
   });
 
-  test('when a member says it, then the limits are wider, and still there', async () => {
+  test('meets wider limits from an authenticated client', async () => {
     for (const [bytes, what] of [
       ['*2\r\n$4\r\nECHO\r\n$536870912\r\n', 'invalid bulk length'],
       ['*1000000\r\n', 'invalid multibulk length'],
@@ -38,14 +38,14 @@ describe('given what is no command', () => {
     }
   });
 
-  test('when half a command comes and then nothing, then a stranger is cut off', async () => {
+  test('disconnects an unauthenticated client that sends half a command', async () => {
     const client = await adapter.stranger();
     client.send('*2\r\n$4\r\nAU');
     expect(await client.rest()).toBe('');
   });
 });
 
-test('given more strangers than may be, then the oldest goes, and members stay', async () => {
+test('closes the oldest unauthenticated client beyond the limit', async () => {
   const member = await adapter.member();
   const strangers = [];
   for (let made = 0; made < 6; made += 1) strangers.push(await adapter.stranger());
@@ -68,7 +68,7 @@ test('closes a client that has not signed in when a new one comes to a full serv
   }
 });
 
-test('given as many connections as may be, then the next is told so', async () => {
+test('refuses connections beyond the limit with an error', async () => {
   const members = [];
   for (let made = 0; made < 20; made += 1) {
     members.push(await adapter.member().catch(() => undefined));
@@ -84,7 +84,7 @@ test('given as many connections as may be, then the next is told so', async () =
   });
 });
 
-test('given a client that asks for much and never reads, then others are served', async () => {
+test('serves other clients while one sends requests and never reads', async () => {
   const deaf = await adapter.member();
   deaf.socket.pause();
   deaf.send('COMMAND\r\n'.repeat(100_000));

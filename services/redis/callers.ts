@@ -1,5 +1,5 @@
-/** Who is at the other end: somebody with an API token, or a program that knows the service's password. What
- *  a token gives is looked up anew for every command, so that revoking it counts at once. */
+/** Identifies clients: the owner of an API token, or a program with the service's password. Token permissions are read
+ *  again for every command, so that a revocation takes effect immediately. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Actor, Principal } from '#domain/kernel/actor.ts';
 import {
@@ -14,12 +14,12 @@ import type { LiveToken } from '#projections/tokens/queries.ts';
 import { apiTokenHash } from '#services/shared/api-tokens.ts';
 import { tokenPrincipal } from '#services/shared/principals.ts';
 
-/** What somebody signed in with. */
+/** The credential of an authenticated client. */
 export type Credential =
   | { readonly kind: 'service' }
   | { readonly kind: 'token'; readonly hash: string };
 
-/** Somebody as of now. The service itself has no principal: it may do all that is served here. */
+/** The caller with its current permissions. The service itself has no principal: it may use every command. */
 export interface Caller {
   /** Whose leases are whose: the token's id, or `service`. */
   readonly key: string;
@@ -30,7 +30,7 @@ export interface Caller {
 export interface CallersParts {
   /** Without it, only tokens are taken. */
   readonly password: string | undefined;
-  /** An API token that counts, by its hash, with its owner as of now. */
+  /** A valid API token by its hash, with its current owner. */
   readonly findToken: (hash: string) => Promise<LiveToken | undefined>;
   readonly tokenUses: { note(tokenId: TokenId): void };
 }
@@ -50,7 +50,7 @@ export class Callers {
     this.#passwordHash = parts.password === undefined ? undefined : sha256(parts.password);
   }
 
-  /** What a password or a token lets in; `undefined` for nobody. */
+  /** The credential for a password or token; `undefined` if it is invalid. */
   async credentialOf(given: Buffer): Promise<Credential | undefined> {
     if (this.#passwordHash !== undefined && timingSafeEqual(sha256(given), this.#passwordHash)) {
       return { kind: 'service' };
@@ -61,7 +61,7 @@ export class Callers {
     return (await this.callerOf(credential)) === undefined ? undefined : credential;
   }
 
-  /** Whom a credential stands for now; `undefined` once it counts no longer. */
+  /** The caller of a credential; `undefined` once the credential is invalid. */
   async callerOf(credential: Credential): Promise<Caller | undefined> {
     if (credential.kind === 'service') return service;
     const token = await this.#parts.findToken(credential.hash);

@@ -1,5 +1,5 @@
 import { scriptId } from '#domain/testing/ids.ts';
-import { recordedBy, somebody, untilTrue } from '#infra/testing/platform.ts';
+import { recordedBy, userContext, untilTrue } from '#infra/testing/platform.ts';
 import { mustParse, parseScriptId } from '#domain/kernel/ids.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { complete, popped } from './testing/jobs.ts';
@@ -19,7 +19,7 @@ async function save(script: number): Promise<void> {
   saves += 1;
   const id = mustParse(parseScriptId, scriptId(script));
   const change = { type: 'ChangeScript', scriptId: id, description: `Save ${saves}` } as const;
-  recordedBy(await adapter.commands.execute(change, somebody()));
+  recordedBy(await adapter.commands.execute(change, userContext()));
 }
 
 function bodyOf(message: Value): unknown {
@@ -33,8 +33,8 @@ async function subscriber(...words: readonly string[]): Promise<RawClient> {
   return client;
 }
 
-describe('given a subscriber', () => {
-  test('when a run that a worker took ends, then it hears of it once it is recorded', async () => {
+describe('a subscriber', () => {
+  test('receives the end of a worker’s run once it is recorded', async () => {
     const listener = await subscriber('SUBSCRIBE', 'script.completed');
     const worker = await adapter.member();
     const runId = await adapter.queueRun();
@@ -51,7 +51,7 @@ describe('given a subscriber', () => {
     });
   });
 
-  test('when a script is saved, then patterns hear of it, too, each by its own name', async () => {
+  test('receives a saved script through each matching pattern', async () => {
     const listener = await subscriber('PSUBSCRIBE', 'script.*', 's*');
     await listener.reply();
     await save(1);
@@ -63,7 +63,7 @@ describe('given a subscriber', () => {
     expect(bodyOf(heard[0]!)).toMatchObject({ script_id: scriptId(), version: expect.any(Number) });
   });
 
-  test('when schedulers are told to look, then they are, and so is it', async () => {
+  test('receives a published scheduler reload, as do the schedulers', async () => {
     const reloads: unknown[] = [];
     const leave = adapter.bus.subscribe('reload', (message) => reloads.push(message));
     const listener = await subscriber('SUBSCRIBE', 'scheduler:reload');
@@ -74,7 +74,7 @@ describe('given a subscriber', () => {
     leave();
   });
 
-  test('when it has a token of another group, then it hears of its own alone', async () => {
+  test('receives only messages about the groups of its token', async () => {
     const listener = await adapter.stranger();
     await listener.call('AUTH', await adapter.token(['scripts:read'], { groups: [2] }));
     await listener.call('SUBSCRIBE', 'script.updated');
@@ -83,7 +83,7 @@ describe('given a subscriber', () => {
     expect(bodyOf(await listener.reply())).toMatchObject({ script_id: scriptId(2) });
   });
 
-  test('when the token does not give it, then it is refused by name', async () => {
+  test('is refused a channel that its token does not permit, by name', async () => {
     const listener = await adapter.stranger();
     await listener.call('AUTH', await adapter.token(['scripts:read']));
     expect(await listener.call('SUBSCRIBE', 'script.completed')).toMatch(
@@ -100,7 +100,7 @@ describe('given a subscriber', () => {
     );
   });
 
-  test('when it asks for other things meanwhile, then only the newer protocol has them', async () => {
+  test('can send other commands only in RESP3', async () => {
     const old = await subscriber('SUBSCRIBE', 'script.updated');
     expect(await old.call('LLEN', 'runtime:jobs')).toMatch(/^-ERR Can't execute 'llen'/);
     expect(await old.call('PING', 'x')).toEqual(['pong', 'x']);
@@ -124,7 +124,7 @@ describe('given a subscriber', () => {
     ]);
   });
 
-  test('when it asks for more than a connection has, then it is refused', async () => {
+  test('is refused more subscriptions than a connection may have', async () => {
     const client = await adapter.member();
     const names = Array.from({ length: 101 }, (_, index) => `channel ${index}`);
     expect(await client.call('SUBSCRIBE', ...names)).toBe(
@@ -134,7 +134,7 @@ describe('given a subscriber', () => {
     expect(await client.call('LLEN', 'runtime:jobs')).toBe(0);
   });
 
-  test('when it never reads, then it is cut off, and the others hear all the same', async () => {
+  test('is disconnected when it never reads, without affecting others', async () => {
     const deaf = await subscriber(
       'PSUBSCRIBE',
       ...Array.from({ length: 100 }, (_, at) => `scheduler:*${'*'.repeat(at)}`),

@@ -31,8 +31,8 @@ function completed(runId: string): string {
   return JSON.stringify({ run_id: runId, status: 'success' });
 }
 
-describe('given ioredis', () => {
-  test('then it gives, takes, writes, subscribes and reads', async () => {
+describe('ioredis', () => {
+  test('pushes, pops, writes, subscribes and reads', async () => {
     const options = { port: adapter.port, password, connectionName: 'worker' };
     const clients = [new Redis(options), new Redis(options), new Redis(options)] as const;
     leaving.push(...clients.map((one) => () => one.disconnect()));
@@ -66,8 +66,8 @@ describe('given ioredis', () => {
   });
 });
 
-describe.each([2, 3] as const)('given node-redis with RESP%i', (RESP) => {
-  test('then it gives, takes, writes, subscribes and reads', async () => {
+describe.each([2, 3] as const)('node-redis with RESP%i', (RESP) => {
+  test('pushes, pops, writes, subscribes and reads', async () => {
     const client = createClient({ url: `redis://:${password}@127.0.0.1:${adapter.port}`, RESP });
     const others = [client.duplicate(), client.duplicate()] as const;
     const [worker, listener] = others;
@@ -104,22 +104,19 @@ describeWith(redisProgram('redis-cli'), 'given redis-cli', () => {
     return (await output(found, own, { REDISCLI_AUTH: password })).trim();
   };
 
-  test.each([['-2'], ['-3']])(
-    'with %s, then it gives, takes, writes and reads',
-    async (version) => {
-      expect(await cli(version, 'PING')).toBe('PONG');
-      expect(await cli(version, 'LPUSH', jobs, job)).toBe('1');
-      const [key, taken = ''] = (await cli(version, 'BRPOP', jobs, '1')).split('\n');
-      expect(key).toBe(jobs);
-      const { run_id: runId } = JSON.parse(taken) as { run_id: string };
-      expect(await cli(version, 'XADD', `runs:${runId}:logs`, '*', 'text', 'hello')).toBe('1-0');
-      expect(await cli(version, 'XREAD', 'STREAMS', `runs:${runId}:logs`, '0')).toContain('hello');
-      expect(await cli(version, 'EXPIRE', `runs:${runId}:lease`, '60')).toBe('1');
-      expect(await cli(version, 'PUBLISH', 'script.completed', completed(runId))).toBe('0');
-      expect(await statusOf(runId)).toBe('success');
-      expect(await cli(version, 'LPUSH', jobs, '{}')).toContain('"script_id" is required');
-    },
-  );
+  test.each([['-2'], ['-3']])('pushes, pops, writes and reads with %s', async (version) => {
+    expect(await cli(version, 'PING')).toBe('PONG');
+    expect(await cli(version, 'LPUSH', jobs, job)).toBe('1');
+    const [key, taken = ''] = (await cli(version, 'BRPOP', jobs, '1')).split('\n');
+    expect(key).toBe(jobs);
+    const { run_id: runId } = JSON.parse(taken) as { run_id: string };
+    expect(await cli(version, 'XADD', `runs:${runId}:logs`, '*', 'text', 'hello')).toBe('1-0');
+    expect(await cli(version, 'XREAD', 'STREAMS', `runs:${runId}:logs`, '0')).toContain('hello');
+    expect(await cli(version, 'EXPIRE', `runs:${runId}:lease`, '60')).toBe('1');
+    expect(await cli(version, 'PUBLISH', 'script.completed', completed(runId))).toBe('0');
+    expect(await statusOf(runId)).toBe('success');
+    expect(await cli(version, 'LPUSH', jobs, '{}')).toContain('"script_id" is required');
+  });
 });
 
 describeWith(redisProgram('redis-benchmark'), 'given redis-benchmark', () => {
@@ -129,14 +126,14 @@ describeWith(redisProgram('redis-benchmark'), 'given redis-benchmark', () => {
     return await output(found, own);
   };
 
-  test('then pings in every form are answered', async () => {
+  test('replies to PING in every form', async () => {
     const text = await benchmark('-t', 'ping', '-n', '5000', '-P', '16');
     expect(text).toContain('PING_INLINE');
     expect(text).toContain('PING_MBULK');
     expect(text).not.toContain('rror');
   });
 
-  test('then as many jobs are taken as are given, at the same time', async () => {
+  test('pops as many jobs as are pushed concurrently', async () => {
     const load = ['-n', '200', '-c', '8'];
     const [given, taken] = await Promise.all([
       benchmark(...load, 'LPUSH', jobs, job),
@@ -192,7 +189,7 @@ print(run)
 
 describeWith(redisPy(), 'given redis-py', () => {
   test.each(['2', '3'])(
-    'with RESP%s, then it gives, takes, writes, subscribes and reads',
+    'pushes, pops, writes, subscribes and reads with RESP%s',
     async (version) => {
       const { found = '' } = redisPy();
       const args = ['-c', pythonProgram, String(adapter.port), password, scriptId(), version];

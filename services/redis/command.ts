@@ -4,7 +4,7 @@ import type { Caller } from './callers.ts';
 import type { Reply } from './resp/replies.ts';
 import type { Session } from './session.ts';
 
-/** A reply that hands something over: whoever gave it has to know what became of it. */
+/** A reply that delivers a job: the command must know whether the client received it. */
 export interface Handover {
   readonly kind: 'handover';
   readonly reply: Reply;
@@ -26,7 +26,7 @@ export interface Call {
 }
 
 export interface MemberCall extends Call {
-  /** As of now. */
+  /** With current permissions. */
   readonly caller: Caller;
 }
 

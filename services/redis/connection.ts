@@ -16,11 +16,11 @@ import type { Session } from './session.ts';
 
 /** Of commands that wait behind the present one. */
 const maxWaitingBytes = 64 * 1024;
-/** Of replies that the client has not taken: beyond it, no further command is carried out. */
+/** Of unread replies: beyond it, no further command is executed. */
 const maxReplyBytes = 256 * 1024;
-/** A client that takes nothing for so long is gone. */
+/** A client that reads nothing for this long is disconnected. */
 const stallMs = 60_000;
-/** For a client to take what it is told at the end. */
+/** The time to deliver final replies. */
 const lastWordsMs = 1_000;
 
 export interface ConnectionParts {
@@ -68,8 +68,8 @@ export class Connection {
     return this.#ended.promise;
   }
 
-  /** Sends what nobody asked for. A client that does not take it is cut off: what it misses it learns by
-   *  asking when it comes back. */
+  /** Sends a push message. A client that does not read it is disconnected, and reads the stored state after
+   *  reconnecting. */
   tell(reply: Reply): void {
     if (this.#gone.signal.aborted) return;
     if (this.#socket.writableLength > maxReplyBytes) {
@@ -96,7 +96,7 @@ export class Connection {
       for (;;) {
         const request = this.#next();
         if (request === undefined || this.#gone.signal.aborted) break;
-        await this.#carryOut(request);
+        await this.#handle(request);
         if (this.session.isEnding) this.#end();
       }
     } catch (error) {
@@ -119,7 +119,7 @@ export class Connection {
     return this.#reader.next(this.session.credential === undefined ? strangerLimits : memberLimits);
   }
 
-  async #carryOut(request: Request): Promise<void> {
+  async #handle(request: Request): Promise<void> {
     const answer = await this.#parts.execute(request, this);
     if (isHandover(answer)) await answer.settle(await this.#handOver(answer));
     else if (!this.#gone.signal.aborted) this.#send(answer);

@@ -2,7 +2,7 @@ import { mustParse, parseRunId } from '#domain/kernel/ids.ts';
 import { scriptId } from '#domain/testing/ids.ts';
 import { PostgresRunQueue } from '#infra/postgres/queue/run-queue.ts';
 import { inTransaction } from '#infra/postgres/database.ts';
-import { recordedBy, somebody, untilTrue } from '#infra/testing/platform.ts';
+import { recordedBy, userContext, untilTrue } from '#infra/testing/platform.ts';
 import { findRun } from '#projections/runs/queries.ts';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { command, type RawClient, type Value } from './testing/raw-client.ts';
@@ -24,8 +24,8 @@ async function untilStarted(id: string): Promise<void> {
   await untilTrue('the run has started', async () => (await runOf(id)).status === 'running');
 }
 
-describe('given a producer and a worker', () => {
-  test('when a job is pushed, then it is a run, is taken once, and ends as the worker says', async () => {
+describe('a producer and a worker', () => {
+  test('push and pop a job as one run, with the outcome that the worker reports', async () => {
     const [producer, worker] = [await adapter.member(), await adapter.member()];
     await worker.call('CLIENT', 'SETNAME', 'worker-1');
     expect(await push(producer, { params: { n: 1 } })).toBe(1);
@@ -58,7 +58,7 @@ describe('given a producer and a worker', () => {
     );
   });
 
-  test('when it is a list of runs, then the oldest is taken first, from either end', async () => {
+  test('pop the oldest run first, from either end', async () => {
     const client = await adapter.member();
     const ids = [await adapter.queueRun(), await adapter.queueRun(), await adapter.queueRun()];
     ids.push(await adapter.queueRun(), await adapter.queueRun(), await adapter.queueRun());
@@ -79,7 +79,7 @@ describe('given a producer and a worker', () => {
     expect(await client.call('LMOVE', ...move)).toBe(null);
   });
 
-  test('when many wait and many runs come, then each is given to one of them', async () => {
+  test('pop each of many runs once with many waiting workers', async () => {
     const workers = await Promise.all(Array.from({ length: 20 }, () => adapter.member()));
     const waiting = workers.map((worker) => popped(worker));
     const ids = await Promise.all(workers.map(() => adapter.queueRun()));
@@ -87,7 +87,7 @@ describe('given a producer and a worker', () => {
     expect(taken.toSorted()).toEqual(ids.toSorted());
   });
 
-  test('when nothing comes, then the wait ends in time, also after parts of a second', async () => {
+  test('end a blocking pop in time, also after fractions of a second', async () => {
     const client = await adapter.member();
     const startedMs = performance.now();
     expect(await client.call('BRPOP', jobs, 'other', '0.2')).toBe(null);
@@ -98,7 +98,7 @@ describe('given a producer and a worker', () => {
     expect(await client.call('BRPOP', jobs, 'x')).toMatch(/^-ERR timeout is not a float/);
   });
 
-  test('when a waiting client goes, then the run goes to the next', async () => {
+  test('pass the run to the next worker when a waiting one disconnects', async () => {
     const [first, second] = [await adapter.member(), await adapter.member()];
     first.send(Buffer.concat([command(['PING']), command(['BRPOP', jobs, '0'])]));
     await first.reply();
@@ -108,7 +108,7 @@ describe('given a producer and a worker', () => {
     expect((await waiting).run_id).toBe(id);
   });
 
-  test('when the same key is pushed again, then there is one run; another job is refused', async () => {
+  test('push one run per key; another job with the same key is refused', async () => {
     const client = await adapter.member();
     const keyed = { idempotency_key: 'order 17', params: { n: 1 } };
     expect(await push(client, keyed)).toBe(1);
@@ -119,8 +119,8 @@ describe('given a producer and a worker', () => {
   });
 });
 
-describe('given a token of one group', () => {
-  test('then the runs of others are not there', async () => {
+describe('a token of one group', () => {
+  test('does not see the runs of other groups', async () => {
     const client = await adapter.stranger();
     await client.call('AUTH', await adapter.token(['runs:write'], { groups: [2] }));
     const hidden = await adapter.queueRun(1);
@@ -133,7 +133,7 @@ describe('given a token of one group', () => {
     expect(await complete(client, hidden)).toMatch(/^-ERR run_fenced/);
   });
 
-  test('when it is revoked while it waits, then it gets nothing', async () => {
+  test('gets nothing when it is revoked while waiting', async () => {
     const client = await adapter.stranger();
     await client.call('AUTH', await adapter.token(['runs:write']));
     client.send(command(['BRPOP', jobs, '0']));
@@ -144,7 +144,7 @@ describe('given a token of one group', () => {
   });
 });
 
-describe('given a run that a worker has taken', () => {
+describe('a run that a worker has popped', () => {
   let worker: RawClient;
   let job: Job;
   beforeEach(async () => {
@@ -155,7 +155,7 @@ describe('given a run that a worker has taken', () => {
   });
   const lease = () => `runs:${job.run_id}:lease`;
 
-  test('when it is renewed, then it lasts, for its holder alone', async () => {
+  test('keeps its lease when its holder renews it', async () => {
     expect(await worker.call('TTL', lease())).toBeGreaterThan(50);
     expect(await worker.call('EXPIRE', lease(), '600')).toBe(1);
     expect(await worker.call('TTL', lease())).toBeGreaterThan(500);
@@ -175,14 +175,14 @@ describe('given a run that a worker has taken', () => {
     expect(await worker.call('EXPIRE', 'other', '5')).toBe(0);
   });
 
-  test('when it asks on another connection, then it is the holder still', async () => {
+  test('keeps its holder across connections', async () => {
     worker.close();
     const again = await adapter.member();
     expect(await again.call('EXPIRE', lease(), '60')).toBe(1);
     expect(await complete(again, job.run_id, { job_id: job.job_id })).toBe(0);
   });
 
-  test('when the report is of another lease, then it is refused', async () => {
+  test('refuses a report with another lease', async () => {
     expect(await complete(worker, job.run_id, { job_id: scriptId() })).toMatch(/^-ERR run_fenced/);
     expect(await complete(worker, job.run_id, { script_id: scriptId(2) })).toMatch(
       /^-ERR run_fenced/,
@@ -193,15 +193,15 @@ describe('given a run that a worker has taken', () => {
     expect((await runOf(job.run_id)).status).toBe('running');
   });
 
-  test('when somebody asks it to stop, then it is not renewed, and ends as stopped', async () => {
+  test('is not renewed after a stop request, and ends as stopped', async () => {
     const runId = mustParse(parseRunId, job.run_id);
-    recordedBy(await adapter.commands.execute({ type: 'StopRun', runId }, somebody()));
+    recordedBy(await adapter.commands.execute({ type: 'StopRun', runId }, userContext()));
     expect(await worker.call('EXPIRE', lease(), '60')).toBe(0);
     expect(await complete(worker, job.run_id, { status: 'stopped' })).toBe(0);
     expect((await runOf(job.run_id)).status).toBe('stopped');
   });
 
-  test('when the lease ends, then the run is lost, and nobody gets it again', async () => {
+  test('is lost when its lease expires, and is not delivered again', async () => {
     await adapter.platform.pool.query(`UPDATE run_queue SET lease_until = now() - interval '1 s'`);
     const lost = await new PostgresRunQueue(adapter.platform.pool).lost(10);
     expect(lost).toMatchObject([{ runId: job.run_id }]);
@@ -211,7 +211,7 @@ describe('given a run that a worker has taken', () => {
   });
 });
 
-test('given a run that was handed over by a process that died before it said so, when the worker reports, then that counts as its start', async () => {
+test('a report starts a run whose start was not recorded because the process crashed', async () => {
   const worker = await adapter.member();
   const id = await adapter.queueRun();
   const [claimed] = await new PostgresRunQueue(adapter.platform.pool).claim(
@@ -227,11 +227,11 @@ test('given a run that was handed over by a process that died before it said so,
   expect((await runOf(id)).status).toBe('success');
 });
 
-test('given a job that is claimed and not sent yet, when its taker goes, then it waits for the next', async () => {
+test('a claimed job returns to the queue when its client disconnects before delivery', async () => {
   const [first, other] = [await adapter.member(), await adapter.member()];
   await push(other, { params: { n: 1 } });
   await inTransaction(adapter.platform.pool, async (client) => {
-    // Whoever makes a job of the run waits here for its parameters.
+    // The delivery waits here for the parameters of the run.
     await client.query('LOCK TABLE payloads');
     first.send(command(['RPOP', jobs]));
     await untilTrue('it is claimed', async () => (await other.call('LLEN', jobs)) === 0);

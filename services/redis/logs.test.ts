@@ -37,8 +37,8 @@ function lines(reply: Value): readonly (readonly [Value, Value])[] {
   ]);
 }
 
-describe('given the log of a run that a worker has taken', () => {
-  test('when it writes lines, then they are numbered, and read back from wherever one likes', async () => {
+describe('the log of a popped run', () => {
+  test('numbers its lines, and can be read from any position', async () => {
     expect(await add('one')).toBe('1-0');
     expect(await add('two\nthree\n', 'stream', 'stderr')).toBe('3-0');
     expect(await worker.call('XLEN', logs)).toBe(3);
@@ -75,7 +75,7 @@ describe('given the log of a run that a worker has taken', () => {
     expect(items.map(({ text }) => text)).toEqual(['one', 'two', 'three']);
   });
 
-  test('when it is read with BLOCK, then what comes later comes at once, and nothing at the end of the time', async () => {
+  test('returns later lines immediately to a blocking read, and nothing at the timeout', async () => {
     await add('one');
     const reader = await adapter.member();
     expect(await reader.call('XREAD', 'STREAMS', logs, '1-0')).toBe(null);
@@ -96,7 +96,7 @@ describe('given the log of a run that a worker has taken', () => {
     expect(lines(later)).toEqual([['2-0', 'two']]);
   });
 
-  test('when it is read in the newer protocol, then it comes by name', async () => {
+  test('is returned as a map in RESP3', async () => {
     await add('one');
     const reader = await adapter.member();
     await reader.call('HELLO', '3');
@@ -105,7 +105,7 @@ describe('given the log of a run that a worker has taken', () => {
     expect(await reader.call('XREAD', 'STREAMS', logs, '$')).toBe(null);
   });
 
-  test('when somebody else writes, or it has ended, then nothing is written', async () => {
+  test('refuses lines from another client or after its end', async () => {
     const fenced =
       '-ERR run_fenced: You do not hold the lease on this run: it has ended, or another worker holds it.';
     const other = await adapter.stranger();
@@ -116,7 +116,7 @@ describe('given the log of a run that a worker has taken', () => {
     expect(await worker.call('XLEN', logs)).toBe(0);
   });
 
-  test('when a line is not in order, then it says what is not', async () => {
+  test('names what is wrong with an invalid line', async () => {
     expect(await worker.call('XADD', logs, '5-0', 'text', 'x')).toMatch(
       /^-ERR the platform assigns line ids/,
     );
@@ -134,7 +134,7 @@ describe('given the log of a run that a worker has taken', () => {
   });
 });
 
-test('given a log that grows over its limit, then its beginning and its end stay, and the gap is told', async () => {
+test('a log over its limit keeps its beginning and end, and marks the gap', async () => {
   await adapter.platform.accepted(
     scriptOf(5, {
       groupId: scriptOf(1).groupId,
@@ -157,7 +157,7 @@ test('given a log that grows over its limit, then its beginning and its end stay
   expect(rows).toEqual([{ log_lines: 60, log_truncated: true }]);
 });
 
-test('given a log that is larger than an answer may be, then it asks for less', async () => {
+test('a log that is larger than a reply requires a smaller COUNT', async () => {
   for (let number = 0; number < 5; number += 1) await add(`${'x'.repeat(1000)}\n`.repeat(1000));
   expect(await worker.call('XRANGE', logs, '-', '+')).toMatch(/^-ERR the reply exceeds 4 MiB/);
   expect(lines(await worker.call('XRANGE', logs, '-', '+', 'COUNT', '1500'))).toHaveLength(1500);

@@ -160,7 +160,7 @@ const sessions: Readonly<Record<string, Session>> = {
     ['PUBSUB', 'NONSENSE'],
     ['PUBSUB'],
   ],
-  'a reader of what is not there': [
+  'a reader of missing keys': [
     ['AUTH', password],
     ['XLEN', 'x'],
     ['XRANGE', 'x', '-', '+'],
@@ -233,7 +233,7 @@ describeWith(redisProgram('redis-server'), 'given the same session with a real R
       ] as const,
   );
 
-  test.each(cases)('of %s in RESP%s, then the replies are the same', async (name, protocol) => {
+  test.each(cases)('the replies to %s in RESP%s match those of Redis', async (name, protocol) => {
     const session = sessions[name] ?? [];
     const [ours, theirs] = await Promise.all([
       replies(adapter.port, session, protocol),

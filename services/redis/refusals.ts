@@ -1,4 +1,4 @@
-/** What is turned away here, for the audit trail. */
+/** Records refused commands in the audit log. */
 import type { RefusalCode } from '#domain/kernel/decision.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import type { RefusalRecorder } from '#services/shared/refusals.ts';
@@ -10,7 +10,7 @@ export type Code = RefusalCode | 'unauthenticated' | 'unavailable';
 
 export interface Turned {
   readonly session: Session;
-  /** Nobody yet, where somebody could not sign in. */
+  /** Absent if the client could not sign in. */
   readonly caller: Caller | undefined;
   /** Of the command. */
   readonly name: string;
@@ -30,7 +30,7 @@ const statuses: Partial<Readonly<Record<Code, number>>> = {
 };
 const conflict = 409;
 
-/** Codes that client libraries know, in the place of the general one. */
+/** Codes that client libraries know, instead of the general one. */
 const prefixes: Partial<Readonly<Record<Code, string>>> = {
   unauthenticated: 'WRONGPASS ',
   forbidden: 'NOPERM ',

@@ -1,4 +1,4 @@
-/** What is known of a connection. Commands change it. */
+/** The state of a connection. Commands change it. */
 import type { Credential } from './callers.ts';
 import type { Protocol } from './resp/replies.ts';
 import type { Request } from './resp/requests.ts';
@@ -57,7 +57,7 @@ export function subscriptionCount({ channels, patterns }: Session): number {
   return channels.size + patterns.size;
 }
 
-/** As it was before anybody signed in. */
+/** Resets the session to its state before authentication. */
 export function resetSession(session: Session): void {
   session.channels.clear();
   session.patterns.clear();

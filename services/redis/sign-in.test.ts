@@ -15,8 +15,8 @@ async function greeting(client: RawClient, ...words: readonly string[]): Promise
   return reply instanceof Map ? (reply.get('proto') ?? null) : reply;
 }
 
-describe('given a stranger', () => {
-  test('when it asks for anything but PING, HELLO and QUIT, then it is told to sign in', async () => {
+describe('an unauthenticated client', () => {
+  test('gets NOAUTH for every command except PING, HELLO and QUIT', async () => {
     const client = await adapter.stranger();
     expect(await client.call('PING')).toBe('PONG');
     expect(await greeting(client, '3')).toBe(3);
@@ -33,7 +33,7 @@ describe('given a stranger', () => {
     expect(await client.rest()).toBe('');
   });
 
-  test('when it knows the password or a token, then it is let in, in every way there is', async () => {
+  test('can sign in with the password or a token, with AUTH and HELLO', async () => {
     const token = await adapter.token(['runs:read']);
     for (const words of [[password], ['default', password], [token], ['ada@example.com', token]]) {
       const client = await adapter.stranger();
@@ -47,7 +47,7 @@ describe('given a stranger', () => {
     expect(await client.call('LPOP', 'none')).toBe(null);
   });
 
-  test('when it guesses, then each time it is refused, and soon cut off; the trail names it', async () => {
+  test('is refused and soon disconnected after wrong passwords, which the audit log records', async () => {
     const client = await adapter.stranger();
     const wrong = '-WRONGPASS invalid username-password pair or user is disabled.';
     for (let attempt = 0; attempt < 4; attempt += 1) {
@@ -57,7 +57,7 @@ describe('given a stranger', () => {
     expect(await client.rest()).toBe('');
   });
 
-  test('when HELLO is not in order, then it says what is not', async () => {
+  test('gets an error that names what is wrong with HELLO', async () => {
     const client = await adapter.stranger();
     expect(await client.call('HELLO', 'x')).toMatch(/^-ERR Protocol version is not an integer/);
     expect(await client.call('HELLO', '4')).toBe('-NOPROTO unsupported protocol version');
@@ -67,14 +67,14 @@ describe('given a stranger', () => {
   });
 });
 
-describe('given somebody who has signed in', () => {
-  test('when the connection is reset, then it is a stranger’s again', async () => {
+describe('an authenticated client', () => {
+  test('is unauthenticated again after RESET', async () => {
     const client = await adapter.member();
     expect(await client.call('RESET')).toBe('RESET');
     expect(await client.call('INFO')).toBe(noAuth);
   });
 
-  test('when the token is revoked, then the next command ends the connection', async () => {
+  test('is disconnected at the next command after its token is revoked', async () => {
     const token = await adapter.token(['*']);
     const client = await adapter.stranger();
     await client.call('AUTH', token);
@@ -84,7 +84,7 @@ describe('given somebody who has signed in', () => {
     expect(await client.rest()).toBe('');
   });
 
-  test('when the scope or the role does not give it, then it is refused, and that is recorded', async () => {
+  test('is refused what its scope or role does not permit, and the refusal is recorded', async () => {
     const job = JSON.stringify({ script_id: 'x' });
     for (const [scopes, role] of [
       [['runs:read'], 'operator'],
@@ -100,7 +100,7 @@ describe('given somebody who has signed in', () => {
     }
   });
 
-  test('when several commands come at once, then their replies come in order', async () => {
+  test('gets the replies to pipelined commands in order', async () => {
     const client = await adapter.member();
     client.send('PING a\r\nPING b\r\nLLEN runtime:jobs\r\n*1\r\n$4\r\nPING\r\nCLIENT ID\r\n');
     const replies: Value[] = [];
@@ -108,7 +108,7 @@ describe('given somebody who has signed in', () => {
     expect(replies).toEqual(['a', 'b', 0, 'PONG', expect.any(Number)]);
   });
 
-  test('when it asks for what is not served, then it is told the name', async () => {
+  test('gets an error that names an unknown command', async () => {
     const client = await adapter.member();
     expect(await client.call('GET', 'x', 'y')).toBe(
       "-ERR unknown command 'GET', with args beginning with: 'x' 'y' ",

@@ -85,17 +85,17 @@ describe('a transaction', () => {
     expect(await client.call('EXEC')).toMatch(/^-EXECABORT/);
   });
 
-  test('puts jobs back when the client goes before it reads them', async () => {
+  test('returns jobs to the queue when the client disconnects before reading them', async () => {
     const other = await adapter.member();
     await push(other, {});
     client = await adapter.member();
     client.send('MULTI\r\nRPOP runtime:jobs\r\nEXEC\r\n');
     client.close();
-    // Either nothing was popped, or the job was put back: nobody holds its lease.
+    // Either nothing was popped, or the job was returned to the queue: its lease is free.
     expect(await popped(other, '0')).toMatchObject({ params: {} });
   });
 
-  test('cannot watch keys, and says so', async () => {
+  test('refuses WATCH with a message', async () => {
     client = await adapter.member();
     expect(await client.call('WATCH', jobs)).toBe(
       '-ERR WATCH is not supported. Use MULTI and EXEC without WATCH.',
@@ -103,7 +103,7 @@ describe('a transaction', () => {
   });
 });
 
-test('LMPOP and BLMPOP take several jobs, RPOPLPUSH and BRPOPLPUSH one', async () => {
+test('LMPOP and BLMPOP pop several jobs, RPOPLPUSH and BRPOPLPUSH one', async () => {
   client = await adapter.member();
   for (let left = 5; left > 0; left -= 1) await push(client, {});
   const [, some] = (await client.call('BLMPOP', '1', '1', jobs, 'LEFT', 'COUNT', '3')) as [

@@ -1,4 +1,4 @@
-/** Timers take no more; whoever waits longer waits for ever. */
+/** The longest delay of a timer; longer waits have no limit. */
 const longestTimerMs = 2 ** 31 - 1;
 
 /** Calls back once: when the time is over, or when `signal` is aborted.

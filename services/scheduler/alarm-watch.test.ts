@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => platform.close());
 
-test('an alarm is recorded once when it is raised and once when it is over, by however many schedulers', async () => {
+test('records an alarm once when raised and once when cleared, also with several schedulers', async () => {
   let now = new Date('2026-02-01T05:00:00Z');
   const watch = () =>
     new AlarmWatch({
@@ -57,7 +57,7 @@ test('an alarm is recorded once when it is raised and once when it is over, by h
   expect(await recorded()).toEqual(['AlarmRaised', 'AlarmCleared']);
 });
 
-test('whoever is behind the events at one look alone is no alarm', async () => {
+test('raises no alarm for a reader that lags in a single check only', async () => {
   const own = await openTestPlatform();
   await own.accepted(createGroup());
   await makeCheckpoint(own.pool, 'audit', 1);
@@ -82,7 +82,7 @@ test('whoever is behind the events at one look alone is no alarm', async () => {
   await own.close();
 });
 
-test('rules that are for all scripts, and on, hear of what happens to the platform', async () => {
+test('notifies enabled rules for all scripts about platform events', async () => {
   const { accepted, reads } = platform;
   await accepted(createGroup());
   await accepted(createScript());

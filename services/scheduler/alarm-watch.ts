@@ -1,4 +1,4 @@
-/** Records which alarms are raised, and when they are over, so that people are told once of each. */
+/** Records when alarms are raised and cleared, so that each causes one notification. */
 import { mustParse, parseCommandId } from '#domain/kernel/ids.ts';
 import type { Commands } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
@@ -19,8 +19,8 @@ export class AlarmWatch {
     this.#parts = parts;
   }
 
-  /** One look. What another scheduler has recorded changes nothing. Whoever is behind at one look alone is about
-   *  to catch up, as after a start. */
+  /** Runs one check. Facts that another scheduler has recorded change nothing. A reader that lags in a single check
+   *  only is about to catch up, as after a start. */
   async runOnce(): Promise<void> {
     const { commands, ids } = this.#parts;
     const alarms = await alarmsNow(this.#parts);

@@ -38,8 +38,8 @@ async function endLast(outcome: 'success' | 'stopped' | 'exit_code' = 'exit_code
   await platform.accepted(finishRun({ runId, outcome }));
 }
 
-describe('given a bot', () => {
-  test('when it has no run, then one starts, by however many schedulers', async () => {
+describe('a bot', () => {
+  test('starts one run, also with several schedulers', async () => {
     await Promise.all([keep(), keep(), keep()]);
     await keep();
     expect(await runs()).toMatchObject([
@@ -48,7 +48,7 @@ describe('given a bot', () => {
   });
 
   test.each(['success', 'stopped', 'exit_code'] as const)(
-    'when its run ends as %s, then another follows, later in every list',
+    'starts another run after one ends as %s, later in every list',
     async (outcome) => {
       await keep();
       await endLast(outcome);
@@ -57,14 +57,14 @@ describe('given a bot', () => {
     },
   );
 
-  test('when the pause is not over, then nothing starts', async () => {
+  test('starts nothing during the pause', async () => {
     await keep();
     await endLast();
     await keep(never);
     expect(await runs()).toHaveLength(1);
   });
 
-  test('when it is disabled, then no other follows until it is enabled', async () => {
+  test('starts nothing while disabled', async () => {
     await keep();
     await platform.accepted({ type: 'DisableScript', ...id });
     await endLast();
@@ -75,7 +75,7 @@ describe('given a bot', () => {
     expect(await runs()).toHaveLength(2);
   });
 
-  test('when triggers are paused, then no run starts until they are resumed', async () => {
+  test('starts nothing while triggers are paused', async () => {
     await platform.accepted({ type: 'PauseTriggers' });
     await keep();
     expect(await runs()).toEqual([]);
@@ -84,7 +84,7 @@ describe('given a bot', () => {
     expect(await runs()).toHaveLength(1);
   });
 
-  test('when it is no longer to be kept alive, or is deleted, then no other follows', async () => {
+  test('starts nothing after keep-alive is turned off, or after its deletion', async () => {
     await platform.accepted({ type: 'ChangeScript', ...id, settings: { keepAlive: false } });
     await keep();
     await platform.accepted({ type: 'ChangeScript', ...id, settings: { keepAlive: true } });
@@ -94,7 +94,7 @@ describe('given a bot', () => {
   });
 });
 
-describe('the pause before a bot starts again', () => {
+describe('the pause before a restart of a bot', () => {
   const ended = (durationMs: number | null, version = 2) => ({
     run_id: 'any',
     script_version: version,
@@ -105,7 +105,7 @@ describe('the pause before a bot starts again', () => {
     dueAtMs({ script_id: 'any', version: 2, updated_at: new Date(0), last_runs }) -
     Date.UTC(2026, 0, 1);
 
-  test('is short after a run that lasted, and doubles while runs end quickly', () => {
+  test('is short after a long run, and doubles while runs end quickly', () => {
     expect(pauseOf(ended(60_000))).toBe(1_000);
     expect(pauseOf(ended(5))).toBe(1_000);
     expect(pauseOf(ended(5), ended(null))).toBe(2_000);
@@ -113,7 +113,7 @@ describe('the pause before a bot starts again', () => {
     expect(pauseOf(...Array.from({ length: 10 }, () => ended(5)))).toBe(300_000);
   });
 
-  test('is over when a new version was saved', () => {
+  test('ends when a new version is saved', () => {
     expect(pauseOf(ended(5, 1), ended(5, 1))).toBeLessThan(0);
     expect(pauseOf(ended(5), ended(5, 1), ended(5, 1))).toBe(1_000);
   });

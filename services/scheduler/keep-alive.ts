@@ -26,8 +26,8 @@ export interface KeepAliveParts {
   readonly clock: Clock;
 }
 
-/** Starts what is due. The new run's id follows from the one before, so that two schedulers start one
- *  run; a refusal means that somebody else has started another meanwhile. */
+/** Starts due runs. The id of a run is derived from the previous run, so that two schedulers start one run. A refusal
+ *  means that another run was started meanwhile. */
 export async function keepBotsAlive(parts: KeepAliveParts): Promise<void> {
   const { clock, reads } = parts;
   await oneByOne(await idleScripts(reads, runsLookedAt), async (script) => {
@@ -35,8 +35,8 @@ export async function keepBotsAlive(parts: KeepAliveParts): Promise<void> {
   });
 }
 
-/** When the script's next run is to start. The pause doubles with each run of the present version that
- *  ended quickly; whoever saves a change need not wait. */
+/** Returns when the script's next run is due. The pause doubles with each run of the current version that ended
+ *  quickly; a saved change resets it. */
 export function dueAtMs({ version, last_runs: runs }: IdleScript): number {
   const [last] = runs;
   if (last === undefined || last.script_version !== version) return 0;

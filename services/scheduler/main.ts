@@ -1,4 +1,4 @@
-/** The scheduler: whatever has to happen without anybody asking for it at that moment. */
+/** The scheduler: runs all background work. */
 import type { EventType } from '#domain/aggregates.ts';
 import type { ObjectStore } from '#domain/ports/objects.ts';
 import { reactions } from '#domain/reactions/registry.ts';
@@ -49,10 +49,10 @@ import { msUntilDue } from './schedules/ms-until-due.ts';
 import { endExpiredRuns, releaseWaitingRuns } from './waiting-runs.ts';
 
 const pollMs = 1_000;
-/** Every commit wakes the duties; what comes within so long is taken together, and the run that it is
- *  about is under way first. */
+/** Every commit wakes the background jobs. Commits within this time are processed together, after the run that they
+ *  concern has started. */
 const gatherMs = 40;
-/** Of what nobody waits for: much that happens makes fewer rounds, and what happens alone is there as soon. */
+/** For work without waiting callers: many events cause fewer rounds, and a single event is processed as soon. */
 const apartMs = 200;
 const housekeepingMs = 10 * 60_000;
 const alarmsMs = 60_000;

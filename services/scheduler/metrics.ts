@@ -1,5 +1,5 @@
-/** What the scheduler says of the platform as a whole, for Prometheus: how far its readers are, what waits, and
- *  how the event store grows. Read at each scrape; every scheduler says the same. */
+/** Metrics about the whole service, for Prometheus: reader lag, queue sizes and the growth of the event store. Read at
+ *  each scrape; every scheduler reports the same values. */
 import { Gauge, Registry } from 'prom-client';
 import type { AlarmParts } from '#services/shared/alarms.ts';
 import { queueFigures, storeFigures } from '#infra/postgres/operations/platform-figures.ts';
@@ -83,7 +83,7 @@ export function schedulerMetrics(
   return registry;
 }
 
-/** What is asked for while it is being read is read once. */
+/** Coalesces concurrent reads. */
 function joined<Value>(read: () => Promise<Value>): () => Promise<Value> {
   let reading: Promise<Value> | undefined;
   return () => (reading ??= read().finally(() => (reading = undefined)));

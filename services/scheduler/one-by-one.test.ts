@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { oneByOne } from './one-by-one.ts';
 
-/** What came of numbers of which some cannot be done. */
+/** Processes numbers, of which the given ones fail. */
 async function doAll(count: number, bad: readonly number[]) {
   const done: number[] = [];
   const numbers = Array.from({ length: count }, (_, index) => index + 1);
@@ -17,15 +17,15 @@ async function doAll(count: number, bad: readonly number[]) {
   return { done, error };
 }
 
-test('all are done in their order', async () => {
+test('processes all items in order', async () => {
   expect(await doAll(3, [])).toEqual({ done: [1, 2, 3], error: undefined });
 });
 
-test('one that fails holds up none behind it, and is told at the end', async () => {
+test('continues after a failure, and throws it at the end', async () => {
   expect(await doAll(5, [1, 3])).toEqual({ done: [2, 4, 5], error: 'no 1' });
 });
 
-test('where many fail, the others are left for later', async () => {
+test('stops after many failures', async () => {
   expect(await doAll(6, [1, 2, 3, 4])).toEqual({ done: [], error: 'no 1' });
   expect(await doAll(6, [2, 4, 5])).toEqual({ done: [1, 3], error: 'no 2' });
 });

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => platform.close());
 
-test('given a reader that does not come on, then health names it and the figures show it', async () => {
+test('reports a stalled reader in the health check and the metrics', async () => {
   expect(await lagProblem(platform.pool, 1000)).toBeUndefined();
   const hourAgo = { now: () => new Date(Date.now() - 3_600_000) };
   const store = new PostgresEventStore(platform.pool, hourAgo);

@@ -1,4 +1,4 @@
-/** How far the readers of the store are behind, for Prometheus and for whoever asks after health. */
+/** The lag of the readers of the store, for Prometheus and the health check. */
 import { feederName } from '#infra/postgres/readers/feeder.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
 import { readerLags, type ReaderLag } from '#infra/postgres/readers/store-health.ts';

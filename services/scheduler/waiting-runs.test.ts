@@ -3,7 +3,7 @@ import { runId, scriptId } from '#domain/testing/ids.ts';
 import { createGroup, createScript, finishRun, runScript } from '#domain/testing/samples.ts';
 import { PostgresRunQueue } from '#infra/postgres/queue/run-queue.ts';
 import { systemIds } from '#infra/system/ids.ts';
-import { openTestPlatform, somebody, type TestPlatform } from '#infra/testing/platform.ts';
+import { openTestPlatform, userContext, type TestPlatform } from '#infra/testing/platform.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { endExpiredRuns, releaseWaitingRuns, type WaitingRunsParts } from './waiting-runs.ts';
 
@@ -26,7 +26,7 @@ async function claimed(): Promise<readonly string[]> {
   return (await parts.queue.claim('a', 100, 60)).map((run) => run.runId);
 }
 
-async function carryOut(id: string): Promise<void> {
+async function complete(id: string): Promise<void> {
   const own = { runId: runId(Number.parseInt(id.slice(-12), 16)) };
   const [started] = await platform.accepted({
     type: 'StartRun',
@@ -42,8 +42,8 @@ async function statuses(): Promise<readonly string[]> {
   return rows.map((row) => (row.waiting ? 'waiting' : (row.failure_reason ?? row.status)));
 }
 
-describe('given a script at limit 2', () => {
-  test('when 30 runs are asked for, then never more than 2 start, and all do, in order', async () => {
+describe('a script with a concurrency limit of 2', () => {
+  test('starts 30 requested runs in order, never more than 2 concurrently', async () => {
     const ids = Array.from({ length: 30 }, (_, index) => index + 1);
     for (const number of ids) await platform.accepted(queue(number));
     const order: string[] = [];
@@ -51,8 +51,8 @@ describe('given a script at limit 2', () => {
     while (mine.length > 0) {
       expect(mine.length).toBeLessThanOrEqual(2);
       order.push(...mine);
-      for (const id of mine) await carryOut(id);
-      // Two schedulers at once give away no slot twice.
+      for (const id of mine) await complete(id);
+      // Two concurrent schedulers assign no slot twice.
       await Promise.all([releaseWaitingRuns(parts), releaseWaitingRuns(parts)]);
       mine = await claimed();
     }
@@ -60,7 +60,7 @@ describe('given a script at limit 2', () => {
     expect(new Set(await statuses())).toEqual(new Set(['success']));
   });
 
-  test('when the clock is set back, then waiting runs start in order, but delayed ones wait', async () => {
+  test('starts waiting runs in order after the clock is set back, but not delayed ones', async () => {
     for (const number of [1, 2, 3, 4, 5]) await platform.accepted(queue(number));
     const setBack = `UPDATE run_queue SET available_at = available_at + interval '1 hour'`;
     await platform.pool.query(setBack);
@@ -70,7 +70,7 @@ describe('given a script at limit 2', () => {
     for (const expected of [[1, 2], [3, 4], [5, 7], []]) {
       const mine = await claimed();
       expect(mine).toEqual(expected.map((number) => runId(number)));
-      for (const id of mine) await carryOut(id);
+      for (const id of mine) await complete(id);
       await releaseWaitingRuns(parts);
     }
     await platform.pool.query(`UPDATE run_queue SET available_at = now()`);
@@ -78,9 +78,9 @@ describe('given a script at limit 2', () => {
     expect(await claimed()).toEqual([runId(6)]);
   });
 
-  test('when runs are asked for all at once, then those over the limit wait', async () => {
+  test('makes concurrent requests over the limit wait', async () => {
     const asked = Array.from({ length: 30 }, (_, index) =>
-      platform.commands.execute(queue(index + 1), somebody()),
+      platform.commands.execute(queue(index + 1), userContext()),
     );
     expect(new Set((await Promise.all(asked)).map((one) => one.kind))).toEqual(
       new Set(['accepted']),
@@ -90,7 +90,7 @@ describe('given a script at limit 2', () => {
     expect(await claimed()).toHaveLength(2);
   });
 
-  test('when the limit is raised, then as many more start', async () => {
+  test('starts more runs after the limit is raised', async () => {
     for (const number of [1, 2, 3, 4, 5]) await platform.accepted(queue(number));
     const more = { maxConcurrentRuns: 4 };
     await platform.accepted({ type: 'ChangeScript', scriptId: scriptId(), settings: more });
@@ -98,7 +98,7 @@ describe('given a script at limit 2', () => {
     expect(await statuses()).toEqual(['queued', 'queued', 'queued', 'queued', 'waiting']);
   });
 
-  test('when triggers are paused, then retries are held and others pass them', async () => {
+  test('holds retries while triggers are paused, and lets others pass', async () => {
     const trigger = { type: 'retry', runId: runId(9) } as const;
     const notBefore = new Date(0).toISOString();
     await platform.accepted({ type: 'PauseTriggers' });
@@ -111,7 +111,7 @@ describe('given a script at limit 2', () => {
     expect(await statuses()).toEqual(['queued', 'queued']);
   });
 
-  test('when the time of a run has not come, then others pass it', async () => {
+  test('lets others pass a delayed run', async () => {
     const notBefore = new Date(Date.now() + 3_600_000).toISOString();
     await platform.accepted({ ...queue(1), notBefore });
     for (const number of [2, 3, 4]) await platform.accepted(queue(number));
@@ -120,28 +120,28 @@ describe('given a script at limit 2', () => {
   });
 });
 
-describe('given a script whose runs may wait for a time', () => {
+describe('a script with a limited queue time', () => {
   beforeEach(async () => {
-    // The recorded times are of the past, so that a second is over at once and a century is not.
+    // The recorded times are of the past, so that a second has passed already and a century has not.
     const limits = { ...defaultLimits, queue_seconds: 1 };
     await platform.accepted({ type: 'ChangeScript', scriptId: scriptId(), settings: { limits } });
   });
 
-  test('when it is over, then what was not started has expired', async () => {
+  test('expires queued runs after the time limit', async () => {
     for (const number of [1, 2, 3]) await platform.accepted(queue(number));
     await platform.accepted({ type: 'StartRun', runId: runId(1), runtimeId: 'a', layers: [] });
     await endExpiredRuns(parts);
     expect(await statuses()).toEqual(['running', 'expired', 'expired']);
   });
 
-  test('when a runtime prepares the run, then it is left to it', async () => {
+  test('does not expire a run that a runtime prepares', async () => {
     await platform.accepted(queue(1));
     await claimed();
     await endExpiredRuns(parts);
     expect(await statuses()).toEqual(['queued']);
   });
 
-  test('when the limit is lifted, then nothing expires', async () => {
+  test('expires nothing after the limit is removed', async () => {
     const limits = { ...defaultLimits, queue_seconds: null };
     await platform.accepted({ type: 'ChangeScript', scriptId: scriptId(), settings: { limits } });
     await platform.accepted(queue(1));

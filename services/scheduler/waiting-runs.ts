@@ -1,5 +1,4 @@
-/** Runs that wait: lets them start when their turn has come, and ends those that waited too long
- *  (contract §3, "Run"). */
+/** Releases waiting runs when it is their turn, and ends those that waited too long (contract §3, "Run"). */
 import type { Command } from '#domain/aggregates.ts';
 import { mustParse, parseCommandId, type RunId } from '#domain/kernel/ids.ts';
 import type { Commands, Outcome } from '#domain/ports/commands.ts';

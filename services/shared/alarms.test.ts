@@ -22,7 +22,7 @@ test.each([
   expect(alarm?.detail.startsWith(said ?? '-')).toBe(said && true);
 });
 
-test('a backup that was due and was not made is told, once there was time for it', async () => {
+test('reports an overdue backup after the time that it needs', async () => {
   const at = (time: string) =>
     alarmsNow({
       database: platform.pool,

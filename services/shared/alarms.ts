@@ -1,4 +1,4 @@
-/** What somebody has to look at before it stops the platform (docs/backup.md, docs/operations.md). */
+/** Conditions that need an operator before they stop the service (docs/backup.md, docs/operations.md). */
 import type { Alarm } from '#domain/system/alarms.ts';
 import { lastBackupDue } from '#domain/system/backup-schedule.ts';
 import type { Clock } from '#domain/ports/clock.ts';
@@ -23,7 +23,7 @@ export interface AlarmParts {
   readonly folder: string | undefined;
 }
 
-/** What is to be looked at now. */
+/** The alarms that are raised now. */
 export async function alarmsNow(parts: AlarmParts): Promise<readonly Alarm[]> {
   const { folder, database } = parts;
   const found = await Promise.all([

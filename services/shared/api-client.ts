@@ -54,8 +54,8 @@ export class Api {
   readonly #headers: Readonly<Record<string, string>>;
 
   /** @param baseUrl of the backend, without a path
-   *  @param token of the caller; undefined asks as nobody
-   *  @param client what asks, where the backend makes a difference, such as `mcp` */
+   *  @param token of the caller; undefined sends none
+   *  @param client the kind of client, if the backend distinguishes it, such as `mcp` */
   constructor(baseUrl: string, token: string | undefined, client?: string) {
     this.#baseUrl = baseUrl;
     this.#headers = {
@@ -64,8 +64,8 @@ export class Api {
     };
   }
 
-  /** @param path beneath `/api/v1`, its parts encoded
-   *  @throws ApiProblem for every answer that is no success, and where there is none */
+  /** @param path below `/api/v1`, its parts encoded
+   *  @throws ApiProblem for every error response, and if there is no response */
   async call<Body>(method: string, path: string, call: ApiCall = {}): Promise<ApiAnswer<Body>> {
     const answer = await this.#send(method, path, call);
     const text = await answer.text();

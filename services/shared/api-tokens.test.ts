@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { apiTokenForm, apiTokenHash, newApiToken } from './api-tokens.ts';
 
-describe('given the text of a token', () => {
+describe('the text of a token', () => {
   test.each(['A', 'z', '0', '_', '-'])(
-    'when what is random begins with %s, then it is one',
+    'is recognised when its random part begins with %s',
     (first) => {
       const text = `orch_${first}${'0'.repeat(42)}`;
       expect(text).toMatch(apiTokenForm);
@@ -11,14 +11,14 @@ describe('given the text of a token', () => {
     },
   );
 
-  test('when it was made just now, then its hash is the one that is looked up', () => {
+  test('has the hash that is looked up', () => {
     const { text, hash } = newApiToken();
     expect(text).toMatch(apiTokenForm);
     expect(apiTokenHash(text)).toBe(hash);
   });
 
   test.each(['orch_…', 'orch_', `orch_${'A'.repeat(42)}`, `Bearer orch_${'A'.repeat(43)}`])(
-    'when it is %s, then it is none',
+    'is not recognised as %s',
     (text) => {
       expect(text).not.toMatch(apiTokenForm);
       expect(apiTokenHash(text)).toBeUndefined();

@@ -1,6 +1,5 @@
-/** API tokens as text: a prefix that scanners for leaked secrets recognise, and 256 random bits. Only the
- *  SHA-256 is stored and looked up: whoever guesses does not choose the hash, so how long the look-up takes
- *  tells them nothing of any token. */
+/** API tokens as text: a prefix that secret scanners recognise, and 256 random bits. Only the SHA-256 is stored and
+ *  looked up: an attacker cannot choose the hash, so the duration of the look-up reveals nothing about any token. */
 import { createHash, randomBytes } from 'node:crypto';
 
 const prefix = 'orch_';

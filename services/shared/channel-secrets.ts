@@ -7,7 +7,7 @@ export interface ChannelSecrets {
   readonly password?: string;
   /** Of a Telegram bot. */
   readonly token?: string;
-  /** Of a chat: whoever knows it can write there. */
+  /** Of a chat: anyone with the URL can post there. */
   readonly url?: string;
   /** Signs webhooks. */
   readonly secret?: string;

@@ -29,8 +29,8 @@ function problemsOf(names: readonly SettingName[], environment: Record<string, s
   }
 }
 
-describe('given no variables', () => {
-  test('when settings are read, then defaults answer, and the result cannot be changed', () => {
+describe('no variables', () => {
+  test('yield the defaults in a frozen result', () => {
     const config = readConfig(['httpPort', 'bind', 'dataDir', 'objectsDir', 'adminPassword'], {});
     expect(config).toEqual({
       httpPort: 8080,
@@ -42,14 +42,14 @@ describe('given no variables', () => {
     expect(Object.isFrozen(config)).toBe(true);
   });
 
-  test('examples are made in the minimal edition, not in the production edition', () => {
+  test('create examples in the minimal edition, not in the production edition', () => {
     expect(readConfig(['examples'], {})).toEqual({ examples: false });
     expect(readConfig(['examples'], { ORCH_EDITION: 'minimal' })).toEqual({ examples: true });
     const asked = { ORCH_EDITION: 'production', ORCH_EXAMPLES: 'true' };
     expect(readConfig(['examples'], asked)).toEqual({ examples: true });
   });
 
-  test('when required ones are read, then each is named', () => {
+  test('are refused with the names of all required ones', () => {
     expect(problemsOf(['databaseUrl', 'tokenKey'], {})).toEqual([
       'ORCH_DATABASE_URL is missing: expected a URL like postgres://user:password@host:5432/database',
       `ORCH_TOKEN_KEY is missing: expected ${aKey}`,
@@ -57,8 +57,8 @@ describe('given no variables', () => {
   });
 });
 
-describe('given variables', () => {
-  test('when they are good, then they are parsed', () => {
+describe('variables', () => {
+  test('are parsed when valid', () => {
     const hex = randomBytes(32).toString('hex');
     const config = readConfig(
       ['httpPort', 'logRuns', 'dataDir', 'workDir', 'secretMasterKey', 'tokenKey'],
@@ -80,7 +80,7 @@ describe('given variables', () => {
     expect(config.tokenKey.equals(config.secretMasterKey)).toBe(true);
   });
 
-  test('when several are bad, then all are listed, and no secret is shown', () => {
+  test('are all listed when invalid, without secrets', () => {
     const problems = problemsOf(['httpPort', 'secretMasterKey', 'logRuns', 'edition'], {
       ORCH_HTTP_PORT: '80800',
       SECRET_MASTER_KEY: 'hunter2',
@@ -103,29 +103,26 @@ describe('given variables', () => {
     ['ORCH_ADMIN_PASSWORD', 'adminPassword', 'Password1!'],
     ['ORCH_ADMIN_PASSWORD', 'adminPassword', 'change-me'],
     ['ORCH_REDIS_PASSWORD', 'redisPassword', 'orchestrator'],
-  ] as const)(
-    'when %s is of no use as a secret, then it is refused (%#)',
-    (name, setting, value) => {
-      expect(problemsOf([setting], { [name]: value })).toEqual([
-        expect.stringContaining(`${name} is a hidden value: expected`),
-      ]);
-    },
-  );
+  ] as const)('are refused when %s is unusable as a secret (%#)', (name, setting, value) => {
+    expect(problemsOf([setting], { [name]: value })).toEqual([
+      expect.stringContaining(`${name} is a hidden value: expected`),
+    ]);
+  });
 
-  test('when one is empty, then its default answers', () => {
+  test('use the default when empty', () => {
     expect(readConfig(['httpPort'], { ORCH_HTTP_PORT: '' })).toEqual({ httpPort: 8080 });
   });
 });
 
-describe('given a variable that names a file', () => {
-  test('when the file can be read, then its text is the value, without the last newline', () => {
+describe('a variable that names a file', () => {
+  test('takes the text of the file as value, without the last newline', () => {
     const file = join(folder, 'password');
     writeFileSync(file, 'a long password\n');
     const config = readConfig(['adminPassword'], { ORCH_ADMIN_PASSWORD_FILE: file });
     expect(config.adminPassword).toBe('a long password');
   });
 
-  test('when it cannot, or the variable is set as well, then that is the error', () => {
+  test('is refused when the file is unreadable, or the variable is set as well', () => {
     const missing = join(folder, 'missing');
     expect(problemsOf(['tokenKey'], { ORCH_TOKEN_KEY_FILE: missing })).toEqual([
       `ORCH_TOKEN_KEY_FILE is "${missing}": expected a readable file (ENOENT)`,
@@ -138,8 +135,8 @@ describe('given a variable that names a file', () => {
   });
 });
 
-describe('given variables that no process knows', () => {
-  test('when they are looked for, then the nearest known one is named', () => {
+describe('unknown variables', () => {
+  test('are reported with the closest match', () => {
     const environment = {
       ORCH_HTP_PORT: '1',
       ORCH_DATA_DIR_FLIE: 'x',
@@ -154,7 +151,7 @@ describe('given variables that no process knows', () => {
   });
 });
 
-describe('given settings of every kind', () => {
+describe('settings of every kind', () => {
   const secretText = 'a quite secret password';
   const file = () => join(folder, 'level');
   const stateOf = (name: string, given: readonly SettingName[] = ['redisPassword']) => {
@@ -178,11 +175,11 @@ describe('given settings of every kind', () => {
     ['ORCH_TRUSTED_PROXIES', '10.0.0.0/8,192.168.1.7/32', 'environment', false],
     ['ORCH_ALLOW_PRIVATE_TARGETS', null, 'default', false],
     ['ORCH_REDIS_PASSWORD', null, 'environment', true],
-  ])('when they are listed, then %s is %s from the %s', (name, value, source, isSecret) => {
+  ])('lists %s as %s from the %s', (name, value, source, isSecret) => {
     expect(stateOf(name)).toEqual([value, source, isSecret]);
   });
 
-  test('when a secret is not given to the process, then it says nothing of it', () => {
+  test('does not know secrets that the process does not receive', () => {
     expect(stateOf('ORCH_REDIS_PASSWORD', [])).toEqual([null, 'unknown', true]);
   });
 });

@@ -1,5 +1,5 @@
-/** Reads a process's settings from its environment: each named in `settings.ts`, all errors at once,
- *  the result frozen. */
+/** Reads a process's settings from its environment. Each is declared in `settings.ts`. Reports all errors together, and
+ *  freezes the result. */
 import { readFileSync } from 'node:fs';
 import { nearest } from './nearest.ts';
 import { invalid, type Others, type Setting } from './setting.ts';
@@ -158,7 +158,7 @@ function sourceOf(variable: string, environment: Environment): SettingState['sou
   return environment[variable] ? 'environment' : 'default';
 }
 
-/** As it was written; a default, and a path, as it is meant. */
+/** As written; defaults and paths as resolved. */
 function shownValue(setting: Setting<unknown>, environment: Environment): string | null {
   const { value } = readOne(setting, environment);
   if (value === undefined || (Array.isArray(value) && value.length === 0)) return null;

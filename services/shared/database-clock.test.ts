@@ -34,7 +34,7 @@ async function databaseNow(): Promise<number> {
 test.each([
   { offsetMs: hourMs, words: '3600 s ahead of' },
   { offsetMs: -hourMs, words: '3600 s behind' },
-])('a process whose machine is $words the database has the time of the database', async (it) => {
+])('uses the database time on a machine that is $words the database', async (it) => {
   const { clock, machine } = schedulerWith(it.offsetMs);
   await clock.read();
   expect(Math.abs(clock.now().getTime() - (await databaseNow()))).toBeLessThan(1_000);
@@ -44,14 +44,14 @@ test.each([
   expect(clock.problem).toBeUndefined();
 });
 
-test('a clock that jumps while the process runs changes the time of nothing', async () => {
+test('ignores jumps of the clock while the process runs', async () => {
   const { clock, machine } = schedulerWith(0);
   await clock.read();
   machine.offsetMs = hourMs;
   expect(Math.abs(clock.now().getTime() - (await databaseNow()))).toBeLessThan(1_000);
 });
 
-test('of two schedulers the one whose clock is ahead settles nothing until it is right', async () => {
+test('pauses a scheduler whose clock is ahead until it is right', async () => {
   const ahead = schedulerWith(hourMs);
   const right = schedulerWith(0);
   const served: string[] = [];
@@ -68,7 +68,7 @@ test('of two schedulers the one whose clock is ahead settles nothing until it is
   expect(served).toEqual(['right', 'ahead']);
 });
 
-test('every process raises the alarm for one whose clock differs, until it is right or gone', async () => {
+test('raises an alarm for a process with a wrong clock, until it is right or has ended', async () => {
   const parts = {
     database: platform.pool,
     reads: platform.reads,

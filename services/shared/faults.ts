@@ -1,4 +1,4 @@
-/** What is wrong with a value that somebody sent. */
+/** Validation errors of a value from a client. */
 import { isStorable } from '#domain/kernel/json.ts';
 import type { ErrorObject } from 'ajv';
 
@@ -8,11 +8,11 @@ export interface Fault {
   readonly detail: string;
 }
 
-/** Why something that was asked for is turned away; every boundary says it in its own form. */
+/** The reason for refusing a request. Each API reports it in its own format. */
 export interface Objection {
   readonly kind: 'problem';
   readonly code: 'not_found' | 'payload_too_large' | 'unavailable' | 'validation_failed';
-  /** One sentence for the person who asked. */
+  /** One sentence for the user. */
   readonly detail: string;
   readonly errors?: readonly Fault[];
 }

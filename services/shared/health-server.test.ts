@@ -9,15 +9,15 @@ async function start(options: Partial<HealthServerOptions>): Promise<string> {
   return `http://127.0.0.1:${server.port}`;
 }
 
-describe('given a health server', () => {
-  test('when all is well, then it answers its name', async () => {
+describe('a health server', () => {
+  test('returns its name when healthy', async () => {
     const address = await start({ name: 'runtime' });
     const response = await fetch(`${address}/health?now`);
     expect([response.status, await response.text()]).toEqual([200, 'runtime']);
     expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
   });
 
-  test('when something works less well, then it says so too', async () => {
+  test('also reports a degraded state', async () => {
     const address = await start({ name: 'runtime', degraded: () => 'the bus is down' });
     const response = await fetch(`${address}/health`);
     expect([response.status, await response.text()]).toEqual([200, 'runtime\nthe bus is down']);
@@ -26,7 +26,7 @@ describe('given a health server', () => {
   test.each([
     ['a problem', () => 'the database is down', 'the database is down'],
     ['an error', () => Promise.reject(new Error('secret')), 'unavailable'],
-  ])('when there is %s, then it answers 503', async (_, problem, body) => {
+  ])('returns 503 for %s', async (_, problem, body) => {
     const address = await start({ name: 'runtime', problem });
     const response = await fetch(`${address}/health`);
     expect([response.status, await response.text()]).toEqual([503, body]);
@@ -38,7 +38,7 @@ describe('given a health server', () => {
     expect([response.status, await response.text()]).toEqual([200, 'runtime']);
   });
 
-  test('when it has metrics alone, then there is no health page', async () => {
+  test('has no health page with metrics only', async () => {
     const metrics = { contentType: 'text/plain; version=0.0.4', metrics: async () => 'up 1\n' };
     const address = await start({ metrics });
     const response = await fetch(`${address}/metrics`);
@@ -47,13 +47,13 @@ describe('given a health server', () => {
     expect((await fetch(`${address}/health`)).status).toBe(404);
   });
 
-  test('when something else is asked, then it is refused', async () => {
+  test('refuses other requests', async () => {
     const address = await start({ name: 'runtime' });
     expect((await fetch(`${address}/`)).status).toBe(404);
     expect((await fetch(`${address}/health`, { method: 'POST' })).status).toBe(405);
   });
 
-  test('when the port is taken, then starting fails', async () => {
+  test('fails to start when the port is in use', async () => {
     await start({ name: 'runtime' });
     await expect(
       startHealthServer({ host: '127.0.0.1', port: server.port, name: 'other' }),

@@ -13,7 +13,7 @@ export interface HealthServerOptions {
   readonly problem?: () => string | undefined | Promise<string | undefined>;
   /** Says what works less well, while the process does its work; a line of its own in a good answer. */
   readonly degraded?: () => string | undefined;
-  /** The page at `/metrics`; without it there is none. */
+  /** The page at `/metrics`; absent disables the page. */
   readonly metrics?: {
     readonly contentType: string;
     metrics(): Promise<string>;
@@ -63,7 +63,7 @@ async function answer(
     const { status, body = '' } = await make();
     reply(response, status, body);
   } catch {
-    // Who asks for health learns that it is bad; the process logs its own errors where they arise.
+    // The client only gets the status; the process logs errors where they occur.
     reply(response, 503, 'unavailable');
   }
 }

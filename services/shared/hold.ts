@@ -11,7 +11,7 @@ export function holdFolder(folder: string): void {
   const file = nameOf(folder);
   const descriptor = openSync(file, 'a+', 0o600);
   // flock(2) belongs to the open file, which this process shares with the short-lived program; the
-  // kernel frees it when the last one that has it open is gone.
+  // kernel frees it when the last process that has it open ends.
   const { status, error } = spawnSync('flock', ['--nonblock', '3'], {
     stdio: ['ignore', 'ignore', 'ignore', descriptor],
   });
@@ -26,8 +26,8 @@ export function holdFolder(folder: string): void {
   writeSync(descriptor, `process ${process.pid}, started ${new Date().toISOString()}\n`);
 }
 
-/** Waits until nobody has the folder: whose parent was killed takes a moment to end.
- *  @throws Error naming who has it still after `patienceMs` */
+/** Waits until no process holds the folder. A process whose parent was killed takes a moment to end.
+ *  @throws Error naming the holder after `patienceMs` */
 export function untilFree(folder: string, patienceMs: number): void {
   const file = nameOf(folder);
   const { status, error } = spawnSync('flock', ['--wait', String(patienceMs / 1000), file, 'true']);

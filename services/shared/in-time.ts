@@ -1,4 +1,4 @@
-/** Whether a check succeeds within so many milliseconds. It may go on afterwards. */
+/** Whether a check succeeds within the given milliseconds. The check may continue afterwards. */
 export async function inTime(check: Promise<unknown>, patienceMs: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<false>((resolve) => {

@@ -49,20 +49,17 @@ function run(body: string, environment: Record<string, string> = {}): Child {
 
 const STOPPABLE = `return { stop: async () => { logger.info('cleaned up'); } };`;
 
-describe('given a running process', () => {
-  test.each(['SIGTERM', 'SIGINT'] as const)(
-    'when it gets %s, then it stops well',
-    async (signal) => {
-      const child = run(STOPPABLE);
-      await child.says('started');
-      child.process.kill(signal);
-      const { code, output } = await child.end();
-      expect(code).toBe(0);
-      expect(output.match(/cleaned up/g)).toHaveLength(1);
-    },
-  );
+describe('a running process', () => {
+  test.each(['SIGTERM', 'SIGINT'] as const)('stops cleanly at %s', async (signal) => {
+    const child = run(STOPPABLE);
+    await child.says('started');
+    child.process.kill(signal);
+    const { code, output } = await child.end();
+    expect(code).toBe(0);
+    expect(output.match(/cleaned up/g)).toHaveLength(1);
+  });
 
-  test('when its supervisor is gone, then it stops well', async () => {
+  test('stops cleanly when its supervisor has ended', async () => {
     const child = run(STOPPABLE, { ORCH_SUPERVISED: 'true' });
     await child.says('started');
     child.process.stdin.end();
@@ -71,7 +68,7 @@ describe('given a running process', () => {
     expect(output).toContain('cleaned up');
   });
 
-  test('when stopping takes too long, then it ends anyhow', async () => {
+  test('ends when stopping takes too long', async () => {
     const child = run('return { stop: () => new Promise(() => undefined) };');
     await child.says('started');
     child.process.kill('SIGTERM');
@@ -83,7 +80,7 @@ describe('given a running process', () => {
   test.each([
     ['is thrown', 'setImmediate(() => { throw new Error("forgotten"); });'],
     ['rejects a promise', 'void Promise.reject(new Error("forgotten"));'],
-  ])('when an error that nobody handles %s, then it is logged and ends it', async (_, body) => {
+  ])('logs an unhandled error that %s, and ends', async (_, body) => {
     const { code, output } = await run(`${body} ${STOPPABLE}`).end();
     expect(code).toBe(1);
     expect(output).toContain('unhandled error');
@@ -91,14 +88,14 @@ describe('given a running process', () => {
   });
 });
 
-describe('given a process that does not start', () => {
-  test('when its start fails, then the reason is logged', async () => {
+describe('a process that does not start', () => {
+  test('logs the reason when its start fails', async () => {
     const { code, output } = await run('throw new Error("no disk");').end();
     expect(code).toBe(1);
     expect(output).toContain('no disk');
   });
 
-  test('when it is asked to stop meanwhile, then it stops well', async () => {
+  test('stops cleanly when stopped during its start', async () => {
     const child = run(`
       logger.info('starting');
       await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));`);
@@ -107,7 +104,7 @@ describe('given a process that does not start', () => {
     expect((await child.end()).code).toBe(0);
   });
 
-  test('when its settings are wrong, then all are listed', async () => {
+  test('lists all invalid settings', async () => {
     const body = `
       const { readConfig } = await import(${JSON.stringify(lifecycle.replace('lifecycle', 'config'))});
       readConfig(['httpPort']);`;

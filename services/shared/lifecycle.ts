@@ -1,4 +1,4 @@
-/** The shape of a process: it starts, it serves, and it ends when it is told to, in time. */
+/** The lifecycle of a process: start, run, and stop in time on request. */
 import { readConfig, unknownVariables, ConfigError, type Settings } from './config.ts';
 import { createLogger, type Logger } from './logger.ts';
 
@@ -14,10 +14,10 @@ export interface ProcessOptions {
   readonly stopDeadlineMs?: number | (() => number);
 }
 
-/** Runs a process to its end. SIGTERM, SIGINT, and with `ORCH_SUPERVISED` the end of standard input,
- *  stop it; what nobody handled is logged and ends it with code 1.
+/** Runs a process to its end. SIGTERM, SIGINT, and with `ORCH_SUPERVISED` the end of standard input, stop it. Unhandled
+ *  errors are logged and end it with code 1.
  *  @param name the service's name in logs
- *  @param start sets everything up; `signal` is aborted when the process is to stop meanwhile */
+ *  @param start sets everything up; `signal` aborts if the process must stop meanwhile */
 export async function runProcess(
   name: string,
   start: (signal: AbortSignal, logger: Logger) => Promise<Running>,

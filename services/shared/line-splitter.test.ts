@@ -56,8 +56,8 @@ const interesting = fc
   )
   .map((parts) => Buffer.concat(parts));
 
-describe('splitting bytes into lines', () => {
-  test('any way of cutting the bytes gives the same lines', () => {
+describe('the line splitter', () => {
+  test('returns the same lines for any chunks', () => {
     fc.assert(
       fc.property(
         interesting,
@@ -70,7 +70,7 @@ describe('splitting bytes into lines', () => {
     );
   });
 
-  test('lines are what lies between line ends, for any bytes of short lines', () => {
+  test('splits any bytes of short lines at line ends', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
         expect(linesOf(bytes)).toEqual(expectedLines(Buffer.from(bytes)));
@@ -78,7 +78,7 @@ describe('splitting bytes into lines', () => {
     );
   });
 
-  test.each([0, 1, 2, 3])('a line of %d bytes over the limit is split at the limit', (extra) => {
+  test.each([0, 1, 2, 3])('splits a line of %d bytes over the limit at the limit', (extra) => {
     const bytes = Buffer.alloc(MAX_LINE_BYTES + extra, 'a');
     for (const end of ['', '\n', '\r\n']) {
       const whole = Buffer.concat([bytes, utf8(end)]);
@@ -89,7 +89,7 @@ describe('splitting bytes into lines', () => {
     }
   });
 
-  test('a split never cuts a character in two', () => {
+  test('never splits a character', () => {
     const text = `a${'€'.repeat(50_000)}`;
     const lines = linesOf(utf8(text));
     expect(lines.length).toBeGreaterThan(1);
@@ -97,7 +97,7 @@ describe('splitting bytes into lines', () => {
     for (const line of lines) expect(utf8(line).length).toBeLessThanOrEqual(MAX_LINE_BYTES);
   });
 
-  test('a line without end takes no more memory than the limit', () => {
+  test('bounds the memory of a line without an end', () => {
     const splitter = createLineSplitter();
     let bytes = 0;
     for (let n = 0; n < 300; n += 1) {
@@ -109,13 +109,13 @@ describe('splitting bytes into lines', () => {
     expect(3_000_000 - bytes).toBeLessThanOrEqual(MAX_LINE_BYTES + 1);
   });
 
-  test('what Postgres and JSON cannot hold is replaced', () => {
+  test('replaces what Postgres and JSON cannot store', () => {
     expect(linesOf(Buffer.from([0x61, 0x00, 0x62, 0xff, 0xed, 0xa0, 0x80, 0x0a]))).toEqual([
       'a\u2400b\ufffd\ufffd\ufffd\ufffd',
     ]);
   });
 
-  test('lines of both streams come in the order in which they were completed', () => {
+  test('returns lines of both streams in the order of their completion', () => {
     const splitter = createLineSplitter();
     const lines = [
       ...splitter.push('stdout', utf8('out ')),
@@ -146,7 +146,7 @@ describe('a carriage return', () => {
     ['50%\r', ['50%']],
     ['\r', []],
     ['a\r\rb\nc', ['b', 'c']],
-  ])('in %j leaves %j, as in a terminal', (text, lines) => {
+  ])('turns %j into %j, as in a terminal', (text, lines) => {
     const bytes = utf8(text);
     for (let cut = 0; cut <= bytes.length; cut += 1) expect(linesOf(bytes, [cut])).toEqual(lines);
   });
@@ -165,15 +165,15 @@ describe('a carriage return', () => {
     expect(splitter.isRedrawing()).toBe(false);
   });
 
-  test('keeps memory bounded when no line end ever comes', () => {
+  test('bounds the memory without a line end', () => {
     const splitter = createLineSplitter();
     for (let n = 0; n < 10_000; n += 1) splitter.push('stderr', utf8(`\r${n} of 10000`));
     expect(splitter.flush(true)).toEqual([{ stream: 'stderr', text: '9999 of 10000' }]);
   });
 });
 
-describe('a partial line that is flushed', () => {
-  test('is a line, and its end alone is none', () => {
+describe('a flushed partial line', () => {
+  test('is a line, without another for its line end', () => {
     const splitter = createLineSplitter();
     expect(splitter.push('stdout', utf8('name? '))).toEqual([]);
     expect(splitter.hasPartial()).toBe(true);
@@ -204,7 +204,7 @@ describe('a partial line that is flushed', () => {
     expect(splitter.flush(true).map((line) => line.text)).toEqual(['first line', 'second']);
   });
 
-  test('loses and doubles nothing, whenever the flushes come', () => {
+  test('loses and repeats nothing, regardless of the time of flushes', () => {
     fc.assert(
       fc.property(fc.array(withoutReturns), (texts) => {
         const splitter = createLineSplitter();

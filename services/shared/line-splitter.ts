@@ -13,8 +13,8 @@ export interface LogLine {
 export interface LineSplitter {
   /** Takes bytes and gives the lines that they complete. The bytes may be reused afterwards. */
   push(stream: 'stdout' | 'stderr', bytes: Uint8Array): LogLine[];
-  /** Gives what has arrived without a line end, such as a prompt; what follows is a line of its own.
-   *  @param atEnd true when nothing follows: then even half a character is given */
+  /** Returns the text that has arrived without a line end, such as a prompt; later text is a new line.
+   *  @param atEnd true at the end of the stream: then an incomplete character is returned too */
   flush(atEnd: boolean): LogLine[];
   /** Whether something waits for its line end. */
   hasPartial(): boolean;
@@ -89,8 +89,8 @@ function addText(lines: LogLine[], { stream }: Pending, bytes: Buffer, start: nu
   lines.push({ stream, text: storable(bytes.toString('utf8', start, end)) });
 }
 
-/** Goes through the texts between carriage returns in `bytes[start, end)`: the last one that is not empty is what a
- *  terminal shows. The others are gone, except for pieces that were too long to wait.
+/** Splits `bytes[start, end)` at carriage returns. A terminal shows the last part that is not empty. The other parts
+ *  are discarded, except for pieces that were too long to wait.
  *  @returns the part that is shown and not added yet */
 function lastText(
   lines: LogLine[],

@@ -25,7 +25,7 @@ async function answer(host: string, port: number): Promise<IncomingMessage> {
 }
 
 describe('a server that listens on a loopback address', () => {
-  test.each(loopbackAddresses)('answers on every one when told %s', async (bind) => {
+  test.each(loopbackAddresses)('responds on every address with %s', async (bind) => {
     const server = createHttpServer((_request, response) => response.end());
     ends.push(() => stopListening(server));
     const port = await freePort();
@@ -37,7 +37,7 @@ describe('a server that listens on a loopback address', () => {
     }
   });
 
-  test.each(loopbackAddresses)('ends the answers that are under way on %s', async (host) => {
+  test.each(loopbackAddresses)('completes responses in progress on %s', async (host) => {
     const asked = Promise.withResolvers<() => void>();
     const server = createHttpServer((_request, response) => {
       response.writeHead(200).write('first');

@@ -7,16 +7,16 @@ import { listenAddresses } from './local-address.ts';
 
 /** What comes with a connection that the supervisor has accepted. */
 export interface HandedConnection {
-  /** Port that somebody connected to. */
+  /** The port that the client connected to. */
   readonly connectedTo: number;
 }
 
 /** The listener on the other loopback address, which hands its connections to the server. */
 const companions = new WeakMap<Server, Server>();
 
-/** Listens, also on the other loopback address (see {@link listenAddresses}). Where the process was started because
- *  somebody connected (`ORCH_ON_DEMAND`), its supervisor listens on the same port until this does, and hands over whom
- *  it has accepted. {@link stopListening} ends it.
+/** Listens, also on the other loopback address (see {@link listenAddresses}). If a connection caused the start of the
+ *  process (`ORCH_ON_DEMAND`), its supervisor listens on the same port until this process does, and passes on accepted
+ *  connections. {@link stopListening} ends it.
  *  @param port 0 takes a free one, on `host` alone
  *  @returns the port
  *  @throws Error when it is taken, on either address */
@@ -71,7 +71,7 @@ async function accompany(
 
 function takeConnections(server: Server, port: number): void {
   process.on('message', ({ connectedTo }: HandedConnection, socket?: Socket) => {
-    // Whoever went away meanwhile comes without a socket.
+    // A client that has disconnected meanwhile comes without a socket.
     if (connectedTo === port && socket !== undefined) server.emit('connection', socket);
   });
   process.channel?.unref();

@@ -1,6 +1,6 @@
-/** Where a service listens that is told `bind`, that first. Browsers may take either loopback address for
- *  `localhost`: a port that is free on one of them would be free for scripts.
- *  @returns the second only where `bind` takes in one loopback address and not the other */
+/** The addresses that a service with the given `bind` listens on, `bind` first. Browsers may use either loopback
+ *  address for `localhost`, so a port must not stay free for scripts on one of them.
+ *  @returns a second address only if `bind` covers one loopback address and not the other */
 export function listenAddresses(bind: string): readonly string[] {
   if (bind === '127.0.0.1' || bind === '0.0.0.0') return [bind, '::1'];
   return bind === '::1' ? [bind, '127.0.0.1'] : [bind];

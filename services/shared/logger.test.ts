@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createLogger } from './logger.ts';
 
-test('a line is JSON with the service, and shows no secret', () => {
+test('writes JSON lines with the service, without secrets', () => {
   const lines: string[] = [];
   const logger = createLogger('backend', 'info', { write: (line) => void lines.push(line) });
   logger.debug('not written');

@@ -27,8 +27,8 @@ function counted(answer: (round: number) => ReturnType<LoopOptions['runOnce']>):
   };
 }
 
-describe('given a loop', () => {
-  test('when it starts, then its first round starts at once, and waking makes the next', async () => {
+describe('a loop', () => {
+  test('runs its first round immediately, and the next when woken', async () => {
     const duty = counted(async () => undefined);
     const loop = startLoop({ name: 'duty', everyMs: NEVER_MS, logger: quiet, ...duty });
     await duty.round(1);
@@ -37,7 +37,7 @@ describe('given a loop', () => {
     await loop.stop();
   });
 
-  test('when it is woken during a round, then one more round follows', async () => {
+  test('runs one more round when woken during a round', async () => {
     let finish: () => void = () => undefined;
     const first = new Promise<void>((resolve) => (finish = resolve));
     const duty = counted((round) => (round === 1 ? first : Promise.resolve()));
@@ -51,7 +51,7 @@ describe('given a loop', () => {
     expect(duty.rounds()).toBe(2);
   });
 
-  test('when it gathers, then however often it is woken meanwhile, one round follows', async () => {
+  test('coalesces wake-ups into one round with gatherMs', async () => {
     vi.useFakeTimers();
     const duty = counted(async () => undefined);
     const loop = startLoop({
@@ -74,7 +74,7 @@ describe('given a loop', () => {
     vi.useRealTimers();
   });
 
-  test('when its rounds are to be apart, then one alone comes soon, and those that follow later', async () => {
+  test('delays frequent rounds but not a single one with apartMs', async () => {
     vi.useFakeTimers();
     const duty = counted(async () => undefined);
     const loop = startLoop({
@@ -99,7 +99,7 @@ describe('given a loop', () => {
     vi.useRealTimers();
   });
 
-  test('when there is more to do, then the next round does not wait', async () => {
+  test('runs the next round immediately when there is more to do', async () => {
     const duty = counted(async (round) => round < 5);
     const loop = startLoop({ name: 'duty', everyMs: NEVER_MS, logger: quiet, ...duty });
     await duty.round(5);
@@ -107,7 +107,7 @@ describe('given a loop', () => {
     expect(duty.rounds()).toBe(5);
   });
 
-  test('when something is to be done sooner, then the next round is then, or when it is woken', async () => {
+  test('runs the next round at an earlier requested time, or when woken', async () => {
     vi.useFakeTimers();
     const duty = counted(async (round) => (round < 3 ? { inMs: 80 } : undefined));
     const loop = startLoop({
@@ -131,7 +131,7 @@ describe('given a loop', () => {
     vi.useRealTimers();
   });
 
-  test('when a round fails, then that is logged and it is tried again', async () => {
+  test('logs a failed round and retries it', async () => {
     const error = vi.fn();
     const broken = new Error('broken');
     const duty = counted(async (round) => {
@@ -145,7 +145,7 @@ describe('given a loop', () => {
     ]);
   });
 
-  test('when it is stopped twice in a round, then both wait for it, and the round is told', async () => {
+  test('makes both of two stops wait for the round, and aborts its signal', async () => {
     let told = false;
     const runOnce = (signal: AbortSignal): Promise<void> =>
       new Promise((resolve) => {

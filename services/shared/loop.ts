@@ -9,14 +9,14 @@ export interface LoopOptions {
   readonly name: string;
   /** Pause between the end of one round and the start of the next. */
   readonly everyMs: number;
-  /** Pause between being woken and the round: wake-ups that follow closely make one round, and whoever
-   *  woke it has the processor first. Default: none. */
+  /** Pause between a wake-up and the round: close wake-ups cause one round, and the waking code runs first. Default:
+   *  none. */
   readonly gatherMs?: number;
   /** From the start of a round to that of the next, at least, however often it is woken: while there is much to do,
    *  fewer rounds do more each. Default: nothing. */
   readonly apartMs?: number;
-  /** One round of the duty. `true` means that there is more to do at once; a time, that there is
-   *  something to do then, which may be sooner than the next round.
+  /** Runs one round. `true` means that more can be done immediately; a time means that the next round is due then,
+   *  which may be earlier than usual.
    *  @param signal aborted by `stop` */
   readonly runOnce: (signal: AbortSignal) => Promise<boolean | void | { readonly inMs: number }>;
   readonly logger: Pick<Logger, 'error'>;
@@ -29,8 +29,8 @@ export interface Loop {
   stop(): Promise<void>;
 }
 
-/** Starts a duty at once. A round that fails is logged and tried again, ever more slowly; being woken
- *  does not hurry it then. */
+/** Starts a loop immediately. A failed round is logged and retried with growing delays; waking does not shorten these
+ *  delays. */
 export function startLoop(options: LoopOptions): Loop {
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -73,7 +73,7 @@ export function startLoop(options: LoopOptions): Loop {
 interface Bell {
   ring(): void;
   reset(): void;
-  /** Calls back when the bell rings, at once if it has. @returns the way to leave */
+  /** Calls `listener` when the bell rings, immediately if it has rung already. @returns a function that unsubscribes */
   onRing(listener: () => void): () => void;
 }
 

@@ -124,11 +124,11 @@ function isAddress({ protocol, host, pathname }: URL, protocols: readonly string
   return protocols.includes(protocol) && host !== '' && ['', '/'].includes(pathname);
 }
 
-/** 32 bytes in base64 (either alphabet) or hex, made by chance. */
+/** 32 bytes in base64 (either alphabet) or hex, generated at random. */
 export function key(variable: string): Setting<Buffer> {
   const parse = (value: string): Buffer | typeof invalid => {
     const bytes = bytesOf(value);
-    // Of bytes made by chance fewer never are: what somebody typed, or took from an example.
+    // Random bytes never have fewer distinct values; typed or example values do.
     const isRandom = bytes !== undefined && new Set(bytes).size >= leastDifferentBytes;
     return isRandom ? bytes : invalid;
   };
@@ -137,7 +137,7 @@ export function key(variable: string): Setting<Buffer> {
   return setting(variable, { expected, parse, secret: true });
 }
 
-/** 32 bytes in base64 (either alphabet) or hex that everybody may know, such as a public key. */
+/** 32 bytes in base64 (either alphabet) or hex that is not secret, such as a public key. */
 export function publicKey(variable: string): Setting<Buffer> {
   const parse = (value: string): Buffer | typeof invalid => bytesOf(value) ?? invalid;
   return setting(variable, { expected: '32 bytes in base64 or hex', parse });

@@ -1,9 +1,9 @@
-/** Which passwords may be set (NIST SP 800-63B §3.1.1.2): no frequent ones, and none that repeats the account. What was
- *  set before goes on working. */
+/** The rules for new passwords (NIST SP 800-63B §3.1.1.2): no common ones, and none that contain the account name.
+ *  Existing passwords still work. */
 import { readFileSync } from 'node:fs';
 import { isTooLong, maxPasswordBytes, minPasswordLength } from './passwords.ts';
 
-/** Whose password it is to be. */
+/** The user who will have the password. */
 export interface PasswordOwner {
   readonly email: string;
   readonly name?: string | undefined;

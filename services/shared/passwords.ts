@@ -24,7 +24,7 @@ function opaque(password: string): string {
 
 /** @param cost as a power of two */
 export function bcryptPasswords(cost: number): Passwords {
-  // What nobody's password is, at the same cost.
+  // A hash of the same cost that matches no password.
   const decoy = bcrypt.hash(randomBytes(32).toString('base64'), cost);
   return {
     hash: (password) => bcrypt.hash(opaque(password), cost),

@@ -66,7 +66,7 @@ export interface PlatformOptions extends Pick<Settings, (typeof platformSettings
   readonly signal?: AbortSignal;
   /** Of this machine. Default: its own. */
   readonly ownClock?: Clock;
-  /** Where commands go on with what this process has just seen. */
+  /** Histories of streams that this process has used recently. */
   readonly known?: KnownStreams;
 }
 
@@ -87,7 +87,7 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
     onIdleError: (error) => logger.warn({ error }, 'database connection lost'),
   });
   const { pool } = database;
-  // It may be to another server, which has not received the last events of the one before.
+  // The new connection may go to another server that lacks the last events of the previous server.
   pool.on('connect', () => known?.clear());
   await refuseWrongState(pool).catch(async (error: unknown) => {
     await database.close();

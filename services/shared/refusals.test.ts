@@ -14,7 +14,7 @@ const refused: Refused = {
   correlationId: 'trace',
 };
 
-/** Commands that fail until they are told not to. */
+/** Commands that fail until `state` allows them. */
 function given() {
   const state = { isAway: true, recorded: [] as { count: number; ip: string | null }[] };
   const execute: Commands['execute'] = (command, { ip }) => {
@@ -35,8 +35,8 @@ function given() {
   return { state, recorder };
 }
 
-describe('given a database that is away', () => {
-  test('when refusals go on coming, then few are kept apart and none is lost', async () => {
+describe('an unavailable database', () => {
+  test('counts frequent refusals together, and loses none', async () => {
     const { state, recorder } = given();
     for (let index = 0; index < 5000; index += 1) {
       recorder.note({ ...refused, ip: `192.0.2.${index % 256}` });

@@ -22,7 +22,7 @@ export interface Refused {
 
 type Counted = Refused & { count: number };
 
-/** This many at once, and this many a second for ever, are kept one by one. */
+/** Up to this burst, and this sustained rate, refusals are recorded individually. */
 const burst = 200;
 const perSecond = 20;
 /** Distinct kinds that are counted apart; beyond them actor and address are left out. */
@@ -120,8 +120,8 @@ export class RefusalRecorder {
     if (this.#counted.has(kind) || this.#counted.size < maxKinds) {
       this.#count(kind, { ...one, resource: null });
     } else {
-      const anybody = { actor: { kind: 'anonymous' }, ip: null, resource: null } as const;
-      this.#count(`${operation} ${code}`, { ...one, ...anybody });
+      const anonymous = { actor: { kind: 'anonymous' }, ip: null, resource: null } as const;
+      this.#count(`${operation} ${code}`, { ...one, ...anonymous });
     }
   }
 

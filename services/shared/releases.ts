@@ -1,5 +1,5 @@
-/** The folder of releases: which one is at work, and which one is to be. The processes that an update stops and
- *  starts agree by these files; each is replaced whole, so that whoever dies leaves the old or the new one. */
+/** The folder of releases: the active release and the requested one. The processes that an update stops and starts
+ *  agree by these files. Each is replaced atomically, so that a crash leaves the old or the new one. */
 import { createHash } from 'node:crypto';
 import {
   existsSync,
@@ -20,7 +20,7 @@ export interface Installed {
   readonly folder: string;
 }
 
-/** What is at work since the last update, and what was before. */
+/** The active release since the last update, and the previous one. */
 export interface Active extends Installed {
   readonly previous: Installed;
 }
@@ -36,19 +36,19 @@ function migrationsIn({ folder }: Installed): readonly string[] {
   return existsSync(at) ? readdirSync(at).filter((name) => name.endsWith('.sql')) : [];
 }
 
-/** A switch that is wanted, or that somebody has begun. */
+/** A requested or started switch. */
 export interface Switch {
   readonly updateId: string;
   readonly kind: UpdateKind;
   readonly from: Installed;
   readonly to: Installed;
-  /** The other release was started: who finds this after a death goes back. */
+  /** The other release was started. After a crash the guard returns to the previous release. */
   readonly isTried: boolean;
-  /** The other release was well: who finds this goes on with it. */
+  /** The other release was healthy. After a crash the guard keeps it. */
   readonly isWell?: boolean;
-  /** A rollback that takes the kept copy in the place of the database. */
+  /** A rollback that replaces the database by the stored copy. */
   readonly restores?: {
-    /** The update before which the copy was made: in the copy it is under way still. */
+    /** The copy was made just before this update, and still records it as unfinished. */
     readonly updateId: string;
     /** Recorded as the reason why that update was rolled back. */
     readonly reason: string;
@@ -73,7 +73,7 @@ export interface KeptCopy {
   readonly sizeBytes: number;
 }
 
-/** How runs go on a release that is being tried, as its backend reports it. */
+/** The result of the self-check of a release on trial, from its backend. */
 export interface SelfCheck {
   readonly updateId: string;
   /** Status of the run that answers the challenge. */
@@ -95,7 +95,7 @@ export function answerTo(challenge: string): string {
   return createHash('sha256').update(challenge).digest('hex');
 }
 
-/** How a switch ended; it is to be recorded. */
+/** The outcome of a switch, which the backend records. */
 export interface Outcome {
   readonly updateId: string;
   readonly kind: 'succeeded' | 'rolled_back';
@@ -149,7 +149,7 @@ export class Releases {
     rmSync(this.#path(name), { force: true });
   }
 
-  /** Removes what was unpacked or downloaded, but for the release that is at work and the one before it. */
+  /** Removes unpacked and downloaded releases except the active and the previous one. */
   prune(own: Installed): void {
     const active = this.read('active');
     const kept = [own.folder, active?.folder, active?.previous.folder];

@@ -1,5 +1,5 @@
-/** How a restore is asked for in the minimal edition: by a file in the data folder, which its supervisor looks for.
- *  It stays until the restore has ended, so that one that was interrupted begins anew. */
+/** Requests a restore in the minimal edition: by a file in the data folder, which the supervisor watches. The file
+ *  stays until the restore has ended, so that an interrupted restore starts again. */
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -9,12 +9,12 @@ export interface RestoreRequest {
   readonly attempts?: number;
 }
 
-/** Asks for it; one that is asked for already stays as it is. */
+/** Requests a restore, unless another is requested already. */
 export function askForRestore(dataDir: string, request: RestoreRequest): void {
   if (restoreAskedFor(dataDir) === undefined) noteRestore(dataDir, request);
 }
 
-/** What is asked for; undefined for nothing. */
+/** The requested restore; undefined if there is no request. */
 export function restoreAskedFor(dataDir: string): RestoreRequest | undefined {
   try {
     return JSON.parse(readFileSync(fileIn(dataDir), 'utf8')) as RestoreRequest;

@@ -6,7 +6,7 @@ import { defaultSettings } from '#domain/script/settings.ts';
 import {
   recordedBy,
   openTestPlatform,
-  somebody,
+  userContext,
   type TestPlatform,
 } from '#infra/testing/platform.ts';
 import { Registry } from 'prom-client';
@@ -22,14 +22,14 @@ afterAll(async () => {
   await platform.close();
 });
 
-/** One process: it carries out commands, and serves metrics. */
+/** One process that executes commands and serves metrics. */
 function startProcess() {
   const registry = new Registry();
   const ends = new RunEnds(platform.pool);
   addRunEndMetric(registry, ends);
   const commands = platform.pipeline({ announce: (events) => ends.recorded(events) });
   return {
-    execute: async (command: Command) => recordedBy(await commands.execute(command, somebody())),
+    execute: async (command: Command) => recordedBy(await commands.execute(command, userContext())),
     /** The series that have counted something. */
     counts: async () =>
       (await registry.metrics())
@@ -41,7 +41,7 @@ function startProcess() {
   };
 }
 
-test('each end of a run is counted once, by the process that records it', async () => {
+test('counts each end of a run once, in the process that records it', async () => {
   const [backend, scheduler, runtime] = [startProcess(), startProcess(), startProcess()];
   await platform.accepted(createGroup());
   const settings = { ...defaultSettings, maxConcurrentRuns: 10 };
@@ -71,7 +71,7 @@ test('each end of a run is counted once, by the process that records it', async 
   expect(await backend.page()).toContain('outcome="success",trigger="schedule"} 0');
 });
 
-test('ends that the database does not answer for are counted at a later scrape', async () => {
+test('counts ends at a later scrape if the database does not respond', async () => {
   let isAway = true;
   const registry = new Registry();
   const ends = new RunEnds({
@@ -84,7 +84,7 @@ test('ends that the database does not answer for are counted at a later scrape',
     createScript({ scriptId: scriptId(2), groupId: groupId(), name: 'Other' }),
   );
   await platform.accepted(runScript({ scriptId: scriptId(2), runId: runId(9) }));
-  await commands.execute({ type: 'StopRun', runId: runId(9) }, somebody());
+  await commands.execute({ type: 'StopRun', runId: runId(9) }, userContext());
   const stopped = 'outcome="stopped",trigger="manual"}';
   expect(await registry.metrics()).toContain(`${stopped} 0`);
   isAway = false;

@@ -33,7 +33,7 @@ export class RunEnds {
       for (const trigger of triggerTypes) this.#add(outcome, trigger, 0);
   }
 
-  /** Takes note of committed events. */
+  /** Counts committed events. */
   recorded(events: readonly Recorded[]): void {
     for (const { type, data } of events) {
       if (type === 'RunFinished') this.#waiting.set(data.runId, data.outcome);

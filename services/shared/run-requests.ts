@@ -1,4 +1,4 @@
-/** Asks for runs, for every boundary at which somebody may. */
+/** Requests runs on behalf of all APIs. */
 import { mustParse, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';
 import type { CommandContext, Commands, Outcome } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';

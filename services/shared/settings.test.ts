@@ -40,13 +40,13 @@ function fallbackOf({ fallback }: Setting<unknown>): string {
   return production === minimal ? production : `${production}; ${minimal} in the minimal edition`;
 }
 
-test('docs/settings.md has every setting once, and none that there is not', () => {
+test('docs/settings.md lists exactly the existing settings', () => {
   const known = Object.values(settings).map(({ variable }) => variable);
   expect(rows.map(({ name }) => name).toSorted()).toEqual(known.toSorted());
 });
 
 test.each(Object.values(settings))(
-  'docs/settings.md has the default and the values of $variable, and what it means',
+  'docs/settings.md describes $variable with its default and values',
   (setting: Setting<unknown>) => {
     const row = rows.find(({ name }) => name === setting.variable);
     const secrecy = setting.secret ? '; never shown' : '';
@@ -57,13 +57,13 @@ test.each(Object.values(settings))(
   },
 );
 
-test('no program looks for a variable that no page names', () => {
+test('programs read only documented variables', () => {
   const named = ['settings', 'sdk', 'webhooks'].map((page) => read(`docs/${page}.md`)).join('\n');
   const files = globSync('{services,infra}/**/*.{ts,py}', { cwd: root }).filter(
     (path) => !/\.test\.ts$|\/testing\/|node_modules/.test(path),
   );
   expect(files.length).toBeGreaterThan(300);
-  // How the platform talks to a process of its own, which nobody sets.
+  // Internal variables that users do not set.
   const own = ['ORCH_KEEPER', 'ORCH_TEST_'];
   const found = files.flatMap((path) =>
     [...read(path).matchAll(/\bORCH_[A-Z][A-Z0-9_]*/g)].map(([name]) => `${path}: ${name}`),

@@ -142,7 +142,7 @@ export const settings = {
 
   // Secrets
   secretMasterKey: key('SECRET_MASTER_KEY'),
-  /** Good too while one takes the place of the other. */
+  /** Also accepted during a rotation. */
   secretMasterKeyOther: optional(key('SECRET_MASTER_KEY_OTHER')),
   /** Signs access tokens. */
   tokenKey: key('ORCH_TOKEN_KEY'),
@@ -151,7 +151,7 @@ export const settings = {
   /** Encrypts backups. Without it they are not encrypted. */
   backupKey: optional(key('ORCH_BACKUP_KEY')),
   adminEmail: text('ORCH_ADMIN_EMAIL', emailAddress, 'admin@example.com'),
-  /** Of the first administrator, who is made where there is none. */
+  /** Of the first administrator, who is created if no user exists. */
   adminPassword: optional(secret(text('ORCH_ADMIN_PASSWORD', password))),
   /** Scripts and a run for the first administrator to look at. */
   examples: flag('ORCH_EXAMPLES', ({ edition }) => edition === 'minimal'),
@@ -165,7 +165,7 @@ export const settings = {
   /** Where newer releases are found, and whose signature counts: the 32 bytes of an Ed25519 public key. */
   updateUrl: optional(text('ORCH_UPDATE_URL', repository)),
   updateKey: optional(publicKey('ORCH_UPDATE_KEY')),
-  /** Good too while one takes the place of the other. */
+  /** Also accepted during a rotation. */
   updateKeyOther: optional(publicKey('ORCH_UPDATE_KEY_OTHER')),
 
   /** Where scripts publish. */
@@ -181,7 +181,7 @@ export const settings = {
   leaseSeconds: integer('ORCH_LEASE_SECONDS', { min: 2, max: 3600 }, 15),
   /** Between the clocks of a process and of the database, beyond which the process settles no work. */
   maxClockDifferenceSeconds: integer('ORCH_MAX_CLOCK_DIFFERENCE_SECONDS', { min: 1, max: 3600 }, 5),
-  /** How long runs may go on when their runtime is to stop, before they are ended. */
+  /** How long runs may continue after their runtime is asked to stop. */
   drainSeconds: integer('ORCH_DRAIN_SECONDS', { min: 0, max: 86_400 }, 0),
   /** Of runs that programs took from the queue and that they do not renew. */
   queueLeaseSeconds: integer('ORCH_QUEUE_LEASE_SECONDS', { min: 2, max: 3600 }, 60),
@@ -208,7 +208,7 @@ export const settings = {
   logLevel: oneOf('ORCH_LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'fatal'], 'info'),
   /** End with the process at the other end of standard input. */
   supervised: flag('ORCH_SUPERVISED', false),
-  /** Somebody connected, so the supervisor started this: it listens too, and hands over connections. */
+  /** The supervisor started this process at a connection: it listens too, and passes on connections. */
   onDemand: flag('ORCH_ON_DEMAND', false),
   /** Load the program, so that its compiled form is kept, and end. */
   warmUp: flag('ORCH_WARM_UP', false),

@@ -8,7 +8,7 @@ import { startLoop, type Loop } from './loop.ts';
 
 const flushEveryMs = 30_000;
 
-// Whoever changes the row at this moment is not waited for: the next use counts, too.
+// Skips rows that are locked; the next use updates them.
 const noteUses = `UPDATE api_tokens SET last_used_at = $2 WHERE token_id IN (
   SELECT token_id FROM api_tokens WHERE token_id = ANY($1::uuid[])
     AND (last_used_at IS NULL OR last_used_at < $2) FOR UPDATE SKIP LOCKED)`;

@@ -197,7 +197,7 @@ describeWith(chromiumService, 'the main tasks in the dashboard', () => {
     expect(asked).toEqual([]);
   });
 
-  test('creates, verifies, downloads and restores a backup', { timeout: 90_000 }, async () => {
+  test('creates, verifies, downloads and restores a backup', { timeout: 180_000 }, async () => {
     await page.getByRole('link', { name: 'Backups' }).click();
     await page.getByRole('button', { name: 'Create backup' }).click();
     const row = page.getByRole('row').filter({ hasText: 'Manual' });

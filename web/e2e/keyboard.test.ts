@@ -49,7 +49,7 @@ describeWith(chromiumService, 'keyboard shortcuts and figures', () => {
   const dialog = () => page.getByRole('dialog');
   const title = (name: string) => page.getByRole('heading', { level: 1, name, exact: true });
 
-  test('links each figure to a list with as many rows', { timeout: 90_000 }, async () => {
+  test('links each figure to a list with as many rows', { timeout: 180_000 }, async () => {
     for (const [label, count] of [
       ['Runs in 24 hours', 2],
       ['Errors in 24 hours', 1],
@@ -89,7 +89,7 @@ describeWith(chromiumService, 'keyboard shortcuts and figures', () => {
 
   test(
     'applies an action to all matches across pages, and stops midway on request',
-    { timeout: 60_000 },
+    { timeout: 180_000 },
     async () => {
       await page.goto(`${product.baseUrl}/scripts?q=bulk&sort=name`);
       const bar = page.getByRole('toolbar');
@@ -130,7 +130,7 @@ describeWith(chromiumService, 'keyboard shortcuts and figures', () => {
     },
   );
 
-  test('lists the shortcuts, and opens the page of each', { timeout: 60_000 }, async () => {
+  test('lists the shortcuts, and opens the page of each', { timeout: 180_000 }, async () => {
     await page.goto(`${product.baseUrl}/runs`);
     await title('Runs').waitFor();
     await page.keyboard.press('?');

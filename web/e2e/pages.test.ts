@@ -435,7 +435,7 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
 
   test(
     'opens every page by keys, without accessibility barriers',
-    { timeout: 60_000 },
+    { timeout: 180_000 },
     async () => {
       await page.goto(`${product.baseUrl}/audit`);
       await page.getByRole('heading', { name: 'Audit' }).waitFor();

@@ -12,7 +12,7 @@ export interface Region {
 }
 
 /** The parts of a backup in a folder, down to the members of its archive: together, every byte of it.
- *  @param encrypted members of its archive cannot be told apart */
+ *  @param encrypted members of its archive cannot be distinguished */
 export async function regionsOf(
   folder: string,
   names: readonly string[],

@@ -16,7 +16,7 @@ export async function putCredential(
   await db.query(statements.put, [credentialId, passwordHash]);
 }
 
-/** The hash under `credentialId`; `undefined` when it is gone. */
+/** The hash under `credentialId`; `undefined` if it was deleted. */
 export async function getCredential(
   db: Queryable,
   credentialId: string,

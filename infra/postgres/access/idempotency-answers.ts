@@ -23,7 +23,7 @@ export interface StoredAnswer {
   readonly body: string;
 }
 
-/** The first answer under `commandId`; `undefined` where there is none, or it is too old. */
+/** The first answer under `commandId`; `undefined` if it does not exist or is too old. */
 export async function findStoredAnswer(
   db: Queryable,
   commandId: string,

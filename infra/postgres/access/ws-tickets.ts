@@ -5,7 +5,7 @@ import { mustParse, parseSessionId, type SessionId } from '#domain/kernel/ids.ts
 import type { Queryable } from '../database.ts';
 
 export const ticketSeconds = 30;
-/** Of one session; a further one takes the place of the oldest. */
+/** Per session; a further ticket replaces the oldest. */
 const maxOpen = 20;
 
 const statements = {

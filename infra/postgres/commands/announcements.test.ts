@@ -8,8 +8,8 @@ import { announcements } from './announcements.ts';
 
 const told = (event: DomainEvent) => announcements([recorded(event, 7) as Recorded]).slice(1);
 
-describe('given what was recorded', () => {
-  test('when a script was saved, then its version is told', () => {
+describe('announcements of recorded events', () => {
+  test('include the version of a saved script', () => {
     const saved = { scriptId: scriptId(), version: 3, path: 'main.py' };
     const updated = { topic: 'script-updated', scriptId: scriptId(), position: 7 };
     const time = '2026-01-01T00:00:07.000Z';
@@ -17,7 +17,7 @@ describe('given what was recorded', () => {
     expect(told(scriptCreated())).toEqual([{ ...updated, version: 1, time }]);
   });
 
-  test('when a run has finished, then how is told', () => {
+  test('include the outcome of a finished run', () => {
     const completed = {
       topic: 'script-completed',
       scriptId: scriptId(),
@@ -32,7 +32,7 @@ describe('given what was recorded', () => {
     ]);
   });
 
-  test('when a schedule is other than it was, then schedulers are to look', () => {
+  test('make schedulers reload a changed schedule', () => {
     const data = { scheduleId: scheduleId(), scriptId: scriptId() };
     expect(told({ type: 'ScheduleDeleted', data })).toEqual([
       { topic: 'reload', ...data, position: 7 },

@@ -4,14 +4,14 @@ import { statusOf } from '#domain/run/run.ts';
 
 type Of<Type extends EventType> = Extract<Recorded, { type: Type }>;
 
-/** What is told of one event, beside its type. */
+/** The messages about one event, in addition to its type. */
 const toldOf: { readonly [Type in EventType]?: (event: Of<Type>) => readonly BusMessage[] } = {
   RunQueued: ({ data }) => [{ topic: 'queue' }, statusChanged(data)],
   RunReleased: ({ data }) => [{ topic: 'queue' }, statusChanged(data)],
   RunStarted: ({ data }) => [statusChanged(data)],
   RunStopRequested: ({ data }) => [stopRequested(data)],
   RunFinished: (event) => [
-    // Whoever prepares a run that was still waiting has to give it up.
+    // A process that prepares a run for its start must abandon it.
     ...(event.data.outcome === 'stopped' ? [stopRequested(event.data)] : []),
     statusChanged(event.data),
     completed(event),
@@ -26,7 +26,7 @@ const toldOf: { readonly [Type in EventType]?: (event: Of<Type>) => readonly Bus
   ScheduleDeleted: reloaded,
 };
 
-/** What other processes are told about events that were recorded. */
+/** The messages to other processes about recorded events. */
 export function announcements(events: readonly Recorded[]): readonly BusMessage[] {
   const types = [...new Set(events.map(({ type }) => type))];
   const messages = events.flatMap((event) => {

@@ -3,7 +3,7 @@ import type { DecisionReads } from '#domain/kernel/aggregate.ts';
 import { runId, scriptId } from '#domain/testing/ids.ts';
 import { runFinished, runQueued, scriptFacts } from '#domain/testing/samples.ts';
 import { systemIds } from '#infra/system/ids.ts';
-import { somebody } from '#infra/testing/platform.ts';
+import { userContext } from '#infra/testing/platform.ts';
 import { expect, test } from 'vitest';
 import { askedAhead, BatchStreams } from './batch-streams.ts';
 
@@ -15,7 +15,7 @@ const released: PlatformEvent = {
 /** The script as the next command of a batch sees it, when one run is active and one waits. */
 async function seenAfter(...events: readonly PlatformEvent[]) {
   const streams = new BatchStreams(new Map(), new Map());
-  streams.add(`run-${runId()}`, events, somebody(), systemIds);
+  streams.add(`run-${runId()}`, events, userContext(), systemIds);
   let questions = 0;
   const reads: DecisionReads = {
     script: () => {

@@ -1,5 +1,5 @@
-/** The streams that a batch of commands writes: as they were, and as the batch leaves them. */
-import type { Handling, PlatformEvent, Recorded } from '#domain/aggregates.ts';
+/** The streams that a batch of commands writes, before and after the batch. */
+import type { CommandBinding, PlatformEvent, Recorded } from '#domain/aggregates.ts';
 import { lastOf, noHistory, versionOf, type History, type Snapshot } from '#domain/snapshots.ts';
 import { schemaVersionOf } from '#domain/upcasts.ts';
 import type { DecisionReads } from '#domain/kernel/aggregate.ts';
@@ -22,18 +22,18 @@ const scheduleStream = 'schedule-';
 
 export class BatchStreams {
   readonly #histories: ReadonlyMap<string, History>;
-  readonly #handlings: ReadonlyMap<string, Pick<Handling, 'snapshots'>>;
+  readonly #bindings: ReadonlyMap<string, Pick<CommandBinding, 'snapshots'>>;
   readonly #added = new Map<StreamId, NewEvent[]>();
   /** What the batch itself has done to the runs of each script. */
   readonly #runs = new Map<string, AddedRuns>();
 
-  /** @param handlings of the commands, by the streams that they write */
+  /** @param bindings of the commands, by the streams that they write */
   constructor(
     histories: ReadonlyMap<string, History>,
-    handlings: ReadonlyMap<string, Pick<Handling, 'snapshots'>>,
+    bindings: ReadonlyMap<string, Pick<CommandBinding, 'snapshots'>>,
   ) {
     this.#histories = histories;
-    this.#handlings = handlings;
+    this.#bindings = bindings;
   }
 
   /** A stream, with the events that the batch has added so far. */
@@ -56,7 +56,7 @@ export class BatchStreams {
   /** The snapshots that are due, once everything is recorded. */
   snapshotsDue(recorded: readonly Recorded[]): readonly Snapshot[] {
     return [...this.historiesAfter(recorded)].flatMap(
-      ([streamId, history]) => this.#handlings.get(streamId)?.snapshots(history) ?? [],
+      ([streamId, history]) => this.#bindings.get(streamId)?.snapshots(history) ?? [],
     );
   }
 
@@ -99,7 +99,7 @@ export class BatchStreams {
     return { streamId, after, count: events.length };
   }
 
-  /** All that is to be appended. */
+  /** All events to append. */
   appends(): readonly StreamAppend[] {
     return [...this.#added].map(([streamId, events]) => ({
       streamId,
@@ -108,7 +108,7 @@ export class BatchStreams {
     }));
   }
 
-  /** What is to be appended, as it will be recorded, but for the positions: those are not known yet. */
+  /** The events to append as they will be recorded, without their positions, which are not known yet. */
   events(recordedAt: Date): readonly Recorded[] {
     return this.appends().flatMap(({ streamId, expectedVersion, events }) =>
       events.map(
@@ -184,12 +184,12 @@ export class BatchStreams {
   }
 }
 
-/** The reads, asked about the guards at once; each answer is given again to whoever asks later. */
+/** Starts the reads of the guards immediately, and reuses their results later. */
 export function askedAhead(reads: DecisionReads, guards: readonly StreamId[]): DecisionReads {
   const script = remembered(reads.script);
   const schedule = remembered(reads.schedule);
   for (const guard of guards) {
-    // Whoever needs the answer hears of a failure; nobody else has to.
+    // The caller that needs the result receives the failure.
     if (guard.startsWith(scriptStream)) script(guard.slice(scriptStream.length)).catch(ignore);
     if (guard.startsWith(scheduleStream)) {
       schedule(guard.slice(scheduleStream.length)).catch(ignore);
@@ -198,10 +198,10 @@ export function askedAhead(reads: DecisionReads, guards: readonly StreamId[]): D
   return { ...reads, script, schedule };
 }
 
-/** For commands that are decided before anything is asked: whoever wants to know a fact is not one of them. */
+/** Thrown by a command that needs a read, while commands are decided without reads. */
 export class NotAsked extends Error {
   constructor() {
-    super('a fact was asked for that is to be read under the locks');
+    super('the command needs a read under the locks');
   }
 }
 

@@ -14,7 +14,7 @@ import {
   answersOf,
   eventsVisible,
   openTestPlatform,
-  somebody,
+  userContext,
   streamOf,
   type TestPlatform,
 } from '#infra/testing/platform.ts';
@@ -83,10 +83,10 @@ async function answers(): Promise<readonly string[]> {
   return rows.map((row) => row.reason ?? 'fired');
 }
 
-describe('given a chain', () => {
+describe('a chain', () => {
   beforeEach(() => ask(createChain()));
 
-  test('when a run of its source ends, then one of its target follows, with what was found', async () => {
+  test('queues a run of its target with the outcome when a run of its source ends', async () => {
     await sourceEnds();
     await react();
     const [run, ...others] = await chained();
@@ -116,7 +116,7 @@ describe('given a chain', () => {
     expect(await answers()).toEqual(['fired']);
   });
 
-  test('when that is looked at twice, by several, then nothing more follows', async () => {
+  test('queues one run when several reactors react twice', async () => {
     await sourceEnds();
     await Promise.all([react(), react(), react()]);
     await reactAgain();
@@ -124,7 +124,7 @@ describe('given a chain', () => {
     expect(await answers()).toEqual(['fired']);
   });
 
-  test('when the target is disabled, then that is noted, and stays when it is enabled', async () => {
+  test('records that the target was disabled, also after it is enabled again', async () => {
     await ask({ type: 'DisableScript', scriptId: scriptId(2) });
     await sourceEnds();
     await react();
@@ -134,7 +134,7 @@ describe('given a chain', () => {
     expect(await answers()).toEqual(['script_disabled']);
   });
 
-  test('when it waits while one that notes why there is none is first, then that counts', async () => {
+  test('keeps a recorded skip when a run is queued at the same time', async () => {
     await sourceEnds();
     const skip = { type: 'SkipChain', chainId: chainId(), sourceRunId: runId() } as const;
     const run = runScript({
@@ -150,14 +150,14 @@ describe('given a chain', () => {
       },
     });
     const outcomes = await platform.whileHeld(streamOf(`chain-${chainId()}`), [
-      () => platform.pipeline({}).execute({ ...skip, reason: 'script_disabled' }, somebody()),
-      () => platform.pipeline({}).execute(run, somebody()),
+      () => platform.pipeline({}).execute({ ...skip, reason: 'script_disabled' }, userContext()),
+      () => platform.pipeline({}).execute(run, userContext()),
     ]);
     expect(answersOf(outcomes)).toEqual(['accepted', 'already_exists']);
     expect(await answers()).toEqual(['script_disabled']);
   });
 
-  test('when its target has no slot, then the run waits, or is noted as refused', async () => {
+  test('queues a waiting run or records the refusal when its target has no free slot', async () => {
     await ask(runScript({ runId: runId(9), scriptId: scriptId(2) }));
     await sourceEnds(1);
     await react();
@@ -168,7 +168,7 @@ describe('given a chain', () => {
     expect(await answers()).toEqual(['fired', 'concurrency_limit_reached']);
   });
 
-  test('when triggers are paused, then the run is there and held', async () => {
+  test('holds the run while triggers are paused', async () => {
     await ask({ type: 'PauseTriggers' });
     await sourceEnds();
     await react();
@@ -179,14 +179,14 @@ describe('given a chain', () => {
     ['it is deleted', { type: 'DeleteChain', chainId: chainId() }],
     ['it is off', { type: 'ChangeChain', chainId: chainId(), changes: { enabled: false } }],
     ['its target is deleted', { type: 'DeleteScript', scriptId: scriptId(2) }],
-  ] as const)('when %s before anybody looked, then nothing follows', async (_name, command) => {
+  ] as const)('queues nothing when %s before the reaction', async (_name, command) => {
     await sourceEnds();
     await ask(command);
     await react();
     expect([await chained(), await answers()]).toEqual([[], []]);
   });
 
-  test('when it is switched on again, then it answers to what ends from then on', async () => {
+  test('reacts only to later runs after it is enabled again', async () => {
     const change = { type: 'ChangeChain', chainId: chainId() } as const;
     await ask({ ...change, changes: { enabled: false } });
     await sourceEnds(1);
@@ -197,7 +197,7 @@ describe('given a chain', () => {
   });
 });
 
-test('given chains one after the other, then each link knows how deep it is', async () => {
+test('records the depth of each link in a sequence of chains', async () => {
   const onward = { sourceScriptId: scriptId(2), targetScriptId: scriptId(3) };
   await ask(createChain(), createChain({ chainId: chainId(2), ...onward }));
   await sourceEnds();
@@ -210,7 +210,7 @@ test('given chains one after the other, then each link knows how deep it is', as
   expect(depths).toEqual([1, 2]);
 });
 
-describe('given two chains that would make a ring together', () => {
+describe('two chains that would form a cycle together', () => {
   const there = createChain();
   const back = createChain({
     chainId: chainId(2),
@@ -218,31 +218,31 @@ describe('given two chains that would make a ring together', () => {
     targetScriptId: scriptId(),
   });
 
-  test('when both are asked for at the same moment, then one is made', async () => {
+  test('are created only once when requested concurrently', async () => {
     const outcomes = await Promise.all(
-      [there, back].map((command) => platform.commands.execute(command, somebody())),
+      [there, back].map((command) => platform.commands.execute(command, userContext())),
     );
     expect(answersOf(outcomes)).toEqual(['accepted', 'validation_failed']);
   });
 
-  test('when two processes ask at the same moment, then one is made', async () => {
+  test('are created only once when requested by two processes', async () => {
     const outcomes = await platform.whileHeld(streamOf('chains-graph'), [
-      () => platform.pipeline({}).execute(there, somebody()),
-      () => platform.pipeline({}).execute(back, somebody()),
+      () => platform.pipeline({}).execute(there, userContext()),
+      () => platform.pipeline({}).execute(back, userContext()),
     ]);
     expect(answersOf(outcomes)).toEqual(['accepted', 'validation_failed']);
   });
 
-  test('when one is switched on as the other is led elsewhere, then no ring is made', async () => {
+  test('form no cycle when one is enabled while the other is redirected', async () => {
     await ask({ ...there, enabled: false }, { ...back, targetScriptId: scriptId(3) });
     const outcomes = await Promise.all([
       platform.commands.execute(
         { type: 'ChangeChain', chainId: chainId(), changes: { enabled: true } },
-        somebody(),
+        userContext(),
       ),
       platform.commands.execute(
         { type: 'ChangeChain', chainId: chainId(2), changes: { targetScriptId: scriptId() } },
-        somebody(),
+        userContext(),
       ),
     ]);
     expect(answersOf(outcomes)).toEqual(['accepted', 'validation_failed']);

@@ -62,7 +62,7 @@ describe('a lease', () => {
     expect(await queue.renew('a', [first], 60)).toHaveLength(1);
   });
 
-  test('stays as it is where the owner has renewed it, also by an older program', async () => {
+  test('stays unchanged if the owner has renewed it, also by an older program', async () => {
     await claimed(2);
     await setBack(first, second);
     await queue.renew('a', [first], 30);

@@ -1,4 +1,4 @@
-/** The answers of commands that are to be carried out once: a repeated one gets the first answer. */
+/** The answers of idempotent commands: a repeated command gets the first answer. */
 import type { CommandId } from '#domain/kernel/ids.ts';
 import type { CommandContext, Outcome } from '#domain/ports/commands.ts';
 import type { Queryable } from '../database.ts';
@@ -38,8 +38,8 @@ export interface Answered {
   readonly version: number;
 }
 
-/** Looks up which commands were carried out before.
- *  @returns what a command was answered then; `undefined` for a new one */
+/** Looks up earlier answers of commands.
+ *  @returns the first answer; `undefined` for a new command */
 export async function findAnswers(
   db: Queryable,
   contexts: readonly CommandContext[],

@@ -3,7 +3,12 @@
  *  The streams concerned are locked first, all of them and in one order, by locks that give the
  *  transaction no id yet. Readers order events by that id: were it given while a stream is still to be
  *  locked, another writer could pass through that stream with a later id and earlier events. */
-import { handlingOf, type Command, type Handling, type Recorded } from '#domain/aggregates.ts';
+import {
+  bindCommand,
+  type Command,
+  type CommandBinding,
+  type Recorded,
+} from '#domain/aggregates.ts';
 import type { DecisionReads } from '#domain/kernel/aggregate.ts';
 import type { Refusal } from '#domain/kernel/decision.ts';
 import { isStorable } from '#domain/kernel/json.ts';
@@ -33,7 +38,7 @@ import {
 import { findAnswers, storeAnswers } from './command-answers.ts';
 import type { KnownStreams } from './known-streams.ts';
 
-/** Locks streams until the transaction ends, in one order for everybody. */
+/** Locks streams until the transaction ends, always in the same order to prevent deadlocks. */
 export const lockStreams = `SELECT pg_advisory_xact_lock(key) FROM (
   SELECT DISTINCT hashtextextended(stream_id, 0) AS key FROM unnest($1::text[]) AS stream_id
   ORDER BY key OFFSET 0) AS keys`;
@@ -45,11 +50,11 @@ export interface BatchParts {
   readonly decisionReads: (db: ReadModels) => DecisionReads;
 }
 
-/** Ends the transaction, and may be sent along with its last statements: one that has failed is rolled back by
- *  it. Told what it is that is kept; where each event stands may not be known yet. */
+/** Ends the transaction. It may be sent together with the last statements, since it rolls back if one of them has
+ *  failed. Receives the recorded events, possibly without their positions. */
 export type Commit = (events: readonly Recorded[]) => Promise<void>;
 
-/** What became of one command before anything is recorded. */
+/** The result of one command before anything is recorded. */
 type Verdict =
   | { readonly kind: 'settled'; readonly outcome: Outcome }
   | { readonly kind: 'accepted'; readonly place: Place };
@@ -58,7 +63,7 @@ const unstorable = {
   kind: 'refused',
   refusal: {
     code: 'validation_failed',
-    detail: 'Text may hold neither NUL nor half of a surrogate pair.',
+    detail: 'Text must not contain NUL characters or unpaired surrogates.',
   },
 } as const satisfies Outcome;
 
@@ -69,7 +74,7 @@ export class Batch {
   readonly #guarding = new Set<string>();
 
   /** Whether the command still finds a place; it is taken where it does. */
-  take({ streamId, guards, exclusiveGuards }: Handling): boolean {
+  take({ streamId, guards, exclusiveGuards }: CommandBinding): boolean {
     const fits = !this.#guarding.has(streamId) && !guards.some((guard) => this.#written.has(guard));
     if (!fits) return false;
     this.#written.add(streamId);
@@ -79,12 +84,12 @@ export class Batch {
   }
 }
 
-/** How a batch is carried out. */
-export interface CarryingOut {
-  /** Absent where the caller ends the transaction. */
+/** Options for the execution of a batch. */
+export interface BatchOptions {
+  /** Absent if the caller ends the transaction. */
   readonly commit?: Commit;
-  /** Where a batch that asks for nothing else may be decided on what is known of its streams. Only with `commit`:
-   *  what is recorded is known then. */
+  /** Histories on which a batch without other reads may be decided. Only with `commit`, after which the recorded events
+   *  are known. */
   readonly known?: KnownStreams | undefined;
 }
 
@@ -92,24 +97,24 @@ export interface CarryingOut {
  *  before it have done. No command may be guarded by a stream that another one of the batch writes.
  *  @returns an outcome for each, in order
  *  @throws VersionConflict also where what was known of a stream was out of date; it is forgotten then */
-export async function carryOut(
+export async function executeBatch(
   client: pg.PoolClient,
   requests: readonly CommandRequest[],
   parts: BatchParts,
-  { commit = () => Promise.resolve(), known }: CarryingOut = {},
+  { commit = () => Promise.resolve(), known }: BatchOptions = {},
 ): Promise<readonly Outcome[]> {
-  const handlings = requests.map(({ command }) => handlingOf(command));
-  const written = new Map(handlings.map((handling) => [handling.streamId, handling]));
-  const guards = handlings.flatMap((handling) => handling.guards);
+  const bindings = requests.map(({ command }) => bindCommand(command));
+  const written = new Map(bindings.map((binding) => [binding.streamId, binding]));
+  const guards = bindings.flatMap((binding) => binding.guards);
   // Twins of a command may write different streams: the second is to find the answer of the first.
   const twins = requests.flatMap(({ context }) =>
     context.fingerprint === undefined ? [] : [`command-${context.commandId}`],
   );
   const db = readModelsOn(client);
-  const batch = { client, db, requests, handlings, parts, commit, known };
+  const batch = { client, db, requests, bindings, parts, commit, known };
   const histories = guards.length + twins.length > 0 ? undefined : known?.all(written.keys());
   const ahead = histories && (await decidedAhead(batch, new BatchStreams(histories, written)));
-  // Sent at once, carried out one after the other: the reads see what was committed before the locks.
+  // Sent together and executed in order: the reads see what was committed before the locks.
   const locked = client.query(lockStreams, [[...written.keys(), ...guards, ...twins]]);
   if (ahead !== undefined) {
     try {
@@ -134,11 +139,11 @@ export async function carryOut(
   return await record({ ...batch, streams, verdicts });
 }
 
-type Deciding = Pick<Recording, 'requests' | 'handlings' | 'parts'>;
+type Deciding = Pick<Recording, 'requests' | 'bindings' | 'parts'>;
 
 /** In order: each sees what those before it have done. */
 async function decideAll(
-  { requests, handlings, parts }: Deciding,
+  { requests, bindings, parts }: Deciding,
   streams: BatchStreams,
   reads: DecisionReads,
   answers: (context: CommandContext) => Outcome | undefined,
@@ -146,26 +151,26 @@ async function decideAll(
   const verdicts: Verdict[] = [];
   for (const [index, { command, context }] of requests.entries()) {
     const answer = answers(context) ?? (isStorable(command) ? undefined : unstorable);
-    const handling = handlings[index];
-    if (answer !== undefined || handling === undefined) {
+    const binding = bindings[index];
+    if (answer !== undefined || binding === undefined) {
       verdicts.push({ kind: 'settled', outcome: answer ?? unstorable });
       continue;
     }
-    const decision = await handling.decide(streams.historyOf(handling.streamId), reads);
+    const decision = await binding.decide(streams.historyOf(binding.streamId), reads);
     verdicts.push(
       decision.kind === 'refused'
         ? { kind: 'settled', outcome: decision }
         : {
             kind: 'accepted',
-            place: streams.add(handling.streamId, decision.events, context, parts.ids),
+            place: streams.add(binding.streamId, decision.events, context, parts.ids),
           },
     );
   }
   return verdicts;
 }
 
-/** Decides on what is known of the streams. `undefined` where that is not enough: where a fact is asked for, and
- *  where a command records nothing, so that no append tells whether what is known is still so. */
+/** Decides on the known histories. `undefined` if they are not enough: a command needs a read, or records nothing, so
+ *  that no append confirms the known version. */
 async function decidedAhead(
   batch: Deciding,
   streams: BatchStreams,
@@ -185,7 +190,7 @@ interface Recording {
   readonly db: ReadModels;
   readonly requests: readonly CommandRequest[];
   /** Of the requests, in order. */
-  readonly handlings: readonly Handling[];
+  readonly bindings: readonly CommandBinding[];
   readonly verdicts: readonly Verdict[];
   readonly streams: BatchStreams;
   readonly parts: BatchParts;
@@ -193,20 +198,20 @@ interface Recording {
   readonly known: KnownStreams | undefined;
 }
 
-/** The events, the rows that follow from them and the commit leave at once, where no row has to be asked for:
- *  a statement that fails makes Postgres refuse those behind it, and the commit a rollback. */
+/** Sends the events, their rows and the commit together if no row must be read first. After a failed statement Postgres
+ *  refuses the later ones and turns the commit into a rollback. */
 async function record(recording: Recording): Promise<readonly Outcome[]> {
   const { client, db, verdicts, streams, parts, commit, known } = recording;
   const recordedAt = parts.clock.now();
   const expected = streams.events(recordedAt);
   const writes = writesOf(parts.projections, expected, (streamId) => streams.pastOf(streamId));
   const appended = appendEvents(client, streams.appends(), recordedAt);
-  const beside = [
+  const others = [
     ...(writes ?? []).map(({ text, values }) => client.query(text, [...values])),
-    ...keepBeside(recording, expected, recordedAt),
+    ...storeOthers(recording, expected, recordedAt),
   ];
   const isAll = writes !== undefined;
-  const [recorded] = await together([appended, ...beside, isAll ? commit(expected) : undefined]);
+  const [recorded] = await together([appended, ...others, isAll ? commit(expected) : undefined]);
   const events = recorded as readonly Recorded[];
   if (!isAll) {
     await applyAll(parts.projections, db, events);
@@ -220,8 +225,8 @@ async function record(recording: Recording): Promise<readonly Outcome[]> {
   );
 }
 
-/** What is kept beside the events: contents that they name, answers and snapshots. */
-function keepBeside(
+/** Stores the other data of the batch: contents that the events name, answers and snapshots. */
+function storeOthers(
   { client, requests, verdicts, streams }: Recording,
   events: readonly Recorded[],
   recordedAt: Date,
@@ -258,9 +263,9 @@ export async function refusalOf(
   parts: BatchParts,
 ): Promise<Refusal | undefined> {
   if (!isStorable(command)) return unstorable.refusal;
-  const handling = handlingOf(command);
-  const histories = await readHistories(client, [handling]);
+  const binding = bindCommand(command);
+  const histories = await readHistories(client, [binding]);
   const reads = parts.decisionReads(readModelsOn(client));
-  const decision = await handling.decide(histories.get(handling.streamId) ?? noHistory, reads);
+  const decision = await binding.decide(histories.get(binding.streamId) ?? noHistory, reads);
   return decision.kind === 'refused' ? decision.refusal : undefined;
 }

@@ -14,7 +14,7 @@ import {
   streamOf,
   openTestPlatform,
   recordedBy,
-  somebody,
+  userContext,
   type TestPlatform,
 } from '#infra/testing/platform.ts';
 import type { Projection } from '#projections/projection.ts';
@@ -43,7 +43,7 @@ beforeEach(async () => {
 });
 
 function execute(command: Command, context: Partial<CommandContext> = {}): Promise<Outcome> {
-  return platform.commands.execute(command, somebody(context));
+  return platform.commands.execute(command, userContext(context));
 }
 
 /** How many rows the store holds. */
@@ -65,9 +65,9 @@ async function scriptRow() {
 
 const name = (text: string) => ({ type: 'ChangeScript', scriptId: script(), name: text }) as const;
 
-describe('when a command is accepted', () => {
-  test('then its events, its rows and where to find them are there', async () => {
-    const context = somebody({ ip: '192.0.2.7' });
+describe('an accepted command', () => {
+  test('records its events and rows, and returns their positions', async () => {
+    const context = userContext({ ip: '192.0.2.7' });
     const outcome = await platform.commands.execute(name('New'), context);
     const { commandId: _, ...rest } = context;
     expect(outcome).toMatchObject({
@@ -86,7 +86,7 @@ describe('when a command is accepted', () => {
     });
   });
 
-  test('then it is announced once, when it is there for everybody', async () => {
+  test('is announced once, after the commit', async () => {
     const seen: Promise<unknown>[] = [];
     const pipeline = platform.pipeline({
       announce: (events) =>
@@ -94,12 +94,12 @@ describe('when a command is accepted', () => {
           platform.pool.query('SELECT FROM events WHERE event_id = $1', [events[0]?.eventId]),
         ),
     });
-    await pipeline.execute(name('New'), somebody());
+    await pipeline.execute(name('New'), userContext());
     expect(seen).toHaveLength(1);
     expect(await seen[0]).toMatchObject({ rowCount: 1 });
   });
 
-  test('but has nothing to do, then nothing is recorded or announced', async () => {
+  test('records and announces nothing when it changes nothing', async () => {
     const before = await stored();
     const outcome = await execute(name('Report'));
     expect(outcome).toMatchObject({ kind: 'accepted', events: [], version: 1 });
@@ -107,7 +107,7 @@ describe('when a command is accepted', () => {
     expect(platform.announced).toEqual([]);
   });
 
-  test('then what is given again in another order of keys is no change', async () => {
+  test('changes nothing when only the order of keys differs', async () => {
     const limits = { ...defaultLimits, cpu_seconds: 1 };
     const change = { type: 'ChangeScript', scriptId: script(), settings: { limits } } as const;
     await platform.accepted(change);
@@ -115,8 +115,8 @@ describe('when a command is accepted', () => {
   });
 });
 
-describe('when a command is refused', () => {
-  test('then nothing is recorded or announced', async () => {
+describe('a refused command', () => {
+  test('records and announces nothing', async () => {
     const before = await stored();
     const refused = { ...name('New'), expectedVersion: 7 };
     const outcome = await execute(refused, { fingerprint: 'x' });
@@ -125,7 +125,7 @@ describe('when a command is refused', () => {
     expect(platform.announced).toEqual([]);
   });
 
-  test('then the same command may be accepted later', async () => {
+  test('may be accepted later', async () => {
     const context = once();
     const change = { ...name('New'), expectedVersion: 2 };
     expect(answersOf([await execute(change, context)])).toEqual(['version_mismatch']);
@@ -139,7 +139,7 @@ describe('when a command is refused', () => {
     { ...name('New'), settings: { tags: ['a', '\0'] } },
     createUser({ name: '\0' }),
     recordRefusal({ resource: '\0' }),
-  ])('because its text cannot be kept, then that is said: %j', async (command) => {
+  ])('names text that cannot be stored: %j', async (command) => {
     const before = await stored();
     expect(answersOf([await execute(command)])).toEqual(['validation_failed']);
     expect(await platform.commands.check(command)).toMatchObject({ code: 'validation_failed' });
@@ -147,8 +147,8 @@ describe('when a command is refused', () => {
   });
 });
 
-describe('when a command is only checked', () => {
-  test('then its refusal is told, and nothing is recorded', async () => {
+describe('a command that is only checked', () => {
+  test('returns its refusal, and nothing is recorded', async () => {
     const before = await stored();
     expect(await platform.commands.check(name('New'))).toBeUndefined();
     expect(await platform.commands.check(runScript({ scriptId: scriptId(9999) }))).toMatchObject({
@@ -158,8 +158,8 @@ describe('when a command is only checked', () => {
   });
 });
 
-describe('given a command that is to be carried out once', () => {
-  test('when it comes again, then it is answered as before, and does nothing', async () => {
+describe('an idempotent command', () => {
+  test('returns the same answer when repeated, and does nothing', async () => {
     const first = await execute(name('New'), once());
     const before = await stored();
     await platform.accepted(name('Meanwhile'));
@@ -168,13 +168,13 @@ describe('given a command that is to be carried out once', () => {
     expect(platform.announced).toHaveLength(2);
   });
 
-  test('when it comes again with another fingerprint, then it is mismatched', async () => {
+  test('is mismatched when repeated with another fingerprint', async () => {
     await execute(name('New'), once());
     const other = await execute(name('Other'), { ...once(), fingerprint: 'other' });
     expect(other).toEqual({ kind: 'mismatched' });
   });
 
-  test('when it comes ten times at once, then it is carried out once', async () => {
+  test('is executed once when sent ten times concurrently', async () => {
     const outcomes = await Promise.all(
       Array.from({ length: 10 }, () => execute(name('New'), once())),
     );
@@ -184,7 +184,7 @@ describe('given a command that is to be carried out once', () => {
     expect(await scriptRow()).toMatchObject({ stream_version: 2 });
   });
 
-  test('when two fingerprints come at once, then one is mismatched', async () => {
+  test('is mismatched for one of two concurrent fingerprints', async () => {
     const outcomes = await Promise.all([
       execute(name('New'), once()),
       execute(name('Other'), { ...once(), fingerprint: 'other' }),
@@ -195,10 +195,10 @@ describe('given a command that is to be carried out once', () => {
   test.each([
     ['a change of a version that it makes old', () => ({ ...name('New'), expectedVersion: 1 })],
     ['a run that takes the last place', (turn: number) => run(turn)],
-  ])('when %s comes twice at once, then both get the one answer', async (_, command) => {
+  ])('returns one answer to both when %s is sent twice concurrently', async (_, command) => {
     const outcomes = await platform.whileHeld(streamOf(`script-${script()}`), [
-      () => platform.pipeline({}).execute(command(1), somebody(once())),
-      () => platform.pipeline({}).execute(command(2), somebody(once())),
+      () => platform.pipeline({}).execute(command(1), userContext(once())),
+      () => platform.pipeline({}).execute(command(2), userContext(once())),
     ]);
     expect(answersOf(outcomes)).toEqual(['accepted', 'accepted']);
     const positions = outcomes.map((one) => one.kind === 'accepted' && one.position);
@@ -206,9 +206,9 @@ describe('given a command that is to be carried out once', () => {
     expect(platform.announced).toHaveLength(1);
   });
 
-  test('when its work is lost, then it can be carried out still', async () => {
+  test('can still be executed after a rollback', async () => {
     const crash = platform.pipeline({ projections: [...inlineProjections, failing] });
-    await expect(crash.execute(name('New'), somebody(once()))).rejects.toThrow('crash');
+    await expect(crash.execute(name('New'), userContext(once()))).rejects.toThrow('crash');
     expect(await execute(name('New'), once())).toMatchObject({ kind: 'accepted', repeated: false });
   });
 });
@@ -221,11 +221,11 @@ const failing: Projection = {
   apply: () => Promise.reject(new Error('crash')),
 };
 
-describe('when the process fails in the middle of a command', () => {
-  test('then nothing of it is left, and it was not announced', async () => {
+describe('a process that fails during a command', () => {
+  test('leaves nothing, and announces nothing', async () => {
     const before = await stored();
     const crash = platform.pipeline({ projections: [...inlineProjections, failing] });
-    await expect(crash.execute(name('New'), somebody())).rejects.toThrow('crash');
+    await expect(crash.execute(name('New'), userContext())).rejects.toThrow('crash');
     expect(await stored()).toEqual(before);
     expect(await scriptRow()).toMatchObject({ name: 'Report', stream_version: 1 });
     expect(platform.announced).toEqual([]);
@@ -233,8 +233,8 @@ describe('when the process fails in the middle of a command', () => {
   });
 });
 
-describe('what other processes are told', () => {
-  test('is who has to look again', async () => {
+describe('an announcement to other processes', () => {
+  test('names the processes that must look again', async () => {
     const limits = { maxConcurrentRuns: 2 };
     await platform.accepted({ type: 'ChangeScript', scriptId: script(), settings: limits });
     const told = async (command: Command) => announcements(await platform.accepted(command));
@@ -253,10 +253,10 @@ describe('what other processes are told', () => {
   });
 });
 
-describe('given several commands that are carried out together', () => {
+describe('several commands in one transaction', () => {
   const together = (commands: readonly Command[], options = {}) =>
     platform.commands.executeAll(
-      commands.map((command) => ({ command, context: somebody() })),
+      commands.map((command) => ({ command, context: userContext() })),
       options,
     );
   const group = () => ({
@@ -265,7 +265,7 @@ describe('given several commands that are carried out together', () => {
     name: `Group ${number}`,
   });
 
-  test('when each needs what the one before it made, then all are recorded', async () => {
+  test('are all recorded when each depends on the previous', async () => {
     const mine = createScript({ scriptId: scriptId(number + 5000), groupId: group().groupId });
     const outcome = await together([group(), mine, { ...run(), scriptId: mine.scriptId }]);
     expect(outcome).toMatchObject({
@@ -275,7 +275,7 @@ describe('given several commands that are carried out together', () => {
     expect(platform.announced.length).toBeGreaterThan(0);
   });
 
-  test('when one is refused, then nothing is recorded and it is named', async () => {
+  test('record nothing and name the refused one', async () => {
     const before = await stored();
     const missing = createScript({ scriptId: scriptId(number + 5000), groupId: groupId(9999) });
     const outcome = await together([name('New'), group(), missing, name('Newer')]);
@@ -285,7 +285,7 @@ describe('given several commands that are carried out together', () => {
     expect(platform.announced).toEqual([]);
   });
 
-  test('when they are only tried, then it is told what would be, and nothing is recorded', async () => {
+  test('return their outcomes in a dry run, and record nothing', async () => {
     const before = await stored();
     const outcome = await together([group(), name('New')], { tryOnly: true });
     expect(outcome).toMatchObject({ kind: 'accepted', outcomes: [{ version: 1 }, { version: 2 }] });
@@ -293,7 +293,7 @@ describe('given several commands that are carried out together', () => {
     expect(platform.announced).toEqual([]);
   });
 
-  test('when two at once write the same streams, then both are carried out', async () => {
+  test('are both executed when two sequences write the same streams', async () => {
     const other = createScript({ scriptId: scriptId(number + 5000) });
     await platform.accepted(other);
     const rename = (text: string) => [

@@ -1,6 +1,6 @@
-/** Group commit: commands that arrive while others are being committed are carried out together. One
- *  that arrives alone goes alone, at once. */
-import { handlingOf, type Command, type Recorded } from '#domain/aggregates.ts';
+/** Group commit: commands that arrive during a commit are executed together afterwards. A single command is executed
+ *  immediately. */
+import { bindCommand, type Command, type Recorded } from '#domain/aggregates.ts';
 import type { Refusal } from '#domain/kernel/decision.ts';
 import type {
   CommandContext,
@@ -13,13 +13,13 @@ import { VersionConflict } from '#domain/ports/event-store.ts';
 import type { Write } from '#projections/projection.ts';
 import type pg from 'pg';
 import { commit, inTransaction, inTransactionByKeys, sqlState } from '../database.ts';
-import { Batch, carryOut, refusalOf, type BatchParts, type Commit } from './command-batch.ts';
-import { carryOutAll } from './command-sequence.ts';
+import { Batch, executeBatch, refusalOf, type BatchParts, type Commit } from './command-batch.ts';
+import { executeSequence } from './command-sequence.ts';
 import type { KnownStreams } from './known-streams.ts';
 
 const maxBatch = 64;
-/** Another lane opens when a full batch waits: before that, what arrives during a commit is cheaper
- *  carried out as one batch than as two. */
+/** Another lane opens when a full batch waits. Below that, commands that arrive during a commit are cheaper in one
+ *  batch than in two. */
 const lanes = 2;
 /** Losing a race is no failure: the command is decided again on what the winner left behind. */
 const attempts = 5;
@@ -27,13 +27,13 @@ const raceStates: ReadonlySet<string | undefined> = new Set(['40001', '40P01', '
 
 export interface CommandPipelineParts extends BatchParts {
   readonly pool: pg.Pool;
-  /** Told what was recorded, once it is committed.
-   *  @param told where `tell` has said it already: how that went */
+  /** Called with the recorded events after the commit.
+   *  @param told the result of `tell`, if it has sent the messages already */
   readonly announce: (events: readonly Recorded[], told?: Promise<unknown>) => void;
-  /** A statement that tells others, sent behind the commit without waiting for it. What it says is to be harmless
-   *  when the commit fails, and positions are not known yet; `undefined` where that is not enough. */
+  /** A statement that notifies others, pipelined after COMMIT without waiting for its reply. Its messages must be
+   *  harmless if the commit fails, and positions are not known yet; `undefined` if the messages need either. */
   readonly tell?: ((events: readonly Recorded[]) => Write | undefined) | undefined;
-  /** Where this process often goes on with streams that it has just seen: their commands take one round trip. */
+  /** Histories of recently used streams: commands on them take one round trip. */
   readonly known?: KnownStreams | undefined;
 }
 
@@ -67,7 +67,7 @@ export class CommandPipeline implements Commands {
     const { pool, announce } = this.#parts;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        const outcome = await carryOutAll(pool, requests, tryOnly, this.#parts);
+        const outcome = await executeSequence(pool, requests, tryOnly, this.#parts);
         if (outcome.kind === 'refused' || tryOnly) return outcome;
         const events = outcome.outcomes.flatMap((one) => one.events);
         if (events.length > 0) announce(events);
@@ -88,8 +88,8 @@ export class CommandPipeline implements Commands {
     this.#busyLanes += 1;
     while (this.#waiting.length > 0) {
       await this.#commit(this.#takeBatch());
-      // Whoever was answered just now may ask again at once: then that joins what waits already, and
-      // small batches do not take turns with large ones.
+      // An answered caller may send its next command immediately. The command then joins the waiting ones, so that
+      // small batches do not alternate with large ones.
       if (this.#waiting.length > 0) await nextTurn();
     }
     this.#busyLanes -= 1;
@@ -106,7 +106,7 @@ export class CommandPipeline implements Commands {
       const fits =
         batch.length < maxBatch &&
         !ids.has(one.context.commandId) &&
-        room.take(handlingOf(one.command));
+        room.take(bindCommand(one.command));
       if (fits) {
         batch.push(one);
         ids.add(one.context.commandId);
@@ -154,12 +154,12 @@ export class CommandPipeline implements Commands {
     }
   }
 
-  /** Whoever waits for such news need not wait for the answer to the commit. */
+  /** Notifies without waiting for the reply to the commit. */
   #tell(client: pg.PoolClient, events: readonly Recorded[]): Promise<unknown> | undefined {
     const statement = events.length === 0 ? undefined : this.#parts.tell?.(events);
     if (statement === undefined) return undefined;
     const told = client.query(statement.text, [...statement.values]);
-    // Whoever learns that it failed asks for it later, if at all.
+    // `announce` handles a failure later.
     told.catch(() => undefined);
     return told;
   }
@@ -173,7 +173,7 @@ export class CommandPipeline implements Commands {
         told = this.#tell(client, events);
         return committed;
       };
-      return carryOut(client, batch, this.#parts, { commit: committing, known });
+      return executeBatch(client, batch, this.#parts, { commit: committing, known });
     });
     const events = outcomes.flatMap((outcome) =>
       outcome.kind === 'accepted' ? outcome.events : [],

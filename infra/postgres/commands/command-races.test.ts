@@ -11,7 +11,7 @@ import {
   streamOf,
   openTestPlatform,
   recordedBy,
-  somebody,
+  userContext,
   type TestPlatform,
 } from '#infra/testing/platform.ts';
 import { inlineProjections } from '#projections/registry.ts';
@@ -44,12 +44,12 @@ beforeEach(async () => {
 });
 
 function execute(command: Command): Promise<Outcome> {
-  return platform.commands.execute(command, somebody());
+  return platform.commands.execute(command, userContext());
 }
 
 /** The same from another process, which commits on its own. */
 function elsewhere(command: Command): Promise<Outcome> {
-  return platform.pipeline({}).execute(command, somebody());
+  return platform.pipeline({}).execute(command, userContext());
 }
 
 /** All events, in the order of the store. */
@@ -58,8 +58,8 @@ async function history(): Promise<readonly Recorded[]> {
   return (await readAll(platform.pool, startOfStore, 100_000)) as readonly Recorded[];
 }
 
-describe('when many ask at the same moment', () => {
-  test('to run a script with three places, then exactly three runs are queued', async () => {
+describe('concurrent requests', () => {
+  test('for a script with three slots queue exactly three runs', async () => {
     await platform.accepted({
       type: 'ChangeScript',
       scriptId: script(),
@@ -74,14 +74,14 @@ describe('when many ask at the same moment', () => {
     expect(await queued.selectAll().execute()).toHaveLength(3);
   });
 
-  test('to change the same version, then the first does and the other is told', async () => {
+  test('to change the same version: one succeeds, the other gets a conflict', async () => {
     const outcomes = await Promise.all(
       ['One', 'Two'].map((text) => execute(change({ name: text, expectedVersion: 1 }))),
     );
     expect(answersOf(outcomes)).toEqual(['accepted', 'version_mismatch']);
   });
 
-  test('to save files, then each save is a version of its own', async () => {
+  test('to save files create a separate version for each save', async () => {
     const outcomes = await Promise.all(
       Array.from({ length: 20 }, (_, index) => execute(save(`${index}.py`))),
     );
@@ -91,14 +91,14 @@ describe('when many ask at the same moment', () => {
     );
   });
 
-  test('for one e-mail address, then one account is made', async () => {
+  test('for one e-mail address create one account', async () => {
     const outcomes = await Promise.all(
       [1, 2, 3].map((number) => execute(createUser({ userId: userId(number) }))),
     );
     expect(answersOf(outcomes)).toEqual(['accepted', 'already_exists', 'already_exists']);
   });
 
-  test('for an address that somebody is just taking, then it is taken', async () => {
+  test('for an address that another transaction is using are refused', async () => {
     const take = (client: pg.PoolClient) =>
       client.query(
         `INSERT INTO users VALUES
@@ -112,7 +112,7 @@ describe('when many ask at the same moment', () => {
     await platform.pool.query('DELETE FROM users WHERE user_id = $1', [userId(8)]);
   });
 
-  test('to make each other no administrators, then one of them stays', async () => {
+  test('of two administrators to demote each other leave one administrator', async () => {
     const both = [21, 22].map((number) => ({ userId: userId(number) }));
     for (const [index, id] of both.entries()) {
       const email = `admin${index}@example.com`;
@@ -133,7 +133,7 @@ describe('when many ask at the same moment', () => {
     expect(answersOf(apart)).toEqual(['accepted', 'last_administrator']);
   });
 
-  test('to delete a group and to make a script in it, then there is both or neither', async () => {
+  test('to delete a group and to create a script in it never succeed together', async () => {
     const group = { groupId: groupId(51) };
     await platform.accepted(createGroup({ ...group, name: 'Leaving' }));
     const outcomes = await Promise.all([
@@ -145,7 +145,7 @@ describe('when many ask at the same moment', () => {
     expect(answersOf(outcomes)).toEqual(['accepted', refused]);
   });
 
-  test('with one command from several processes, then all get the one answer', async () => {
+  test('with one command from several processes get one answer', async () => {
     const once = { commandId: commandId(number), fingerprint: 'first' };
     const outcomes = await Promise.all(
       Array.from({ length: 12 }, (_, index) =>
@@ -153,7 +153,7 @@ describe('when many ask at the same moment', () => {
           .pipeline({})
           .execute(
             createUser({ userId: userId(100 + index), email: 'zoe@example.com' }),
-            somebody(once),
+            userContext(once),
           ),
       ),
     );
@@ -161,7 +161,7 @@ describe('when many ask at the same moment', () => {
     expect(outcomes.filter((one) => one.kind === 'accepted' && !one.repeated)).toHaveLength(1);
   });
 
-  test('to make the same thing, then it is made once', async () => {
+  test('to create the same resource create it once', async () => {
     const outcomes = await Promise.all(
       Array.from({ length: 10 }, () =>
         execute(createGroup({ groupId: groupId(3), name: 'Third' })),
@@ -170,7 +170,7 @@ describe('when many ask at the same moment', () => {
     expect(outcomes.flatMap(recordedBy)).toHaveLength(1);
   });
 
-  test('to start a run that is stopped too, then the two exclude each other', async () => {
+  test('to start and to stop a run exclude each other', async () => {
     await platform.accepted(run());
     await Promise.all([execute(start('a')), execute(start('b'))]);
     await execute({ type: 'StopRun', runId: run().runId });
@@ -181,8 +181,8 @@ describe('when many ask at the same moment', () => {
   });
 });
 
-describe('when commands follow each other closely', () => {
-  test('then readers of the store see the events of a stream in their order', async () => {
+describe('commands in quick succession', () => {
+  test('show readers the events of a stream in their order', async () => {
     const outcomes = await platform.whileHeld(streamOf(`script-${script()}`), [
       () => elsewhere(save('first.py')),
       () => elsewhere(change({ groupId: groupId(2) })),
@@ -193,7 +193,7 @@ describe('when commands follow each other closely', () => {
     expect(ours.map((event) => event.version)).toEqual([1, 2, 3, 4]);
   });
 
-  test('then readers see a run that was admitted before its script was disabled', async () => {
+  test('show readers a run that was admitted before its script was disabled', async () => {
     const outcomes = await platform.whileHeld(streamOf(`script-${script()}`), [
       () => elsewhere(run()),
       () => elsewhere({ type: 'DisableScript', scriptId: script() }),
@@ -204,8 +204,8 @@ describe('when commands follow each other closely', () => {
   });
 });
 
-describe('when hundreds of any commands are carried out at once', () => {
-  test('then none fails, and the rows are those of the history', async () => {
+describe('hundreds of concurrent commands of any type', () => {
+  test('do not fail, and their rows match the history', async () => {
     for (const command of beginning) await execute(command);
     const waiting = fc.sample(anyCommand, { numRuns: 500, seed: 7 });
     const processes = [
@@ -216,7 +216,7 @@ describe('when hundreds of any commands are carried out at once', () => {
     const worker = async (_: unknown, index: number): Promise<void> => {
       const process = processes[index % processes.length];
       for (let one = waiting.pop(); one !== undefined; one = waiting.pop()) {
-        await process?.execute(one, somebody());
+        await process?.execute(one, userContext());
       }
     };
     await Promise.all(Array.from({ length: 18 }, worker));

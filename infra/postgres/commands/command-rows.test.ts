@@ -1,7 +1,7 @@
 /** Rows that leave in one flight with their events and the commit. */
 import { runId, scriptId } from '#domain/testing/ids.ts';
 import { createGroup, createScript, finishRun, runScript } from '#domain/testing/samples.ts';
-import { openTestPlatform, somebody, type TestPlatform } from '#infra/testing/platform.ts';
+import { openTestPlatform, userContext, type TestPlatform } from '#infra/testing/platform.ts';
 import type { Projection } from '#projections/projection.ts';
 import { inlineProjections } from '#projections/registry.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -39,14 +39,14 @@ async function version(): Promise<number | undefined> {
   return rows[0]?.version;
 }
 
-test('a row that was removed stays away when its stream goes on', async () => {
+test('a removed row is not created again by later events of its stream', async () => {
   await platform.accepted(run());
   await platform.pool.query('DELETE FROM runs WHERE run_id = $1', [runId(number)]);
   await platform.accepted(start());
   expect([await version(), await runRow()]).toEqual([2, undefined]);
 });
 
-describe('when a row cannot be written', () => {
+describe('a command whose row cannot be written', () => {
   const failing: Projection = {
     name: 'failing',
     version: 1,
@@ -56,11 +56,11 @@ describe('when a row cannot be written', () => {
     writes: () => [{ text: 'SELECT 1 / $1::int', values: ['0'] }],
   };
 
-  test('then its event is not there either, and the command can be carried out later', async () => {
+  test('does not record its event either, and can be executed later', async () => {
     await platform.accepted(run());
     platform.announced.length = 0;
     const pipeline = platform.pipeline({ projections: [failing, ...inlineProjections] });
-    await expect(pipeline.execute(start(), somebody())).rejects.toMatchObject({ code: '22012' });
+    await expect(pipeline.execute(start(), userContext())).rejects.toMatchObject({ code: '22012' });
     expect([await version(), await runRow()]).toEqual([1, 'queued']);
     expect(platform.announced).toEqual([]);
     await platform.accepted(start());
@@ -68,31 +68,31 @@ describe('when a row cannot be written', () => {
   });
 });
 
-describe('the statement that tells others of a command', () => {
+describe('the notification statement of a command', () => {
   const telling = async (text: string) => {
     const told: Promise<unknown>[] = [];
     const pipeline = platform.pipeline({
       tell: ([event]) => ({ text, values: [event?.eventId ?? ''] }),
       announce: (_, how) => told.push(...(how === undefined ? [] : [how])),
     });
-    const outcome = await pipeline.execute(run(), somebody());
+    const outcome = await pipeline.execute(run(), userContext());
     return { outcome, told: await Promise.allSettled(told) };
   };
 
-  test('is carried out once the command is there for everybody', async () => {
+  test('is executed after the command is committed', async () => {
     const found = 'SELECT 1 / count(*) FROM events WHERE event_id = $1::uuid';
     const { told } = await telling(found);
     expect(told).toMatchObject([{ status: 'fulfilled', value: { rowCount: 1 } }]);
   });
 
-  test('may fail: the command is carried out, and whoever announces it knows', async () => {
+  test('may fail: the command is executed, and `announce` learns of the failure', async () => {
     const { outcome, told } = await telling('SELECT 1 / length($1) - length($1) / 0');
     expect(outcome).toMatchObject({ kind: 'accepted' });
     expect(told).toMatchObject([{ status: 'rejected', reason: { code: '22012' } }]);
   });
 });
 
-test('a transaction that has failed is not taken for one that was committed', async () => {
+test('does not report a failed transaction as committed', async () => {
   const work = inTransactionByKeys(platform.pool, async (client) => {
     await client.query('SELECT 1 / $1::int', ['0']).catch(() => undefined);
     await commit(client);
@@ -100,7 +100,7 @@ test('a transaction that has failed is not taken for one that was committed', as
   await expect(work).rejects.toThrow('rolled back');
 });
 
-test('what a command asks and writes is planned once for a connection', async () => {
+test('the statements of commands are planned once per connection', async () => {
   const { pool, close } = openDatabase(platform.serviceUrl, {
     connections: 1,
     applicationName: 'test',
@@ -108,7 +108,7 @@ test('what a command asks and writes is planned once for a connection', async ()
   });
   const pipeline = platform.pipeline({ pool });
   const commands = [run(), start(), finishRun({ runId: runId(number) })];
-  for (const command of commands) await pipeline.execute(command, somebody());
+  for (const command of commands) await pipeline.execute(command, userContext());
   const { rows } = await pool.query(
     'SELECT statement FROM pg_prepared_statements WHERE custom_plans > 0',
   );

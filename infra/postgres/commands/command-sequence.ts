@@ -1,11 +1,11 @@
-/** Carries out many commands in one transaction, in their order, all or none. */
-import { handlingOf } from '#domain/aggregates.ts';
+/** Executes many commands in one transaction, in their order, all or none. */
+import { bindCommand } from '#domain/aggregates.ts';
 import type { CommandRequest, OutcomeOfAll } from '#domain/ports/commands.ts';
 import type pg from 'pg';
 import { inTransaction } from '../database.ts';
-import { Batch, carryOut, lockStreams, type BatchParts } from './command-batch.ts';
+import { Batch, executeBatch, lockStreams, type BatchParts } from './command-batch.ts';
 
-/** What one statement is given at once. */
+/** The largest number of commands per statement. */
 const maxBatch = 256;
 
 type Accepted = Extract<OutcomeOfAll, { kind: 'accepted' }>;
@@ -21,7 +21,7 @@ class Undone extends Error {
 }
 
 /** @param tryOnly everything is undone again */
-export async function carryOutAll(
+export async function executeSequence(
   pool: pg.Pool,
   requests: readonly CommandRequest[],
   tryOnly: boolean,
@@ -34,7 +34,7 @@ export async function carryOutAll(
       await client.query(lockStreams, [streamsOf(requests)]);
       const outcomes: Accepted['outcomes'][number][] = [];
       for (const batch of batchesOf(requests)) {
-        for (const outcome of await carryOut(client, batch, parts)) {
+        for (const outcome of await executeBatch(client, batch, parts)) {
           if (outcome.kind === 'mismatched') throw new Error('a command of several had an answer');
           if (outcome.kind === 'refused') {
             const { refusal } = outcome;
@@ -55,7 +55,7 @@ export async function carryOutAll(
 
 function streamsOf(requests: readonly CommandRequest[]): readonly string[] {
   return requests.flatMap(({ command }) => {
-    const { streamId, guards } = handlingOf(command);
+    const { streamId, guards } = bindCommand(command);
     return [streamId, ...guards];
   });
 }
@@ -67,15 +67,15 @@ function* batchesOf(requests: readonly CommandRequest[]): Generator<readonly Com
   let room = new Batch();
   let streamType: string | undefined;
   for (const request of requests) {
-    const handling = handlingOf(request.command);
-    const isOther = streamType !== undefined && streamType !== handling.streamType;
-    if (isOther || batch.length === maxBatch || !room.take(handling)) {
+    const binding = bindCommand(request.command);
+    const isOther = streamType !== undefined && streamType !== binding.streamType;
+    if (isOther || batch.length === maxBatch || !room.take(binding)) {
       yield batch;
       batch = [];
       room = new Batch();
-      room.take(handling);
+      room.take(binding);
     }
-    streamType = handling.streamType;
+    streamType = binding.streamType;
     batch.push(request);
   }
   if (batch.length > 0) yield batch;

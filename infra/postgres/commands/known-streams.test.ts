@@ -11,7 +11,7 @@ import {
   answersOf,
   eventsVisible,
   openTestPlatform,
-  somebody,
+  userContext,
   streamOf,
   type TestPlatform,
 } from '#infra/testing/platform.ts';
@@ -60,14 +60,14 @@ class Process {
   async execute(command: Command) {
     this.sent.length = 0;
     this.atOnce = 0;
-    return await this.commands.execute(command, somebody());
+    return await this.commands.execute(command, userContext());
   }
 
   claim(limit = 1) {
     return new PostgresRunQueue(platform.pool, this.streams).claim('a', limit, 60);
   }
 
-  /** Whether it was told how the streams stood. */
+  /** Whether it has read the histories of the streams. */
   get hasAsked(): boolean {
     return this.sent.some((text) => text.includes('FROM snapshots'));
   }
@@ -114,8 +114,8 @@ async function statusOf(turn = 1) {
   )?.status;
 }
 
-describe('when a process goes on with what it has seen', () => {
-  test('then a command leaves with its rows and the commit before anything is answered', async () => {
+describe('commands of a process on streams that it has seen', () => {
+  test('are sent with their rows and the commit in one round trip', async () => {
     const runtime = new Process();
     await platform.accepted(queue());
     await runtime.claim();
@@ -128,7 +128,7 @@ describe('when a process goes on with what it has seen', () => {
     expect(await statusOf()).toBe('success');
   });
 
-  test('then the streams are locked before the transaction has an id', async () => {
+  test('lock the streams before the transaction has an id', async () => {
     const runtime = new Process();
     await platform.accepted(queue());
     await runtime.claim();
@@ -137,7 +137,7 @@ describe('when a process goes on with what it has seen', () => {
     expect(runtime.sent[2]).toContain('append_events');
   });
 
-  test('then commands of one batch go together, also of one stream', async () => {
+  test('are sent together as a batch, also on one stream', async () => {
     const process = new Process();
     for (const turn of [1, 2]) {
       await platform.accepted(queue(turn));
@@ -150,7 +150,7 @@ describe('when a process goes on with what it has seen', () => {
     expect([await statusOf(), await statusOf(2)]).toEqual(['success', 'running']);
   });
 
-  test('then a fact is read under the locks all the same', async () => {
+  test('still read facts under the locks', async () => {
     const backend = new Process();
     await backend.execute(createScript({ scriptId: scriptId(900 + number) }));
     const change = { type: 'ChangeScript', scriptId: scriptId(900 + number) } as const;
@@ -163,8 +163,8 @@ describe('when a process goes on with what it has seen', () => {
   });
 });
 
-describe('when somebody else has written since', () => {
-  test('then a run that has ended is not started', async () => {
+describe('streams that another process has changed since', () => {
+  test('prevent the start of a run that has ended', async () => {
     const runtime = new Process();
     await platform.accepted(queue());
     await runtime.claim();
@@ -175,7 +175,7 @@ describe('when somebody else has written since', () => {
     expect(runtime.streams.all([`run-${run()}`])).toBeUndefined();
   });
 
-  test('then what still holds is recorded behind that', async () => {
+  test('accept commands that are still valid behind the change', async () => {
     const runtime = new Process();
     await platform.accepted(queue());
     await runtime.claim();
@@ -190,7 +190,7 @@ describe('when somebody else has written since', () => {
     ]);
   });
 
-  test('then nothing is refused, and nothing left undone, for what was so before', async () => {
+  test('refuse or skip no command because of the old state', async () => {
     const runtime = new Process();
     await runtime.execute({ ...queue(), whenBusy: 'queue', notBefore: '2026-01-01T00:00:00.000Z' });
     await platform.accepted({ type: 'ReleaseRun', runId: run(), scriptId: script() });
@@ -201,7 +201,7 @@ describe('when somebody else has written since', () => {
     expect(await runtime.execute({ ...change, name: 'Old' })).toMatchObject({ version: 3 });
   });
 
-  test('then one command of a batch does not hold up the others', async () => {
+  test('do not delay the other commands of a batch', async () => {
     const runtime = new Process();
     const turns = Array.from({ length: 20 }, (_, index) => index + 1);
     for (const turn of turns) await platform.accepted(queue(turn));
@@ -218,8 +218,8 @@ describe('when somebody else has written since', () => {
   });
 });
 
-describe('when several who know the same', () => {
-  test('start a run, then one of them does', async () => {
+describe('several processes that know the same streams', () => {
+  test('start a run once', async () => {
     for (let turn = 1; turn <= 10; turn += 1) {
       await platform.accepted(queue(turn));
       const runtimes = [new Process(), new Process(), new Process()];
@@ -237,7 +237,7 @@ describe('when several who know the same', () => {
     }
   });
 
-  test('wait for a stream, then readers see its events in their order', async () => {
+  test('show readers the events of a stream in their order', async () => {
     const writers = [new Process(), new Process(), new Process()];
     const history: History = {
       events: (await readAll(platform.pool, startOfStore, 100_000)).filter(
@@ -257,12 +257,12 @@ describe('when several who know the same', () => {
   });
 });
 
-describe('what is known', () => {
+describe('the known streams', () => {
   const streamId = (index: number): StreamId => `run-${runId(index)}`;
   const historyOf = (count: number) =>
     ({ events: Array.from({ length: count }, () => ({})) }) as unknown as History;
 
-  test('is bounded: the oldest goes, and what grows long', () => {
+  test('are bounded: the oldest and the longest are dropped', () => {
     const streams = new KnownStreams();
     for (let index = 1; index <= 257; index += 1) streams.keep(streamId(index), historyOf(1));
     expect(streams.all([streamId(1)])).toBeUndefined();
@@ -271,14 +271,14 @@ describe('what is known', () => {
     expect(streams.all([streamId(2)])).toBeUndefined();
   });
 
-  test('is the latest, whatever order the news come in', () => {
+  test('are the latest, regardless of the order of updates', () => {
     const streams = new KnownStreams();
     streams.keep(streamId(1), historyOf(3));
     streams.keep(streamId(1), historyOf(2));
     expect(streams.all([streamId(1)])?.get(streamId(1))).toEqual(historyOf(3));
   });
 
-  test('of a run that is claimed is its first event, and nothing once there are more', async () => {
+  test('contain the first event of a claimed run, and nothing once there are more', async () => {
     const { streams } = new Process();
     const queueOf = new PostgresRunQueue(platform.pool, streams);
     await platform.accepted(queue());

@@ -22,7 +22,7 @@ export class KnownStreams {
     return found;
   }
 
-  /** Keeps what was read or recorded, and committed. What is known of a later moment stays. */
+  /** Keeps what was read or recorded, and committed. A later known version is not replaced. */
   keep(streamId: StreamId, history: History): void {
     const before = this.#histories.get(streamId);
     if (before !== undefined && versionOf(before) > versionOf(history)) return;

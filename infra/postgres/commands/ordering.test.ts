@@ -8,7 +8,7 @@ import { withClient } from '#infra/testing/client.ts';
 import {
   eventsVisible,
   openTestPlatform,
-  somebody,
+  userContext,
   type TestPlatform,
 } from '#infra/testing/platform.ts';
 import { auditProjection } from '#projections/audit/apply.ts';
@@ -41,7 +41,7 @@ async function versionsOf(streamId: StreamId): Promise<readonly number[]> {
   return events.filter((event) => event.streamId === streamId).map((event) => event.version);
 }
 
-test('given a transaction that took its id before, when another writer passes it, then its append conflicts', async () => {
+test('refuses the append of a transaction whose id is older than that of a later writer', async () => {
   await store.append([one('test-a', 0)]);
   const late = inTransaction(platform.pool, async (client) => {
     await client.query('SELECT pg_current_xact_id()');
@@ -53,7 +53,7 @@ test('given a transaction that took its id before, when another writer passes it
   expect(await versionsOf('test-a')).toEqual([1, 2]);
 });
 
-test('given positions taken out of order, then readers still see every stream in its order, once', async () => {
+test('shows readers every stream once and in order when positions are assigned out of order', async () => {
   await inTransaction(platform.pool, async (early) => {
     await early.query('SELECT pg_current_xact_id()');
     // The later transaction takes the earlier position.
@@ -68,8 +68,8 @@ test('given positions taken out of order, then readers still see every stream in
   expect(await store.readAll(first!.position, 100)).toEqual(events.slice(1));
 });
 
-test('given a long transaction, when it stalls readers, then the lag tells, and ends with it', async () => {
-  for (const command of beginning) await platform.commands.execute(command, somebody());
+test('reports the lag of readers while a long transaction stalls them', async () => {
+  for (const command of beginning) await platform.commands.execute(command, userContext());
   await eventsVisible(platform.pool);
   const projector = new Projector(platform.pool, [auditProjection]);
   await projector.runOnce(signal);
@@ -86,7 +86,7 @@ test('given a long transaction, when it stalls readers, then the lag tells, and 
   expect(await readerLags(platform.pool)).toMatchObject([{ events: 0, seconds: 0 }]);
 });
 
-test('given events of another server, then they are found at the start, and a restore renumbers them', async () => {
+test('detects events of another server at the start, and renumbers them in a restore', async () => {
   await store.append([one('test-own', 0), one('test-other', 0)]);
   await expect(refuseForeignEvents(platform.pool)).resolves.toBeUndefined();
   const copy = `INSERT INTO events (transaction_id, stream_id, version, event_id, type, schema_version,

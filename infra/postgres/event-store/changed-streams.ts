@@ -3,7 +3,7 @@ import { startOfStore, type Position } from '#domain/kernel/event.ts';
 import type { Queryable } from '../database.ts';
 
 const statements = {
-  // Nothing can appear before this place any more.
+  // No event can appear before this position.
   settledEnd: `SELECT transaction_id, global_position FROM events
     WHERE transaction_id < pg_snapshot_xmin(pg_current_snapshot())
     ORDER BY transaction_id DESC, global_position DESC LIMIT 1`,
@@ -28,7 +28,7 @@ interface ChangeRow extends PlaceRow {
 export interface Changes {
   /** One for each event, oldest first. */
   readonly streams: readonly ChangedStream[];
-  /** Where to go on; `undefined` where there was nothing. */
+  /** Where to continue; `undefined` if there was nothing. */
   readonly end: Position | undefined;
   readonly isMore: boolean;
   /** There are events that cannot be read yet: an older transaction is open still. */

@@ -31,8 +31,8 @@ export interface Chunk {
   readonly seen: number;
 }
 
-/** Those that `readAll` would give, at most `size`, without fetching them. `undefined` when there is
- *  none. */
+/** Returns the chunk that `readAll` would return, at most `size` events, without fetching it. `undefined` if it is
+ *  empty. */
 export async function nextChunk(
   db: Queryable,
   after: Position,

@@ -23,13 +23,13 @@ export interface AwaitedPosition {
   /** Readers of the store that must have passed it, by the names of their checkpoints. */
   readonly readers: readonly string[];
   readonly patienceMs: number;
-  /** Aborted when nobody waits any more. */
+  /** Aborted when the caller stops waiting. */
   readonly gone: AbortSignal;
 }
 
-/** Waits until the event at a position can be read, and all readers have passed it. A number that no
- *  event will ever have, because its transaction was rolled back, counts as passed.
- *  @returns false when that did not come about in time, or nobody waits any more */
+/** Waits until the event at a position can be read, and all readers have passed it. A position whose transaction was
+ *  rolled back counts as passed.
+ *  @returns false after the timeout, or if the caller stopped waiting */
 export async function positionReached(db: Queryable, awaited: AwaitedPosition): Promise<boolean> {
   const { globalPosition, readers } = awaited;
   const isInTime = patience(awaited);

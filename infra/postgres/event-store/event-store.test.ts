@@ -17,7 +17,7 @@ eventStoreConformance('on Postgres', () =>
   Promise.resolve(new PostgresEventStore(platform.pool, systemClock)),
 );
 
-describe('the history', () => {
+describe('the events table', () => {
   const changes = ['UPDATE events SET type = type', 'DELETE FROM events', 'TRUNCATE events'];
 
   test.each(changes)('refuses the services: %s', async (statement) => {
@@ -62,7 +62,7 @@ async function streamsOf(store: PostgresEventStore): Promise<string[]> {
   return (await store.readAll(startOfStore, 10_000)).map((event) => event.streamId);
 }
 
-test('given an event that a newer program wrote, then it is not read as if it were of today', async () => {
+test('refuses to read an event that a newer version wrote', async () => {
   const store = new PostgresEventStore(platform.pool, systemClock);
   const newer = { ...newEvent('RunQueued', {}), schemaVersion: 99 };
   await store.append([{ streamId: 'run-newer', expectedVersion: 0, events: [newer] }]);

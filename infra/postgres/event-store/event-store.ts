@@ -97,7 +97,7 @@ export function appendEvents(
       const places = new Map(rows.map((row) => [`${row.stream} ${row.at_version}`, row]));
       return events.map((event) => {
         const row = places.get(`${event.streamId} ${event.version}`);
-        if (row === undefined) throw new Error('the append did not answer for every event');
+        if (row === undefined) throw new Error('the append did not return every event');
         const position = { transactionId: BigInt(row.transaction), globalPosition: row.place };
         return { ...event, position, recordedAt };
       });
@@ -167,8 +167,8 @@ export async function countEventsAfter(db: Queryable, time: string): Promise<num
 export interface TypesRead {
   readonly types: readonly string[];
   readonly limit: number;
-  /** Also what was committed while an earlier event could still appear. For whoever keeps such events
-   *  from being appended meanwhile. */
+  /** Includes events that were committed while an earlier event could still appear. For callers that prevent such
+   *  earlier events. */
   readonly unsettled: boolean;
 }
 
@@ -188,7 +188,7 @@ export async function readTypes(
   return rows.map(recorded);
 }
 
-/** The event of a row, in the shape of today. */
+/** The event of a row, upgraded to the current version. */
 export function recorded(row: EventRow): RecordedEvent {
   return upcast({
     position: { transactionId: BigInt(row.transaction_id), globalPosition: row.global_position },

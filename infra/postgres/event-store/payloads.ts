@@ -1,5 +1,5 @@
-/** Bodies that events name by hash: parameters of runs, of schedules and of chains, what webhooks were called
- *  with, and what runs handed over to others. */
+/** Bodies that events refer to by hash: parameters of runs, schedules and chains, webhook bodies, and outputs that runs
+ *  passed to other runs. */
 import { createHash } from 'node:crypto';
 import { together } from '#projections/projection.ts';
 import type { Queryable } from '../database.ts';
@@ -22,7 +22,7 @@ const statements = {
     ON CONFLICT (sha256) DO UPDATE SET wanted_at = now()`,
   get: `SELECT content FROM payloads WHERE sha256 = $1`,
   keep: `UPDATE payloads SET wanted_at = now() WHERE sha256 = $1`,
-  // Asked again of the row itself, which somebody may want at this very moment.
+  // Checked again on the row itself, which another process may request at the same time.
   sweep: `DELETE FROM payloads WHERE wanted_at < $1 AND sha256 IN (
     SELECT sha256 FROM payloads p WHERE wanted_at < $1 AND NOT EXISTS (
       SELECT FROM runs r WHERE r.params_sha256 = p.sha256
@@ -35,7 +35,7 @@ const statements = {
       SELECT FROM runs r WHERE r.trigger ->> 'payloadSha256' = p.sha256
         AND (r.finished_at IS NULL OR r.finished_at >= $1))
     ORDER BY wanted_at LIMIT $2)`,
-  // Somebody may be about to start a run with it.
+  // A run with this payload may be about to start.
   purge: `DELETE FROM payloads WHERE sha256 = ANY($1)
     AND wanted_at < now() - interval '5 minutes' AND NOT ${ofAnotherScript}`,
   left: `SELECT EXISTS (SELECT FROM payloads
@@ -54,8 +54,8 @@ export async function putPayload(db: Queryable, content: Uint8Array): Promise<st
   return sha256;
 }
 
-/** The same for several, in one order for everybody: transactions that keep the same ones wait for each
- *  other, and never in a ring.
+/** Stores several payloads in a fixed order: transactions that store the same ones wait for each other without a
+ *  deadlock.
  *  @param client of a transaction */
 export async function putPayloads(
   client: Queryable,
@@ -80,16 +80,16 @@ export async function keepPayload(db: Queryable, sha256: string): Promise<boolea
   return (await db.query(statements.keep, [sha256])).rowCount === 1;
 }
 
-/** Removes what no schedule and no chain refers to, no run needs that is active or ended at `before` or later, and what nobody wanted since;
- *  at most `limit`.
+/** Removes payloads that no schedule or chain refers to, that no active run or run that ended at `before` or later
+ *  needs, and that were not requested since; at most `limit`.
  *  @param before at least a day ago
- *  @returns how many */
+ *  @returns the number of removed payloads */
 export async function sweepPayloads(db: Queryable, before: Date, limit: number): Promise<number> {
   return (await db.query(statements.sweep, [before, limit])).rowCount ?? 0;
 }
 
-/** Removes those payloads that no other script's runs, schedules or chains were given, and that nobody wanted just now.
- *  @returns whether all of them are gone */
+/** Removes those payloads that no run, schedule or chain of another script uses, and that were not requested just now.
+ *  @returns whether all of them are removed */
 export async function purgePayloads(
   db: Queryable,
   scriptId: string,

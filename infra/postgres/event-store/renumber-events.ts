@@ -17,9 +17,9 @@ const statements = [
     EXISTS (SELECT FROM events))`,
 ];
 
-/** Gives all events the id of this transaction and positions from 1 on, in the order that they had. What
- *  they say stays as it is. Places in the old order mean nothing afterwards: every checkpoint is lost,
- *  and the caller rebuilds the projections and sets the reactions' places.
+/** Gives all events the id of this transaction and positions from 1 on, in their current order. Their content is
+ *  unchanged. Positions in the old order are then invalid: every checkpoint is lost, and the caller rebuilds the
+ *  projections and sets the checkpoints of the reactions.
  *  @param db the schema's owner, inside a transaction of its own, while no service runs */
 export async function renumberEvents(db: Queryable): Promise<void> {
   for (const statement of statements) await db.query(statement);

@@ -5,7 +5,7 @@ import { createGroup, createScript, file } from '#domain/testing/samples.ts';
 import {
   openTestPlatform,
   recordedBy,
-  somebody,
+  userContext,
   type TestPlatform,
 } from '#infra/testing/platform.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -27,7 +27,7 @@ afterAll(() => platform.close());
 
 function save(letter: string | undefined) {
   const command = { type: 'SaveFile', scriptId: scriptId(), ...file('main.py', letter) } as const;
-  return platform.commands.execute(command, somebody());
+  return platform.commands.execute(command, userContext());
 }
 
 const history = async (until?: number) =>
@@ -46,17 +46,17 @@ async function folded(until: number) {
   return stateAfter(scriptAggregate, { events: events.slice(0, until) });
 }
 
-describe('given a long stream', () => {
+describe('a long stream', () => {
   let versions: readonly number[];
   beforeEach(async () => {
     versions = (await stored()).map(({ version }) => version);
   });
 
-  test('then there is a snapshot for every so many events, and none of short streams', () => {
+  test('has a snapshot at regular intervals; short streams have none', () => {
     expect(versions).toEqual([snapshotEvery, 2 * snapshotEvery]);
   });
 
-  test('when it is read, then it begins at the last snapshot before its end', async () => {
+  test('is read from the last snapshot before its end', async () => {
     for (const [until, from] of [
       [undefined, 2 * snapshotEvery],
       [2 * snapshotEvery, 2 * snapshotEvery],
@@ -71,10 +71,10 @@ describe('given a long stream', () => {
     }
   });
 
-  test('when a command has nothing to do right at a snapshot, then its place is that', async () => {
+  test('returns the snapshot’s position for a command that changes nothing there', async () => {
     await platform.pool.query('DELETE FROM snapshots WHERE version > $1', [snapshotEvery]);
     const command = { type: 'EnableScript', scriptId: scriptId() } as const;
-    const before = await platform.commands.execute(command, somebody());
+    const before = await platform.commands.execute(command, userContext());
     await platform.pool.query(
       `INSERT INTO snapshots (stream_id, format, version, event_id, state, size)
       SELECT s.stream_id, s.format, e.version, e.event_id, s.state, s.size FROM snapshots s
@@ -82,7 +82,7 @@ describe('given a long stream', () => {
       [length],
     );
     expect((await history()).events).toEqual([]);
-    expect(await platform.commands.execute(command, somebody())).toEqual(before);
+    expect(await platform.commands.execute(command, userContext())).toEqual(before);
   });
 });
 
@@ -90,8 +90,8 @@ describe.each([
   ['are lost', 'DELETE FROM snapshots'],
   ['are of another format', `UPDATE snapshots SET format = 'of old'`],
   ['are of another history', 'UPDATE snapshots SET event_id = gen_random_uuid()'],
-])('given snapshots that %s', (_, spoil) => {
-  test('then commands are decided as before, and the next one makes them anew', async () => {
+])('snapshots that %s', (_, spoil) => {
+  test('are ignored, and replaced by the next command', async () => {
     await platform.pool.query(spoil);
     const whole = await history();
     expect([whole.from, versionOf(whole)]).toEqual([undefined, whole.events.length]);
@@ -105,7 +105,7 @@ describe.each([
   });
 });
 
-test('given snapshots of another format, then they go with the next one of their stream', async () => {
+test('deletes snapshots of another format with the next snapshot of their stream', async () => {
   await platform.pool.query('DELETE FROM snapshots');
   await save('e');
   await platform.pool

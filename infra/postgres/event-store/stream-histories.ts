@@ -92,8 +92,8 @@ function historyOf(rows: readonly Row[]): History {
     : { from: { format, last, state, size }, events: later };
 }
 
-/** Keeps snapshots. Those of their streams that are of other formats go, but for a stream's first time:
- *  two programs beside each other are not to make all of them anew with each command. */
+/** Stores snapshots. Snapshots of the same streams in other formats are deleted, except at a stream's first snapshot:
+ *  two versions that run at the same time must not replace each other's snapshots with each command. */
 export async function storeSnapshots(db: Queryable, made: readonly Snapshot[]): Promise<void> {
   if (made.length === 0) return;
   await db.query(statements.store, [

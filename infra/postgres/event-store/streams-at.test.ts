@@ -29,42 +29,39 @@ async function streamOf(count: number) {
   return { streamId, events: await store.readStream(streamId) };
 }
 
-test.each([1, 2, 7, 16])(
-  'given %i events, then each moment finds those until then',
-  async (count) => {
-    const { streamId, events } = await streamOf(count);
-    for (const { version, recordedAt, position } of events) {
-      const before = new Date(recordedAt.getTime() - 1);
-      const { globalPosition } = position;
-      expect(await versionAt(platform.pool, streamId, { kind: 'time', time: recordedAt })).toBe(
-        version,
-      );
-      expect(await versionAt(platform.pool, streamId, { kind: 'time', time: before })).toBe(
-        version - 1,
-      );
-      for (const [shift, expected] of [
-        [0, version],
-        [-1, version - 1],
-      ] as const) {
-        const moment = { kind: 'position', position: globalPosition + shift } as const;
-        expect(await versionAt(platform.pool, streamId, moment)).toBe(expected);
-      }
+test.each([1, 2, 7, 16])('finds the events up to any point in time among %i', async (count) => {
+  const { streamId, events } = await streamOf(count);
+  for (const { version, recordedAt, position } of events) {
+    const before = new Date(recordedAt.getTime() - 1);
+    const { globalPosition } = position;
+    expect(await versionAt(platform.pool, streamId, { kind: 'time', time: recordedAt })).toBe(
+      version,
+    );
+    expect(await versionAt(platform.pool, streamId, { kind: 'time', time: before })).toBe(
+      version - 1,
+    );
+    for (const [shift, expected] of [
+      [0, version],
+      [-1, version - 1],
+    ] as const) {
+      const moment = { kind: 'position', position: globalPosition + shift } as const;
+      expect(await versionAt(platform.pool, streamId, moment)).toBe(expected);
     }
-  },
-);
+  }
+});
 
-test('given no events, then no moment finds any', async () => {
+test('finds no events in an empty stream', async () => {
   expect(await versionAt(platform.pool, 'test-none', { kind: 'time', time: new Date() })).toBe(0);
 });
 
-test('given a writer under way, then it is waited for', async () => {
+test('waits for a concurrent writer', async () => {
   const { streamId } = await streamOf(1);
   const time = new Date();
   let asked: Promise<number> | undefined;
   await inTransaction(platform.pool, async (client) => {
     await client.query(lockStreams, [[streamId]]);
     asked = versionAt(platform.pool, streamId, { kind: 'time', time });
-    await untilTrue('somebody waits for the stream', async () => {
+    await untilTrue('the query waits for the stream', async () => {
       const { rows } = await platform.pool.query<{ waits: boolean }>(
         `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database()
           AND wait_event_type = 'Lock') AS waits`,
@@ -77,7 +74,7 @@ test('given a writer under way, then it is waited for', async () => {
   expect(await asked).toBe(2);
 });
 
-test('given a stream, then it is read backwards in pages, and by single versions', async () => {
+test('reads a stream backwards in pages, and by single versions', async () => {
   const { streamId, events } = await streamOf(5);
   const { pool } = platform;
   expect(await readBackwards(pool, streamId, undefined, 2)).toEqual([events[4], events[3]]);

@@ -1,11 +1,11 @@
-/** Streams as they were: how far one had come at a moment, and single events of it. */
+/** Streams at a point in time: their version, and single events. */
 import type { RecordedEvent, StreamId } from '#domain/kernel/event.ts';
 import type { Queryable } from '../database.ts';
 import { recorded, type EventRow } from './event-store.ts';
 
 const statements = {
-  // Whoever writes a stream holds its lock until the commit, and asks the clock and is handed its
-  // positions while it does. Nothing is kept locked: the transaction of this statement ends with it.
+  // A writer of a stream holds its lock until the commit, and reads the clock and receives its positions under the
+  // lock. The transaction of this statement releases the lock immediately.
   settle: `SELECT pg_advisory_xact_lock_shared(hashtextextended($1, 0))`,
   // Versions have no gaps, so the last event is found by halving: some thirty look-ups by key, however
   // long the stream is.
@@ -57,8 +57,8 @@ export type Moment =
   | { readonly kind: 'time'; readonly time: Date }
   | { readonly kind: 'position'; readonly position: number };
 
-/** How many events a stream had at a moment. Whoever is writing it is waited for, so that the answer
- *  is the same for good, as long as the moment has come and clocks do not go back. */
+/** Returns the number of events of a stream at a point in time. Waits for current writers, so that the answer is final
+ *  if that time has passed and clocks do not go back. */
 export async function versionAt(
   db: Queryable,
   streamId: StreamId,

@@ -63,7 +63,7 @@ async function untilHeard(): Promise<void> {
   await last;
 }
 
-test('followers are told by the database of what is stored, and nobody publishes it again', async () => {
+test('the database notifies followers of stored chunks, and the process does not publish them again', async () => {
   const chunks = [chunk('one'), chunk('two')];
   await told(fromBus).append(chunks);
   await untilHeard();
@@ -73,7 +73,7 @@ test('followers are told by the database of what is stored, and nobody publishes
   expect(rows).toEqual([chunks[0]]);
 });
 
-test('a chunk that is too large to travel is announced without its lines', async () => {
+test('announces a chunk that is too large for a message without its lines', async () => {
   const large = chunk('x'.repeat(10_000));
   await told(fromBus).append([large]);
   await untilHeard();
@@ -81,15 +81,15 @@ test('a chunk that is too large to travel is announced without its lines', async
   expect(heard).toEqual([announced]);
 });
 
-test('nobody is told of what could not be stored', async () => {
+test('no one is notified of chunks that could not be stored', async () => {
   const spoiled = { ...chunk('lost'), bytes: 2 ** 40 };
-  await expect(told(fromBus).append([chunk('beside'), spoiled])).rejects.toThrow();
+  await expect(told(fromBus).append([chunk('stored'), spoiled])).rejects.toThrow();
   await untilHeard();
   expect(heard).toEqual([]);
   expect(published).toEqual([]);
 });
 
-test('what the database cannot tell is published', async () => {
+test('publishes messages that the database cannot send', async () => {
   const failing: StatementFor = () => ({ text: 'SELECT 1 / $1::int', values: ['0'] });
   for (const statementFor of [undefined, () => undefined, failing]) {
     published = [];
@@ -100,7 +100,7 @@ test('what the database cannot tell is published', async () => {
   }
 });
 
-test('of nothing nobody is told', async () => {
+test('an empty append notifies no one', async () => {
   await told(fromBus).append([]);
   await told(undefined).append([]);
   await untilHeard();

@@ -25,7 +25,7 @@ export class NotifyingRunLogs implements Pick<RunLogs, 'append' | 'removeChunks'
     this.#logs = new PostgresRunLogs(parts.pool);
   }
 
-  /** Nobody is told of what could not be stored; who is told twice was told of the same. */
+  /** Notifies only about stored chunks. Duplicate notifications are harmless. */
   async append(chunks: readonly LogChunk[]): Promise<void> {
     const { bus, statementFor } = this.#parts;
     const last = chunks.at(-1);

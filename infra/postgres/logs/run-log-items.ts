@@ -15,7 +15,7 @@ export function matches(item: LogItem, { stream, contains }: LogQuery): boolean 
   return contains === undefined || item.text.toLowerCase().includes(contains.toLowerCase());
 }
 
-// A line that is left out has no time any more; the next one's is the closest.
+// The time of an omitted line is unknown; the time of the next line is the closest.
 function gap(fromSeq: number, toSeq: number, after: LogItem | undefined): LogItem[] {
   return after === undefined || toSeq < fromSeq ? [] : [leftOut(fromSeq, toSeq, after.time)];
 }

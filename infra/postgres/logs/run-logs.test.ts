@@ -59,7 +59,7 @@ async function read(runId: string, query: Partial<LogQuery> = {}) {
 }
 
 describe('storing the chunks of runs', () => {
-  test('the text comes back exactly as it was', async () => {
+  test('the text is read unchanged', async () => {
     const runId = randomUUID();
     const text = 'quote " backslash \\ { } , NULL \u2400 \u{1f600} \u001b[31m';
     const itemsJson = JSON.stringify([{ seq: 1, time, stream: 'stdout', text }]);
@@ -71,7 +71,7 @@ describe('storing the chunks of runs', () => {
     expect(items).toEqual([{ seq: 1, time, stream: 'stdout', text }]);
   });
 
-  test('doing it twice changes nothing, and runs do not mix', async () => {
+  test('is idempotent, and keeps runs apart', async () => {
     const runId = await givenRun();
     const other = randomUUID();
     await logs.append([chunk(runId, 5, 8, ' again'), chunk(other, 1, 2)]);
@@ -83,7 +83,7 @@ describe('storing the chunks of runs', () => {
 });
 
 describe('reading a log', () => {
-  test('a run without lines gives an empty page that can be continued', async () => {
+  test('returns an empty page that can be continued for a run without lines', async () => {
     expect(await read(randomUUID())).toEqual({ seqs: [], nextSeq: 1, more: false });
     expect(await read(randomUUID(), { fromEnd: true })).toEqual({
       seqs: [],
@@ -92,7 +92,7 @@ describe('reading a log', () => {
     });
   });
 
-  test('pages follow one another', async () => {
+  test('returns consecutive pages', async () => {
     const runId = await givenRun();
     expect(await read(runId, { limit: 6 })).toEqual({
       seqs: [1, 2, 3, 4, 5, 6],
@@ -107,7 +107,7 @@ describe('reading a log', () => {
     expect(await read(runId, { fromSeq: 11 })).toEqual({ seqs: [], nextSeq: 11, more: false });
   });
 
-  test('a filter by stream or text looks on until the page is full', async () => {
+  test('scans with a filter by stream or text until the page is full', async () => {
     const runId = await givenRun();
     expect(await read(runId, { stream: 'stderr', limit: 2 })).toEqual({
       seqs: [3, 6],
@@ -118,7 +118,7 @@ describe('reading a log', () => {
     expect((await read(runId, { contains: '%' })).seqs).toEqual([]);
   });
 
-  test('many small chunks make one page', async () => {
+  test('combines small chunks into one page', async () => {
     const ranges = Array.from({ length: 300 }, (_, n): [number, number] => [n + 1, n + 1]);
     const runId = await givenRun(ranges);
     expect((await read(runId, { limit: 200 })).seqs).toHaveLength(200);
@@ -126,7 +126,7 @@ describe('reading a log', () => {
     expect((await read(runId, { limit: 200, fromEnd: true })).seqs.at(0)).toBe(101);
   });
 
-  test('a search through much text ends early and says where to go on', async () => {
+  test('a search through much text ends early and returns where to continue', async () => {
     const runId = randomUUID();
     const padding = 'x'.repeat(60_000);
     for (let n = 0; n < 40; n += 1) {
@@ -144,7 +144,7 @@ describe('reading a log', () => {
 });
 
 describe('reading the end of a log', () => {
-  test('gives the last lines in order', async () => {
+  test('returns the last lines in order', async () => {
     const runId = await givenRun();
     expect(await read(runId, { fromEnd: true, limit: 3 })).toEqual({
       seqs: [8, 9, 10],
@@ -161,7 +161,7 @@ describe('reading the end of a log', () => {
   });
 });
 
-describe('given a log whose middle was left out', () => {
+describe('a log without its middle', () => {
   const removed = async () => {
     const runId = await givenRun([
       [1, 2],
@@ -175,7 +175,7 @@ describe('given a log whose middle was left out', () => {
     return runId;
   };
 
-  test('one system line stands for what is missing', async () => {
+  test('has one system line for the gap', async () => {
     const runId = await removed();
     expect((await read(runId)).seqs).toEqual([1, 2, '3–6', 7, 8, 9, 10]);
     const { items } = await logs.read(runId, { fromSeq: 3, limit: 1 });
@@ -184,7 +184,7 @@ describe('given a log whose middle was left out', () => {
     ]);
   });
 
-  test('pages and ends are right at every place of the gap', async () => {
+  test('is paged correctly at every position of the gap', async () => {
     const runId = await removed();
     expect(await read(runId, { limit: 3 })).toEqual({
       seqs: [1, 2, '3–6'],
@@ -200,13 +200,13 @@ describe('given a log whose middle was left out', () => {
     expect((await read(runId, { stream: 'system' })).seqs).toEqual(['3–6']);
   });
 
-  test('a log without its beginning says so too', async () => {
+  test('marks a missing beginning too', async () => {
     const runId = await givenRun([[5, 6]]);
     expect((await read(runId)).seqs).toEqual(['1–4', 5, 6]);
     expect((await read(runId, { fromEnd: true })).seqs).toEqual(['1–4', 5, 6]);
   });
 
-  test('stored chunks are read as they are, from the one that holds the line', async () => {
+  test('returns stored chunks unchanged, from the chunk with the line', async () => {
     const runId = await removed();
     const firsts = async (fromSeq: number) =>
       (await logs.readChunks(runId, fromSeq, 10)).map((each) => each.firstSeq);

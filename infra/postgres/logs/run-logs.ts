@@ -24,7 +24,7 @@ const statements = {
 // Few chunks hold most pages; a search needs many.
 const FIRST_FETCH = 4;
 const MAX_FETCH = 32;
-// What one call may look through, so that a search for what is not there ends soon.
+// One call scans at most this much, so that a search without matches ends soon.
 const MAX_SCAN_BYTES = 8 * 1024 * 1024;
 
 interface Row {

@@ -1,4 +1,4 @@
-/** What runs say of themselves while they go on, and what went wrong in the end. */
+/** The progress that runs report, and the error that they ended with. */
 import type { RunError } from '#domain/run/error/error.ts';
 import type { Queryable } from '../database.ts';
 
@@ -8,7 +8,7 @@ const statements = {
   progress: `INSERT INTO run_reports (run_id, progress, progress_text) VALUES ($1, $2, $3)
     ON CONFLICT (run_id) DO UPDATE SET progress = excluded.progress,
       progress_text = excluded.progress_text, reported_at = now()`,
-  // Whoever has lost the run reports too late.
+  // A runtime that has lost the run reports too late.
   error: `INSERT INTO run_reports (run_id, error)
     SELECT run_id, $2 FROM run_queue WHERE run_id = $1 AND fence IS NOT DISTINCT FROM $3
     ON CONFLICT (run_id) DO UPDATE SET error = excluded.error, reported_at = now()`,

@@ -33,8 +33,8 @@ const point = (second: number): SamplePoint => ({
 });
 const points = (...seconds: readonly number[]) => seconds.map(point);
 
-describe('given the samples of a run', () => {
-  test('when they are read, then all come, oldest first', async () => {
+describe('the samples of a run', () => {
+  test('are read oldest first', async () => {
     const [runId, other] = [randomUUID(), randomUUID()];
     await samples.save([
       { runId, place: 0, points: points(1, 2) },
@@ -45,7 +45,7 @@ describe('given the samples of a run', () => {
     expect(await samples.read(randomUUID())).toEqual([]);
   });
 
-  test('when a chunk comes again, then it replaces the old one', async () => {
+  test('are replaced when a chunk is stored again', async () => {
     const runId = randomUUID();
     await samples.save([{ runId, place: 0, points: points(1, 2) }]);
     await samples.save([{ runId, place: 1, points: points(3) }]);
@@ -54,7 +54,7 @@ describe('given the samples of a run', () => {
     expect(await samples.read(runId)).toEqual(points(1, 2, 3, 4));
   });
 
-  test('when they have become fewer, then nothing is left behind them', async () => {
+  test('leave no old chunks when there are fewer than before', async () => {
     const [runId, other] = [randomUUID(), randomUUID()];
     const places = [0, 1, 2, 3];
     await samples.save([

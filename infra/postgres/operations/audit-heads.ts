@@ -1,4 +1,4 @@
-/** Heads of the audit chain that were signed, kept for good beside it. */
+/** Signed heads of the audit chain, stored permanently. */
 import type { ChainHead, HeadSigner, SignedHead } from '#infra/audit/head-signer.ts';
 import type { Queryable } from '../database.ts';
 
@@ -17,7 +17,7 @@ const statements = {
   keys: `SELECT key_id, public_key FROM audit_keys`,
 };
 
-/** The newest entry; `undefined` where there is none. */
+/** The newest entry; `undefined` if the log is empty. */
 export async function newestEntry(db: Queryable): Promise<ChainHead | undefined> {
   return (await db.query<{ audit_seq: number; hash: string }>(statements.newest, [])).rows[0];
 }

@@ -37,7 +37,7 @@ export class PostgresEnvironmentLocks implements EnvironmentLocks {
       target,
       lock,
     ]);
-    // Of a script that is purged at this moment there may be none any more.
+    // A concurrent purge of the script may have removed the lock.
     return rowCount === 1 ? lock : ((await this.find(place)) ?? lock);
   }
 

@@ -1,5 +1,5 @@
-/** Removes notices that are kept no longer, with the marks of who has read them. What is done twice or left
- *  half done does no harm: a mark without its notice is removed with the others of its time. */
+/** Removes expired notices and their read marks. Repeated or partial removals are harmless: a mark without its notice
+ *  is removed with the others of its time. */
 import { inOrderOfTime } from '#domain/kernel/ids.ts';
 import type { Queryable } from '../database.ts';
 
@@ -25,7 +25,7 @@ export async function removeOldNotices(
   return reads.rowCount === limit || notices.rowCount === limit;
 }
 
-/** Everything that people were told of a script. */
+/** Removes all notices about a script. */
 export async function removeNoticesOfScript(db: Queryable, scriptId: string): Promise<void> {
   await db.query(statements.readsOfScript, [scriptId]);
   await db.query(statements.ofScript, [scriptId]);

@@ -23,7 +23,7 @@ export interface QueueFigures {
   /** For a slot of their script, or until later. */
   readonly waiting: number;
   readonly running: number;
-  /** For how long the oldest due run could have been claimed; 0 where there is none. */
+  /** How long the oldest due run has been claimable; 0 if no run is due. */
   readonly oldestSeconds: number;
 }
 
@@ -45,7 +45,7 @@ export interface StoreFigures {
   readonly position: number;
   /** The whole database. */
   readonly sizeBytes: number;
-  /** Of those that write; 0 where there is none. */
+  /** Of writing transactions; 0 if none is open. */
   readonly oldestTransactionSeconds: number;
   readonly connections: number;
 }

@@ -1,4 +1,4 @@
-/** Scripts whose remains are to be removed, and what they left. */
+/** Scripts that await a purge, and their remaining data. */
 import type { Queryable } from '../database.ts';
 
 const statements = {

@@ -1,6 +1,6 @@
-/** Removes what hangs on runs that have ended, and knows how far that has come. Every statement is a
- *  transaction of its own and bounded, so that none holds up the readers of the store; each may be
- *  repeated at any time, and by several processes at once. */
+/** Removes data of ended runs, and records the progress. Every statement is a transaction of its own and bounded, so
+ *  that none blocks the readers of the store. Each may be repeated at any time, also by several processes
+ *  concurrently. */
 import { inOrderOfTime } from '#domain/kernel/ids.ts';
 import { removedLines, type RemovedBy } from '#domain/ports/run-logs.ts';
 import type { RemovableKind } from '#domain/system/retention.ts';
@@ -27,7 +27,7 @@ export interface PassedRun {
 /** How far the removal of one kind has come. */
 export interface Progress {
   readonly kind: KindOfRun;
-  /** Everything of the kind is gone of every run up to this one, in the order of ids. */
+  /** Everything of the kind has been removed for every run up to this one, in the order of ids. */
   readonly run_id: string;
   /** But for these, of those that were asked about. */
   readonly later: readonly string[];
@@ -52,7 +52,7 @@ const statements = {
     FROM retention_progress p`,
   logs: `SELECT run_id, min(first_seq) AS first, max(last_seq) AS last FROM run_log_chunks
     WHERE run_id = ANY($1::uuid[]) GROUP BY run_id HAVING max(bytes) > 0`,
-  // One chunk without text stands for all: whoever reads on after it finds nothing.
+  // One chunk without text replaces all others; reading after it finds nothing.
   replace: `UPDATE run_log_chunks c SET last_seq = g.last_seq, bytes = 0, items = g.items
     FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::text[])
       AS g (run_id, first_seq, last_seq, items)
@@ -79,7 +79,7 @@ export async function nextRuns(
   return rows;
 }
 
-/** Passes runs, the last of them `runId`, for good; `later` are to be looked at again. */
+/** Advances the progress to `runId`; the runs in `later` are checked again later. */
 export async function advance(
   db: Queryable,
   kind: KindOfRun,
@@ -119,7 +119,7 @@ export async function readProgress(
   return rows;
 }
 
-/** Removes the lines of runs; one that says so stays in the place of all.
+/** Removes the lines of runs, and leaves one line that says so.
  *  @throws the reason of `signal`, which leaves something for the next time */
 export async function removeLogs(
   db: Queryable,

@@ -12,8 +12,7 @@ interface Run {
 const purged = `SELECT script_id FROM scripts
   WHERE script_id = ANY($1::uuid[]) AND purge IS NOT NULL`;
 
-/** @returns what is gone of each of the runs, but for their parameters: whether those are there shows
- *  when they are read */
+/** @returns the removed parts of each run, except its parameters: reading them shows whether they exist */
 export async function readRemoved(
   db: Queryable,
   runs: readonly Run[],

@@ -16,7 +16,7 @@ const statements = {
   removeAll: `DELETE FROM script_state WHERE script_id = $1`,
 };
 
-/** JSON text; `undefined` where there is none. */
+/** JSON text; `undefined` if there is no state. */
 export async function getState(
   db: Queryable,
   scriptId: string,

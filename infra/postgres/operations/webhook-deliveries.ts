@@ -1,4 +1,4 @@
-/** What became of calls of webhooks: those that made a run are found by their runs, the others are noted apart
+/** The history of webhook calls. Calls that queued a run are found by their runs; the others are stored separately
  *  (`webhook-misses.ts`). */
 import type { WebhookId } from '#domain/kernel/ids.ts';
 import type { Queryable } from '../database.ts';
@@ -53,7 +53,7 @@ export async function listDeliveries(
   return (await db.query<Delivery>(statements.list, values)).rows;
 }
 
-/** What a delivery brought: a payload by its hash, or as it is kept apart, or neither any more. */
+/** The content of a delivery: a payload by its hash, or stored separately, or neither after its removal. */
 export interface DeliveredContent {
   readonly sha256: string | null;
   readonly payload: Buffer | null;

@@ -32,7 +32,7 @@ export interface Miss {
   readonly status: number;
   readonly runId: string | null;
   readonly ip: string;
-  /** Of the body, as far as it was read. */
+  /** Of the part of the body that was read. */
   readonly sizeBytes: number | null;
   /** Headers and body, where it may be delivered again. */
   readonly payload?: Uint8Array;

@@ -19,7 +19,7 @@ export interface CallAllowance {
   readonly allowed: boolean;
   /** Whole calls that are left now. */
   readonly remaining: number;
-  /** Until there is one more, where there is none. */
+  /** Until the next call is allowed, if none remains. */
   readonly retryAfterSeconds: number;
 }
 

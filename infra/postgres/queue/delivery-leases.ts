@@ -17,12 +17,12 @@ const statements = {
     SELECT ctid FROM deliveries WHERE ended_at < $1 LIMIT $2))`,
 };
 
-export interface DueDelivery<Told> {
+export interface DueDelivery<Content> {
   readonly delivery_id: string;
   readonly channel_id: string;
   /** Those that were recorded. */
   readonly attempts: number;
-  readonly told: Told;
+  readonly told: Content;
 }
 
 export interface Claim {
@@ -30,16 +30,16 @@ export interface Claim {
   readonly until: Date;
   readonly perChannel: number;
   readonly limit: number;
-  /** Channels that are to be left out. */
+  /** Channels to skip. */
   readonly busy: readonly string[];
 }
 
-export async function claimDeliveries<Told>(
+export async function claimDeliveries<Content>(
   db: Queryable,
   { now, until, perChannel, limit, busy }: Claim,
-): Promise<readonly DueDelivery<Told>[]> {
+): Promise<readonly DueDelivery<Content>[]> {
   const values = [now, perChannel, busy, limit, until];
-  return (await db.query<DueDelivery<Told>>(statements.claim, values)).rows;
+  return (await db.query<DueDelivery<Content>>(statements.claim, values)).rows;
 }
 
 /** Removes those that ended before `before`. @returns whether as many as `limit` were there */

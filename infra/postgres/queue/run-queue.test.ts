@@ -2,7 +2,7 @@ import type { RunId } from '#domain/kernel/ids.ts';
 import { defaultSettings } from '#domain/script/settings.ts';
 import { finishRun, createGroup, createScript, runScript } from '#domain/testing/samples.ts';
 import { runId, scriptId } from '#domain/testing/ids.ts';
-import { openTestPlatform, somebody, type TestPlatform } from '#infra/testing/platform.ts';
+import { openTestPlatform, userContext, type TestPlatform } from '#infra/testing/platform.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { inTransaction, openDatabase } from '../database.ts';
 import { PostgresRunQueue } from './run-queue.ts';
@@ -54,9 +54,9 @@ function set(id: RunId, change: string): Promise<unknown> {
 }
 
 describe('a claim', () => {
-  test('tells all that a runtime must know', async () => {
+  test('returns everything that a runtime needs', async () => {
     const params = { runId: run(0), paramsSha256: 'a'.repeat(64), timeoutSeconds: 7 };
-    const context = somebody();
+    const context = userContext();
     await platform.accepted(runScript(params), context);
     expect(await queue.claim('a', 1, 60)).toEqual([
       {
@@ -84,7 +84,7 @@ describe('a claim', () => {
     ]);
   });
 
-  test('takes the oldest first, at most as many as are asked for', async () => {
+  test('claims the oldest runs first, up to the requested number', async () => {
     const ids = await queued(5);
     expect(await claimed('a', 2)).toEqual(ids.slice(0, 2));
     expect(await claimed('b', 2)).toEqual(ids.slice(2, 4));
@@ -92,7 +92,7 @@ describe('a claim', () => {
     expect(await claimed('b', 2)).toEqual([]);
   });
 
-  test('takes and gives the more urgent before the older', async () => {
+  test('claims runs of higher priority before older ones', async () => {
     const ids = await queued(30);
     const priority = (index: number) => (index * 7) % 5;
     for (const [index, id] of ids.entries()) await set(id, `priority = ${priority(index)}`);
@@ -103,7 +103,7 @@ describe('a claim', () => {
     expect(await claimed('a')).toEqual(expected.slice(12));
   });
 
-  test('gives them in that order however Postgres plans it', async () => {
+  test('keeps this order with every query plan', async () => {
     const ids = await queued(20);
     for (const id of ids.slice(10)) await set(id, 'priority = 1');
     const order = await inTransaction(platform.pool, async (client) => {
@@ -113,7 +113,7 @@ describe('a claim', () => {
     expect(order.map((one) => one.runId)).toEqual([...ids.slice(10), ...ids.slice(0, 10)]);
   });
 
-  test('gives each run that it takes, also one whose script cannot be found', async () => {
+  test('returns every claimed run, also one whose script is missing', async () => {
     const ids = await queued(2);
     const found = await inTransaction(platform.pool, async (client) => {
       await client.query('UPDATE run_queue SET script_id = $2 WHERE run_id = $1', [
@@ -129,13 +129,13 @@ describe('a claim', () => {
     ]);
   });
 
-  test('leaves runs that wait for a slot or a time', async () => {
+  test('leaves waiting and delayed runs', async () => {
     const [later, now] = await queued(2);
     await set(later!, 'waiting = true');
     expect(await claimed('a')).toEqual([now]);
   });
 
-  test('of many at once gives each run to one of them', async () => {
+  test('gives each run to one of many concurrent claims', async () => {
     const ids = await queued(30);
     const owners = Array.from({ length: 10 }, (_, index) => `runtime-${index}`);
     const parts = await Promise.all(owners.map((owner) => claimed(owner, 4)));
@@ -143,7 +143,7 @@ describe('a claim', () => {
     expect([...parts.flat(), ...rest].toSorted()).toEqual(ids.toSorted());
   });
 
-  test('does not wait for a run that another claim holds', async () => {
+  test('skips a run that another claim has locked', async () => {
     const [held, free] = await queued(2);
     await inTransaction(platform.pool, async (client) => {
       await new PostgresRunQueue(client).claim('a', 1, 60);
@@ -155,14 +155,14 @@ describe('a claim', () => {
     expect(rows).toEqual([{ owner: 'a' }]);
   });
 
-  test('takes a run again whose lease ended before it was started', async () => {
+  test('claims a run again whose lease expired before its start', async () => {
     const ids = await queued(2);
     await claimed('a');
     await expire(ids[0]!);
     expect(await claimed('b')).toEqual([ids[0]]);
   });
 
-  test('leaves a run that was started, whatever its lease', async () => {
+  test('leaves started runs, regardless of their lease', async () => {
     const ids = await queued(1);
     await claimed('a');
     await start(ids[0]!, 'a');
@@ -170,13 +170,13 @@ describe('a claim', () => {
     expect(await claimed('b')).toEqual([]);
   });
 
-  test('leaves a run that has ended', async () => {
+  test('leaves ended runs', async () => {
     const ids = await queued(2);
     await platform.accepted({ type: 'StopRun', runId: ids[0]! });
     expect(await claimed('a')).toEqual([ids[1]]);
   });
 
-  test('is not waited for on the disk, and no other statement is spared that', async () => {
+  test('commits without waiting for the disk, unlike all other statements', async () => {
     const [id] = await queued(1);
     const waitsWhile = async (work: (its: PostgresRunQueue) => Promise<unknown>) =>
       await inTransaction(platform.pool, async (client) => {
@@ -204,7 +204,7 @@ describe('a claim', () => {
 });
 
 describe('a renewal', () => {
-  test('extends what is its own, and so tells what is no more', async () => {
+  test('extends own leases, and so reports lost ones', async () => {
     const [kept, expired, taken, stopped, strange] = await queued(5);
     await claimed('a', 4);
     await expire(expired!, taken!);
@@ -215,7 +215,7 @@ describe('a renewal', () => {
     expect(await queue.renew('a', ids, 60)).toEqual([{ runId: kept, stopRequested: false }]);
   });
 
-  test('makes a lease last from now on', async () => {
+  test('extends a lease from the current time', async () => {
     const ids = await queued(1);
     await queue.claim('a', 1, 5);
     await queue.renew('a', ids, 3600);
@@ -225,7 +225,7 @@ describe('a renewal', () => {
     expect(rows).toEqual([{ long: true }]);
   });
 
-  test('does not bring back a lease that has ended', async () => {
+  test('does not renew an expired lease', async () => {
     const ids = await queued(1);
     await claimed('a');
     await start(ids[0]!, 'a');
@@ -233,7 +233,7 @@ describe('a renewal', () => {
     expect(await queue.renew('a', ids, 60)).toEqual([]);
   });
 
-  test('tells that a run is to stop', async () => {
+  test('reports requested stops', async () => {
     const ids = await queued(2);
     await claimed('a');
     for (const id of ids) await start(id, 'a');
@@ -246,15 +246,15 @@ describe('a renewal', () => {
   });
 });
 
-describe('giving back', () => {
-  test('lets another runtime claim at once', async () => {
+describe('releasing', () => {
+  test('lets another runtime claim immediately', async () => {
     const ids = await queued(2);
     await claimed('a');
     await queue.release('a', [ids[0]!]);
     expect(await claimed('b')).toEqual([ids[0]]);
   });
 
-  test('with a delay lets another runtime claim when the delay is over', async () => {
+  test('with a delay lets another runtime claim after the delay', async () => {
     const [delayed, later] = await queued(2);
     await claimed('a');
     await queue.release('a', [delayed!, later!], 60);
@@ -263,7 +263,7 @@ describe('giving back', () => {
     expect(await claimed('b')).toEqual([delayed, later]);
   });
 
-  test('with a delay does not keep a run from expiring', async () => {
+  test('with a delay does not prevent expiry', async () => {
     const [id] = await queued(1);
     await claimed('a');
     await set(id!, "expires_at = now() - interval '1 s'");
@@ -272,7 +272,7 @@ describe('giving back', () => {
     expect(await queue.expired(10)).toEqual([id]);
   });
 
-  test('does nothing to what was started or is another’s', async () => {
+  test('has no effect on started runs and on runs of other runtimes', async () => {
     const [started, foreign] = await queued(2);
     await claimed('a', 1);
     await claimed('b', 1);
@@ -284,8 +284,8 @@ describe('giving back', () => {
   });
 });
 
-describe('what is lost', () => {
-  test('is what was started and whose lease has ended, with what there is of its log', async () => {
+describe('the list of lost runs', () => {
+  test('contains started runs with expired leases, with the size of their logs', async () => {
     const [lost, alive, waiting, ended] = await queued(4);
     await claimed('a');
     for (const id of [lost!, alive!, ended!]) await start(id, 'a');
@@ -301,7 +301,7 @@ describe('what is lost', () => {
     ]);
   });
 
-  test('is told in parts, and is over once the run has ended', async () => {
+  test('is read in parts, and omits ended runs', async () => {
     const ids = await queued(3);
     await claimed('a');
     for (const id of ids) await start(id, 'a');

@@ -34,9 +34,9 @@ const claim = (among: string): string => `WITH next AS (
     SELECT e.*, q.script_id, q.stream_version,
       coalesce(s.storage_quota_bytes, $4) AS storage_quota_bytes,
       EXISTS (SELECT FROM secrets WHERE secrets.script_id = q.script_id AND sealed IS NOT NULL) AS has_secrets
-    -- What the run is to be says its first event.
+    -- The first event of the run defines its content.
     FROM claimed q JOIN events e ON e.stream_id = 'run-' || q.run_id AND e.version = 1
-      -- What is leased is told: a run whose script cannot be found is to end by saying so.
+      -- LEFT JOIN, so that a leased run whose script is missing is returned and can fail with that reason.
       LEFT JOIN scripts s ON s.script_id = q.script_id
     ORDER BY q.priority DESC, q.queue_position`;
 

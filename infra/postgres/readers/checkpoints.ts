@@ -32,16 +32,16 @@ interface CheckpointRow {
   readonly global_position: number;
 }
 
-/** Whoever reads the store, by a name of its own. */
+/** A reader of the store, identified by its name. */
 export interface Reader {
   readonly name: string;
   /** Of what it keeps. Default: 1. */
   readonly version?: number;
 }
 
-/** Locks the places of readers until the transaction ends.
- *  @returns those that stand at `at` and that nobody else holds
- *  @throws when a reader's rows are of another version than it is */
+/** Locks the checkpoints of readers until the transaction ends.
+ *  @returns the readers that stand at `at` and are not locked by another transaction
+ *  @throws if the rows of a reader have another version */
 export async function lockCheckpoints<Some extends Reader>(
   db: Queryable,
   readers: readonly Some[],
@@ -59,8 +59,8 @@ export async function lockCheckpoints<Some extends Reader>(
   });
 }
 
-/** The reader's place, whatever version its rows are of. Waits for whoever has it; it is locked then
- *  until the transaction ends. */
+/** Returns the reader's position, regardless of the version of its rows. Waits for another holder, then keeps the
+ *  checkpoint locked until the transaction ends. */
 export async function holdCheckpoint(db: Queryable, name: string): Promise<Position> {
   const { rows } = await db.query<CheckpointRow>(statements.hold, [name]);
   const [row] = rows;
@@ -98,7 +98,7 @@ export async function moveCheckpoints(
   return new Set(rows.map(({ name }) => name));
 }
 
-/** Sets a place whose rows were made anew, with their version. */
+/** Sets the checkpoint of rebuilt rows, with their version. */
 export async function setCheckpoint(
   db: Queryable,
   name: string,

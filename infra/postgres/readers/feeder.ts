@@ -26,9 +26,9 @@ export class Feeder {
     return new Feeder(db, feed);
   }
 
-  /** One round. Where the feed ends says what is next, so that it does not matter who else hands events on
-   *  or what became of the last round; the checkpoint counts where the feed has lost everything.
-   *  @returns whether there is more to do at once */
+  /** Runs one round. The end of the feed determines the next event, so that other feeders and failed rounds do not
+   *  matter. The checkpoint determines it if the feed has lost everything.
+   *  @returns whether more can be done immediately */
   async runOnce(signal: AbortSignal): Promise<boolean> {
     const noted = await readCheckpoint(this.#db, feederName);
     if ((await readAll(this.#db, noted, 1)).length === 0) return false;

@@ -54,14 +54,14 @@ function upTo(count: number): readonly number[] {
   return Array.from({ length: count }, (_, index) => index + 1);
 }
 
-describe('given events that a projection has not seen', () => {
-  test('when it runs, then all of them have rows, however many there are', async () => {
+describe('events that a projection has not seen', () => {
+  test('all get rows, regardless of their number', async () => {
     await recordRefusals(1203);
     expect(await catchUp()).toBe(1203);
     expect(await auditSeqs()).toEqual(upTo(1203));
   });
 
-  test('when it runs again, then there is nothing to do, until something happens', async () => {
+  test('are applied once, until new events are recorded', async () => {
     await recordRefusals(2);
     await catchUp();
     expect(await catchUp()).toBe(0);
@@ -71,7 +71,7 @@ describe('given events that a projection has not seen', () => {
     expect(await listCheckpoints(platform.pool)).toMatchObject([{ name: 'audit', lag: 0 }]);
   });
 
-  test('when it runs again and again, then its statements are planned once', async () => {
+  test('are applied with statements that are planned once', async () => {
     const { pool, close } = openDatabase(platform.serviceUrl, {
       connections: 1,
       applicationName: 'test',
@@ -88,12 +88,12 @@ describe('given events that a projection has not seen', () => {
     expect(rows).toEqual([{ custom_plans: 0 }]);
   });
 
-  test('when it is to stop, then it leaves them', async () => {
+  test('are left when the projector stops', async () => {
     await recordRefusals(1);
     expect(await projector().runOnce(AbortSignal.abort())).toBe(0);
   });
 
-  test('when an earlier one could still appear, then it waits, and sees each once', async () => {
+  test('are applied once, after any earlier event that could still appear', async () => {
     const slow = { streamId: 'refusal-slow', expectedVersion: 0, events: [refusal(1)] } as const;
     await inTransaction(platform.pool, async (client) => {
       await appendEvents(client, [slow], systemClock.now());
@@ -110,7 +110,7 @@ describe('given events that a projection has not seen', () => {
   });
 });
 
-describe('given a projection that fails', () => {
+describe('a projection that fails', () => {
   const crash = () => Promise.reject(new Error('crash'));
   const { fill, ...eventByEvent } = auditProjection;
   const failing: Projection = {
@@ -127,18 +127,15 @@ describe('given a projection that fails', () => {
   test.each([
     { way: 'event by event', projection: failing },
     { way: 'set-based', projection: failingSetBased },
-  ])(
-    'when it has written rows $way, then neither they nor its place are kept',
-    async ({ projection }) => {
-      await recordRefusals(3);
-      await expect(catchUp(projection)).rejects.toThrow('crash');
-      expect(await auditSeqs()).toEqual([]);
-      expect(await catchUp()).toBe(3);
-      expect(await auditSeqs()).toEqual([1, 2, 3]);
-    },
-  );
+  ])('rolls back rows that were written $way, and its checkpoint', async ({ projection }) => {
+    await recordRefusals(3);
+    await expect(catchUp(projection)).rejects.toThrow('crash');
+    expect(await auditSeqs()).toEqual([]);
+    expect(await catchUp()).toBe(3);
+    expect(await auditSeqs()).toEqual([1, 2, 3]);
+  });
 
-  test('when others are at its place, then they pass it, and go on while it fails', async () => {
+  test('does not stop other projections at its position', async () => {
     const all = new Projector(platform.pool, [failing, runFiguresProjection, secretUsesProjection]);
     for (let round = 0; round < 2; round += 1) {
       await recordRefusals(2);
@@ -154,7 +151,7 @@ describe('given a projection that fails', () => {
     expect(await catchUp()).toBe(4);
   });
 
-  test('when it has rows of both ways, then they are numbered on', async () => {
+  test('continues the numbering across both ways', async () => {
     await recordRefusals(2);
     await catchUp(eventByEvent);
     await recordRefusals(2);
@@ -164,7 +161,7 @@ describe('given a projection that fails', () => {
     expect(await auditSeqs()).toEqual(upTo(6));
   });
 
-  test('when it failed later, then what was done before is kept', async () => {
+  test('keeps rows of earlier rounds when a later round fails', async () => {
     await recordRefusals(2);
     await catchUp();
     await recordRefusals(2);
@@ -174,8 +171,8 @@ describe('given a projection that fails', () => {
   });
 });
 
-describe('given several projectors at once', () => {
-  test('when events come in meanwhile, then each is applied once, and no number is left out', async () => {
+describe('several concurrent projectors', () => {
+  test('apply each event once, and skip no number', async () => {
     await platform.accepted(createGroup());
     await platform.accepted(createScript());
     const renamed = Array.from({ length: 60 }, (_, index) =>
@@ -192,7 +189,7 @@ describe('given several projectors at once', () => {
     expect(await auditSeqs()).toEqual(upTo(62));
   });
 
-  test('when one holds the place, then the other does not wait for it', async () => {
+  test('do not wait for a locked checkpoint', async () => {
     await recordRefusals(1);
     await catchUp();
     await recordRefusals(1);
@@ -205,7 +202,7 @@ describe('given several projectors at once', () => {
   });
 });
 
-test('given rows of another version of the projection, then it says that they are to be rebuilt', async () => {
+test('refuses rows of another version of the projection, and asks for a rebuild', async () => {
   await recordRefusals(1);
   await catchUp();
   await recordRefusals(1);

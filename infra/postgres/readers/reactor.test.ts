@@ -52,7 +52,7 @@ async function react(parts?: Partial<ReactorParts>): Promise<number> {
   return await reactor(parts).runOnce(signal);
 }
 
-/** What became of the runs, by number. */
+/** The outcomes of the runs, by number. */
 async function runs(): Promise<readonly string[]> {
   const rows = await platform.reads.selectFrom('runs').selectAll().orderBy('run_id').execute();
   return rows.map((row) => (row.stop_requested ? 'stopping' : row.status));
@@ -63,35 +63,35 @@ async function eventCount(): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-describe('given a script with a run that runs and one that waits', () => {
-  test('when it is disabled, then the one that waits is stopped', async () => {
+describe('a script with a running and a waiting run', () => {
+  test('stops its waiting run when disabled', async () => {
     await platform.accepted(disable);
     await react();
     expect(await runs()).toEqual(['running', 'stopped']);
   });
 
-  test('when it is deleted, then both are stopped', async () => {
+  test('stops both runs when deleted', async () => {
     await platform.accepted({ type: 'DeleteScript', scriptId: scriptId() });
     await react();
     expect(await runs()).toEqual(['stopping', 'stopped']);
   });
 
-  test('when it was enabled again before anybody reacted, then later runs go on', async () => {
+  test('keeps later runs when enabled again before the reaction', async () => {
     for (const command of [disable, enable]) await platform.accepted(command);
     await platform.accepted(runScript({ runId: runId(3) }));
     await react();
     expect(await runs()).toEqual(['running', 'stopped', 'queued']);
   });
 
-  test('when anything else happens, then nothing follows', async () => {
+  test('causes nothing at other events', async () => {
     const before = await eventCount();
     expect(await react()).toBe(0);
     expect(await eventCount()).toBe(before);
   });
 });
 
-describe('given a group with members', () => {
-  test('when it is deleted, then they leave it, however often that is looked at', async () => {
+describe('a group with members', () => {
+  test('loses its members when deleted, also if the event is processed repeatedly', async () => {
     const group = groupId(2);
     await platform.accepted(createGroup({ groupId: group, name: 'Sums' }));
     await platform.accepted(createUser({ groupIds: [groupId(1), group] }));
@@ -104,14 +104,14 @@ describe('given a group with members', () => {
   });
 });
 
-describe('given a script whose runs are tried twice', () => {
+describe('a script with one retry', () => {
   const retry = { max_attempts: 2, backoff_seconds: 0, backoff_factor: 1, max_backoff_seconds: 0 };
   beforeEach(async () => {
     await platform.accepted({ type: 'ChangeScript', scriptId: scriptId(), settings: { retry } });
     await platform.accepted(finishRun({ runId: runId(1), outcome: 'runtime_lost' }));
   });
 
-  test('when its run fails, then one more waits, however often that is looked at', async () => {
+  test('queues one retry when its run fails, also if the event is processed repeatedly', async () => {
     await react();
     await platform.pool.query('DELETE FROM checkpoints');
     await Promise.all([react(), react()]);
@@ -127,19 +127,19 @@ describe('given a script whose runs are tried twice', () => {
     ]);
   });
 
-  test('when it is disabled, then there is no further attempt', async () => {
+  test('queues no further attempt when disabled', async () => {
     await platform.accepted(disable);
     await react();
     expect(await runs()).toEqual(['failed', 'stopped']);
   });
 });
 
-describe('given a script that is deleted', () => {
+describe('a deleted script', () => {
   beforeEach(async () => {
     await platform.accepted({ type: 'DeleteScript', scriptId: scriptId() });
   });
 
-  test('then what follows says what caused it', async () => {
+  test('records the cause of its commands', async () => {
     const { rows } = await platform.pool.query<{ event_id: string; correlation: string }>(
       `SELECT event_id, metadata->>'correlationId' AS correlation FROM events
         WHERE type = 'ScriptDeleted'`,
@@ -158,7 +158,7 @@ describe('given a script that is deleted', () => {
     ]);
   });
 
-  test('when the reactor runs again, then nothing more happens', async () => {
+  test('has no further effect when the reactor runs again', async () => {
     await react();
     const after = await eventCount();
     await react();
@@ -166,7 +166,7 @@ describe('given a script that is deleted', () => {
     expect(await eventCount()).toBe(after);
   });
 
-  test('when its place is lost, then reacting again does nothing more', async () => {
+  test('has no further effect when the checkpoint is lost', async () => {
     await react();
     const after = await eventCount();
     await platform.pool.query('DELETE FROM checkpoints');
@@ -174,7 +174,7 @@ describe('given a script that is deleted', () => {
     expect(await eventCount()).toBe(after);
   });
 
-  test('when several reactors run at once, then each run is stopped once', async () => {
+  test('stops each run once when several reactors run concurrently', async () => {
     await eventsVisible(platform.pool);
     const before = await eventCount();
     await Promise.all(Array.from({ length: 5 }, () => reactor().runOnce(signal)));
@@ -184,7 +184,7 @@ describe('given a script that is deleted', () => {
     expect(places.map((place) => place.lag)).toEqual(reactions.map(() => 0));
   });
 
-  test('when a command fails, then it is tried again the next time', async () => {
+  test('is retried in the next round when its command fails', async () => {
     const commands: Commands = {
       execute: () => Promise.reject(new Error('down')),
       executeAll: () => Promise.reject(new Error('down')),
@@ -196,7 +196,7 @@ describe('given a script that is deleted', () => {
     expect(await runs()).toEqual(['stopping', 'stopped']);
   });
 
-  test('when a command is refused, then that is an answer: the next event is looked at', async () => {
+  test('continues with the next event when its command is refused', async () => {
     const tooLate: Reaction = {
       name: 'too-late',
       handles: ['RunQueued'],
@@ -206,20 +206,20 @@ describe('given a script that is deleted', () => {
     expect(await react({ reactions: [tooLate] })).toBe(0);
   });
 
-  test('when it is to stop, then it leaves everything', async () => {
+  test('does nothing when the reactor stops', async () => {
     expect(await reactor().runOnce(AbortSignal.abort())).toBe(0);
     expect(await runs()).toEqual(['running', 'queued']);
   });
 });
 
-describe('given a reaction that fails', () => {
+describe('a reaction that fails', () => {
   const failing: Reaction = {
     name: 'failing',
     handles: ['ScriptDisabled'],
     react: () => Promise.reject(new Error('not today')),
   };
 
-  test('then the others go on, it alone stays where it is, and catches up when it can', async () => {
+  test('stays at its checkpoint while the others advance, and catches up later', async () => {
     await platform.accepted(disable);
     await expect(react({ reactions: [failing, ...reactions] })).rejects.toThrow('not today');
     expect(await runs()).toEqual(['running', 'stopped']);

@@ -1,5 +1,5 @@
-/** Carries out what events call for. Each reaction has a checkpoint of its own; those that are at the same place
- *  read the store, and move, together. */
+/** Executes the commands that events call for. Each reaction has a checkpoint of its own. Reactions at the same
+ *  position read the store and advance together. */
 import type { Command, Recorded } from '#domain/aggregates.ts';
 import { inOrderOfTime, mustParse, parseCommandId } from '#domain/kernel/ids.ts';
 import type { Commands } from '#domain/ports/commands.ts';
@@ -11,7 +11,7 @@ import { moveCheckpoints } from './checkpoints.ts';
 import { readOn, type AtPlace, type Step } from './store-readers.ts';
 
 const chunkSize = 1_000;
-/** Commands that meet are committed together. */
+/** Concurrent commands are committed together. */
 const mostAtOnce = 128;
 
 export interface ReactorParts {
@@ -29,10 +29,10 @@ export class Reactor {
     this.#parts = parts;
   }
 
-  /** Reacts to everything that was recorded since. Two reactors at once do no harm: the commands'
-   *  ids are made from their causes, and a checkpoint moves only from where it was read.
-   *  @returns how many events were reacted to
-   *  @throws what a reaction has thrown; the others are as far as they could come */
+  /** Reacts to all events recorded since the last call. Two concurrent reactors are harmless: command ids are derived
+   *  from their causes, and a checkpoint moves only from the position where it was read.
+   *  @returns the number of processed events
+   *  @throws the error of a reaction, after the others have advanced as far as possible */
   async runOnce(signal: AbortSignal): Promise<number> {
     const { pool, reactions } = this.#parts;
     return await readOn(pool, reactions, signal, (those, failed) =>
@@ -61,7 +61,7 @@ export class Reactor {
         failed.set(reaction, error);
       }
     }
-    // Where another reactor was first it has done, or will do, what follows.
+    // If another reactor was first, it executes the remaining commands.
     const moved = await moveCheckpoints(pool, [...done.keys()], after, chunk.end);
     const seen = [...moved].reduce((sum, name) => sum + (done.get(name) ?? 0), 0);
     return { seen, isMore: moved.size > 0 && chunk.seen === chunkSize };
@@ -82,7 +82,7 @@ export class Reactor {
         correlationId: event.metadata.correlationId,
         causationId: event.eventId,
       });
-    const carryOut = async (command: Command, place: number) => {
+    const executeOne = async (command: Command, place: number) => {
       const outcome = await execute(command, String(place));
       if (outcome.kind !== 'refused') return;
       const next = reaction.onRefusal?.(command, outcome.refusal.code);
@@ -92,7 +92,7 @@ export class Reactor {
     const atOnce = reaction.inAnyOrder === true ? mostAtOnce : 1;
     for (let place = 0; place < called.length; place += atOnce) {
       const those = called.slice(place, place + atOnce);
-      await Promise.all(those.map((command, index) => carryOut(command, place + index)));
+      await Promise.all(those.map((command, index) => executeOne(command, place + index)));
     }
   }
 }

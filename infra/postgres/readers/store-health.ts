@@ -1,4 +1,4 @@
-/** What can keep readers of the store from its events, found before anybody misses them. */
+/** Detects conditions that hide events from the readers of the store. */
 import type { Queryable } from '../database.ts';
 
 const statements = {
@@ -21,7 +21,7 @@ export interface ReaderLag {
   readonly name: string;
   /** Events that it has yet to see, counted up to 10,000. */
   readonly events: number;
-  /** Age of the oldest of them; 0 where there is none. */
+  /** Age of the oldest of them; 0 if there are none. */
   readonly seconds: number;
 }
 
@@ -43,6 +43,6 @@ export async function refuseForeignEvents(db: Queryable): Promise<void> {
   throw new Error(
     `${count === 10_000 ? 'At least 10000' : count} events have transaction ids of another server, ` +
       'as they do when rows were copied: no reader would see them. Restore them with ' +
-      'renumberEvents, which writes them anew in their order.',
+      'renumberEvents, which rewrites them in their order.',
   );
 }

@@ -1,5 +1,5 @@
-/** How those who read the whole store behind its writers go on: together, where they are at the same place, and none
- *  is held up by another that fails. */
+/** Advances readers of the whole store. Readers at the same position advance together, and a failing reader does not
+ *  stop the others. */
 import { startOfStore, type Position } from '#domain/kernel/event.ts';
 import type { Queryable } from '../database.ts';
 import { isSamePlace, makeCheckpoint, readCheckpoints, type Reader } from './checkpoints.ts';
@@ -29,17 +29,17 @@ async function byPlace<Some extends Reader>(
   return found;
 }
 
-/** What became of one step. */
+/** The result of one step. */
 export interface Step {
   /** Events that were looked at, summed over the readers. */
   readonly seen: number;
   readonly isMore: boolean;
 }
 
-/** Takes readers on, step by step, until each is at the end of the store or has failed.
- *  @param step told of readers that stand at one place; it notes in `failed` those that cannot go on
- *  @returns how many events were looked at, summed over the readers
- *  @throws what the first that failed has thrown, once the others are as far as they could come */
+/** Advances readers step by step, until each is at the end of the store or has failed.
+ *  @param step called with readers at the same position; adds readers that cannot continue to `failed`
+ *  @returns the number of processed events, summed over the readers
+ *  @throws the error of the first failed reader, after the others have advanced as far as possible */
 export async function readOn<Some extends Reader>(
   db: Queryable,
   readers: readonly Some[],

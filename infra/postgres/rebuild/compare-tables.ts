@@ -46,6 +46,6 @@ export async function compareTables(
     [],
   );
   const [found] = rows;
-  if (found === undefined) throw new Error(`nothing came of comparing ${table}`);
+  if (found === undefined) throw new Error(`the comparison of ${table} returned no result`);
   return { table, ...found };
 }

@@ -50,7 +50,7 @@ export async function refuseOutdatedRows(
       `${projection.name} (rows of version ${recorded}, program of version ${projection.version})`,
   );
   throw new Error(
-    `These projections are to be rebuilt first: ${versions.join(', ')}. ` +
+    `Rebuild these projections first: ${versions.join(', ')}. ` +
       'Run: services/cli/orchestrator projections rebuild --outdated',
   );
 }

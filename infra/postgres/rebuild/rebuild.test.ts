@@ -8,7 +8,7 @@ import { withClient } from '#infra/testing/client.ts';
 import {
   eventsVisible,
   openTestPlatform,
-  somebody,
+  userContext,
   untilTrue,
   type TestPlatform,
 } from '#infra/testing/platform.ts';
@@ -59,7 +59,7 @@ function named(name: string): Projection {
 }
 
 async function execute(commands: readonly Command[]): Promise<void> {
-  for (const command of commands) await platform.commands.execute(command, somebody());
+  for (const command of commands) await platform.commands.execute(command, userContext());
 }
 
 async function project(): Promise<void> {
@@ -78,7 +78,7 @@ async function expectExact(
   expect([behind, ...tables]).toMatchObject([0, ...projection.tables.map(() => exact)]);
 }
 
-test('the rows of any history are the same when they are rebuilt', async () => {
+test('a rebuild produces the same rows for any history', async () => {
   await execute(beginning);
   const histories = fc.array(anyCommand, { minLength: 10, maxLength: 40 });
   const property = fc.asyncProperty(histories, async (commands) => {
@@ -93,8 +93,8 @@ test('the rows of any history are the same when they are rebuilt', async () => {
   await fc.assert(property, { numRuns: 3, endOnFailure: true });
 });
 
-describe('given rows that are wrong', () => {
-  test('when they are rebuilt, then they are right, and what was wrong is told', async () => {
+describe('wrong rows', () => {
+  test('are corrected by a rebuild, which reports the differences', async () => {
     await execute([...beginning, createScript({ scriptId: scriptId(2) })]);
     const before = await rowsOf(platform.reads, all);
     await platform.pool.query(`UPDATE groups SET name = 'wrong' WHERE group_id = $1`, [groupId()]);
@@ -110,7 +110,7 @@ describe('given rows that are wrong', () => {
     expect(await rowsOf(platform.reads, all)).toEqual(before);
   });
 
-  test('when views show them, then the views show the new rows, to the same people', async () => {
+  test('are replaced in views too, with unchanged access', async () => {
     await execute([...beginning, createScript({ scriptId: scriptId(2), name: 'Second' })]);
     const views = `SELECT format('%I.%I', schemaname, viewname) AS name, definition,
         (SELECT array_agg(acl::text ORDER BY acl::text) FROM pg_class, unnest(relacl) AS acl
@@ -131,7 +131,7 @@ describe('given rows that are wrong', () => {
     expect(rows).toEqual([{ name: 'Report' }, { name: 'Second' }]);
   });
 
-  test('when a lease is held, then it outlives the rebuild, as does the place in the queue', async () => {
+  test('keep their leases and queue positions', async () => {
     await execute([...beginning, runScript()]);
     await platform.pool.query(
       `UPDATE run_queue SET owner = 'runtime-1', lease_until = '2026-01-01', queue_position = 500,
@@ -151,9 +151,9 @@ describe('given rows that are wrong', () => {
   });
 });
 
-describe('given writers at work', () => {
+describe('concurrent writers', () => {
   test.each(['runs', 'scripts', 'script_files', 'run_queue', 'audit'])(
-    'when %s is rebuilt meanwhile, then nothing is lost',
+    'lose nothing while %s is rebuilt',
     async (name) => {
       await execute(beginning);
       let busy = true;
@@ -167,7 +167,7 @@ describe('given writers at work', () => {
           recorded += 2;
         }
       });
-      await untilTrue('writers are at work', () => Promise.resolve(recorded > 40));
+      await untilTrue('writers are active', () => Promise.resolve(recorded > 40));
       await rebuild(named(name));
       const during = recorded;
       if (name === 'audit') await project();
@@ -180,7 +180,7 @@ describe('given writers at work', () => {
     },
   );
 
-  test('when somebody reads for long, then the switch lets others pass and comes later', async () => {
+  test('are not blocked when the switch waits for a long read', async () => {
     await execute(beginning);
     const reader = await platform.pool.connect();
     await reader.query('BEGIN');
@@ -204,7 +204,7 @@ describe('given writers at work', () => {
 const killRebuilds = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
   WHERE datname = current_database() AND application_name = 'rebuild'`;
 
-test('no reaction carries anything out because of a rebuild', async () => {
+test('a rebuild triggers no reactions', async () => {
   await execute([...beginning, runScript(), { type: 'DisableScript', scriptId: scriptId() }]);
   await eventsVisible(platform.pool);
   const told: string[] = [];
@@ -230,8 +230,8 @@ test('no reaction carries anything out because of a rebuild', async () => {
   expect([await reactor.runOnce(signal), told.length]).toEqual([0, 2]);
 });
 
-describe('given a rebuild that ends in the middle', () => {
-  test('when its connection is killed, then nothing changed, and the next one starts anew', async () => {
+describe('an interrupted rebuild', () => {
+  test('changes nothing when its connection is killed, and can be repeated', async () => {
     await execute(beginning);
     await project();
     const before = await rowsOf(platform.reads, all);
@@ -243,16 +243,16 @@ describe('given a rebuild that ends in the middle', () => {
     await expectExact(named('audit'));
   });
 
-  test('when it is asked to stop, then it does', async () => {
+  test('stops when requested', async () => {
     await execute(beginning);
     await expect(rebuild(named('runs'), { signal: AbortSignal.abort() })).rejects.toThrow(/abort/);
     await expectExact(named('runs'));
   });
 
-  test('when another one is under way, then it does not begin', async () => {
+  test('does not start while another rebuild runs', async () => {
     await execute(beginning);
     await rebuild(named('groups'), {
-      onProgress: () => expect(rebuild(named('groups'))).rejects.toThrow(/somebody else/),
+      onProgress: () => expect(rebuild(named('groups'))).rejects.toThrow(/another process/),
     });
   });
 });
@@ -268,13 +268,13 @@ describe('the tables after a rebuild', () => {
     WHERE c.relkind = 'r' AND n.nspname NOT LIKE 'pg\\_%' AND n.nspname <> 'information_schema'
     ORDER BY 1`;
 
-  test('are what the migrations made, and there is nothing else', async () => {
+  test('have the schema of the migrations, and no leftovers', async () => {
     const before = (await owner.pool.query(description)).rows;
     for (const projection of all) await rebuild(projection);
     expect((await owner.pool.query(description)).rows).toEqual(before);
   });
 
-  test('answer statements that were prepared before', async () => {
+  test('can be used by previously prepared statements', async () => {
     await execute(beginning);
     await platform.pool.query('SELECT name FROM groups WHERE group_id = $1', [groupId()]);
     await rebuild(named('groups'));
@@ -285,16 +285,16 @@ describe('the tables after a rebuild', () => {
   });
 });
 
-describe('given a program whose projection is of another version than the rows', () => {
+describe('a projection of another version than its rows', () => {
   const newer = { ...named('audit'), version: named('audit').version + 1 };
 
-  test('when the store is empty, then there are no rows to be wrong', async () => {
+  test('needs no rebuild when the store is empty', async () => {
     expect(await outdatedRows(platform.pool, [newer])).toEqual([]);
     await execute(beginning);
     await expect(refuseOutdatedRows(platform.pool, [newer])).resolves.toBeUndefined();
   });
 
-  test('when there are events, then it does not start before they are rebuilt', async () => {
+  test('does not start before a rebuild when there are events', async () => {
     await outdatedRows(platform.pool, all);
     await execute(beginning);
     await project();
@@ -310,7 +310,7 @@ describe('given a program whose projection is of another version than the rows',
     expect(await new Projector(platform.pool, [newer]).runOnce(signal)).toBe(1);
   });
 
-  test('when a projection is new and there are events, then it is to be made first', async () => {
+  test('requires a rebuild of a new projection when there are events', async () => {
     await outdatedRows(platform.pool, [named('runs')]);
     await execute(beginning);
     expect(await outdatedRows(platform.pool, [named('groups')])).toMatchObject([{ recorded: 0 }]);

@@ -1,5 +1,5 @@
-/** Makes the rows of a projection anew beside the running one, and puts them in its place.
- *  How and why: docs/adr/0006-projections-are-rebuilt-beside.md. */
+/** Rebuilds the rows of a projection in shadow tables while the service runs, then swaps the tables. Reasons:
+ *  docs/adr/0006-projections-are-rebuilt-beside.md. */
 import type { Recorded } from '#domain/aggregates.ts';
 import { isAfter, startOfStore, type Position } from '#domain/kernel/event.ts';
 import {
@@ -22,7 +22,7 @@ const batchSize = 2_000;
 /** Events of one set-based step. An open transaction holds up every reader of the store, so no step may
  *  take long. */
 const chunkSize = 20_000;
-/** While the switch waits for its locks, everybody else waits behind it. */
+/** While the switch waits for its locks, all other transactions wait behind it. */
 const lockPatienceMs = 500;
 const switchAttempts = 40;
 const losses: ReadonlySet<string | undefined> = new Set(['55P03', '40P01']); // no lock in time; a ring
@@ -47,21 +47,21 @@ export interface RebuildOptions {
   readonly kind: 'inline' | 'async';
   /** Events of one set-based step at most. Default: 20,000. */
   readonly chunkSize?: number;
-  /** Told after every step; the next one waits for it. */
+  /** Called after every step; the next step starts when it resolves. */
   readonly onProgress?: (progress: RebuildProgress) => void | Promise<void>;
   /** Gives up between two steps. */
   readonly signal?: AbortSignal;
 }
 
-/** Rebuilds. Until the switch at its very end nothing changes, so whatever ends it before does no harm;
- *  the next attempt starts anew.
- *  @throws Error when another rebuild of the projection is under way, or the switch finds no gap */
+/** Rebuilds a projection. Nothing changes until the final switch, so an interruption is harmless and the next attempt
+ *  starts from the beginning.
+ *  @throws Error if another rebuild of the projection is under way, or the switch finds no gap */
 export async function rebuildProjection(options: RebuildOptions): Promise<RebuildReport> {
   const client = await options.pool.connect();
   try {
     return await new Rebuild(client, options).run();
   } finally {
-    // The server may notice late that a connection is gone; the next rebuild is not to wait for that.
+    // The server may detect a lost connection late; the next rebuild must not wait for that.
     await client.query('SELECT pg_advisory_unlock_all()').catch(() => undefined);
     client.release(true); // the connection has a search path of its own
   }
@@ -100,7 +100,7 @@ class Rebuild {
       [this.#schema],
     );
     if (rows[0]?.mine !== true) {
-      throw new Error(`${this.#projection.name} is being rebuilt by somebody else`);
+      throw new Error(`${this.#projection.name} is being rebuilt by another process`);
     }
     await this.#client.query('SET synchronous_commit = off');
     await inTransactionOf(this.#client, async () => {
@@ -135,7 +135,7 @@ class Rebuild {
     await applyAll([this.#projection], this.#db, left as readonly Recorded[]);
   }
 
-  /** Applies everything that no event can come before any more. */
+  /** Applies all events whose order is final. */
   async #catchUp(): Promise<void> {
     for (let size = batchSize; size === batchSize;) {
       this.#options.signal?.throwIfAborted();
@@ -183,8 +183,8 @@ class Rebuild {
     }
   }
 
-  /** Nobody reads or writes the tables while this lasts. Whoever wrote them before has committed, so
-   *  every event that they have seen is there; whoever comes later waits, and finds the new tables. */
+  /** Locks the tables exclusively. Earlier writers have committed, so all their events are visible; later ones wait,
+   *  and find the new tables. */
   async #switchNow(): Promise<void> {
     const { name, tables, kept = [], version } = this.#projection;
     const { kind } = this.#options;

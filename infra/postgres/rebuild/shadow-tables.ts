@@ -1,5 +1,5 @@
-/** Copies of read tables in a schema of their own, to be filled and then put in place of the tables.
- *  Whoever has that schema first in its search path writes the copies by the tables' own names. */
+/** Copies of read tables in a separate schema, which are filled and then replace the tables. A session with that schema
+ *  first in its search path writes the copies under the tables' own names. */
 import type { Queryable } from '../database.ts';
 
 const reads = {
@@ -58,8 +58,8 @@ async function addKeys(db: Queryable, copy: string, table: string): Promise<void
   }
 }
 
-/** Puts the copy in the table's place, whose name it then has. Columns in `kept` are taken over from
- *  the table, and views over it are made anew. The caller holds the table's exclusive lock. */
+/** Replaces the table by its copy, which takes its name. Columns in `kept` are copied from the table, and its views are
+ *  recreated. The caller holds the table's exclusive lock. */
 export async function switchToShadow(
   db: Queryable,
   schema: string,

@@ -14,7 +14,7 @@ afterAll(() => platform.close());
 
 const projections = [groupsProjection, scriptsProjection];
 
-test('tables are what they were, for one who asks alone, and the work sees what it writes', async () => {
+test('restores the tables for one session only, which sees its own writes', async () => {
   await platform.accepted(createGroup());
   await platform.accepted(createScript({ scriptId: scriptId(1) }));
   const { rows } = await platform.pool.query<{ position: number }>(
@@ -36,7 +36,7 @@ test('tables are what they were, for one who asks alone, and the work sees what 
   expect(await count(platform.reads)).toHaveLength(2);
 });
 
-test('an error of the work is told', async () => {
+test('passes on an error of the work', async () => {
   const past = { projections, moment: { kind: 'position', position: 1 }, without: [] } as const;
   const work = withTablesAt(platform.pool, past, () => Promise.reject(new Error('no')));
   await expect(work).rejects.toThrow('no');

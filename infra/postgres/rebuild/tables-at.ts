@@ -1,4 +1,4 @@
-/** Read tables as they were at a moment: made from the history, for one who asks, and gone with the answer. */
+/** Read tables as of a point in time: built from the history for one request, and deleted after it. */
 import type { Recorded } from '#domain/aggregates.ts';
 import { startOfStore } from '#domain/kernel/event.ts';
 import { applyAll, type Projection, type ReadModels } from '#projections/projection.ts';
@@ -18,18 +18,17 @@ const page = `SELECT * FROM events
   ORDER BY transaction_id, global_position LIMIT ${pageSize}`;
 
 export interface TablesAt {
-  /** Whose tables are made. The tables of others are those of now. */
+  /** Projections whose tables are built. Other tables have their current content. */
   readonly projections: readonly Projection[];
   readonly moment: Moment;
   /** Types of streams, such as `run`, whose events leave nothing that is asked for. */
   readonly without: readonly string[];
 }
 
-/** Does `work` on the tables as they were.
- *
- *  They lie in a session of their own and hide those of now by their names. Each statement is a transaction of
- *  its own, because one that lasts would hold up every reader of the store.
- *  @param pool tells where the database is */
+/** Runs `work` on the tables as of a point in time.
+ *  The tables are temporary and hide the current tables by their names. Each statement is a transaction of its own,
+ *  because a long transaction would block every reader of the store.
+ *  @param pool provides the database address */
 export async function withTablesAt<Result>(
   pool: pg.Pool,
   past: TablesAt,

@@ -4,7 +4,7 @@ import { FairQueue, WaitedTooLong } from './fair-queue.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** Work that goes on until it is told to end, in the order in which it was started. */
+/** Work that continues until it is ended, with the order in which it was started. */
 function workshop(queue: FairQueue) {
   const started: string[] = [];
   const ends = new Map<string, () => void>();
@@ -31,7 +31,7 @@ describe('a fair queue', () => {
     expect(started).toEqual(['a1', 'a2', 'b1']);
   });
 
-  test('lets groups take turns, however much one of them has waiting', async () => {
+  test('lets groups take turns, regardless of their queue lengths', async () => {
     const queue = new FairQueue({ places: 1, maxWaitMs: 1_000 });
     const { started, order, end } = workshop(queue);
     for (const name of ['a1', 'a2', 'a3', 'a4']) void order('a', name).catch(() => undefined);
@@ -43,7 +43,7 @@ describe('a fair queue', () => {
     expect(started).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2']);
   });
 
-  test('gives up what waited too long, and serves the rest', async () => {
+  test('drops work that waited too long, and serves the rest', async () => {
     const queue = new FairQueue({ places: 1, maxWaitMs: 1_000 });
     const { started, order, end } = workshop(queue);
     void order('a', 'first');
@@ -59,14 +59,14 @@ describe('a fair queue', () => {
     expect(queue.length).toBe(0);
   });
 
-  test('gives the place back when the work fails', async () => {
+  test('frees the place when the work fails', async () => {
     const queue = new FairQueue({ places: 1, maxWaitMs: 1_000 });
     const failure = queue.run('a', () => Promise.reject(new Error('broken')));
     await expect(failure).rejects.toThrow('broken');
     expect(await queue.run('b', () => Promise.resolve('served'))).toBe('served');
   });
 
-  test('gives a place that is kept to other groups alone, until the end', async () => {
+  test('gives a kept place only to other groups, until the end', async () => {
     const queue = new FairQueue({ places: 2, maxWaitMs: 1_000 });
     const { started, order, end } = workshop(queue);
     const ended = Promise.withResolvers<void>();

@@ -5,11 +5,11 @@ export class WaitedTooLong extends Error {
   override readonly name = 'WaitedTooLong';
 }
 
-/** Lets the others have the place when the work is over, while it goes on to count for its own group until `end`. */
+/** Frees the place for other groups, but counts it for its own group until `end`. */
 export type KeepPlace = (end: Promise<void>) => void;
 
 export interface FairQueueOptions {
-  /** Work under way at once, at least 1. */
+  /** Concurrent work, at least 1. */
   readonly places: number;
   readonly maxWaitMs: number;
 }
@@ -32,7 +32,7 @@ export class FairQueue {
     return this.#waiting.values().reduce((sum, line) => sum + line.length, 0);
   }
 
-  /** Places that groups go on to have after their work was given up. */
+  /** Places that still count for groups after their work was abandoned. */
   get kept(): number {
     return this.#kept;
   }
@@ -67,7 +67,7 @@ export class FairQueue {
         group,
         this.#lineOf(group).filter((one) => one !== start),
       );
-      reject(new WaitedTooLong(`no place came free in ${this.#options.maxWaitMs} ms`));
+      reject(new WaitedTooLong(`no place became free within ${this.#options.maxWaitMs} ms`));
     }, this.#options.maxWaitMs);
     this.#queue(group, [...this.#lineOf(group), start]);
     this.#startNext();

@@ -32,7 +32,7 @@ const limits = {
   max_parallel_workers_per_gather: '0',
 };
 
-/** What became of a query, for the metrics. */
+/** The outcomes of a query, for the metrics. */
 export const queryOutcomes = ['answered', 'failed', 'timeout', 'busy', 'unavailable'] as const;
 export type QueryOutcome = (typeof queryOutcomes)[number];
 

@@ -79,7 +79,7 @@ const ofTheServer =
 
 function callOf(row: FunctionRow): Attempt {
   const { signature, name, types, direct } = row;
-  // Not a constant: the planner would answer in the place of a function that is not called for NULL.
+  // Not a constant: the planner would evaluate a strict function for NULL without calling it.
   const given = types.map((type, index) => {
     const value = `(SELECT NULL::${examples[type] ?? type})`;
     return row.is_variadic && index === types.length - 1 ? `VARIADIC ${value}` : value;
@@ -136,25 +136,25 @@ function otherThan(outcomes: ReadonlyMap<string, Outcome>, ...expected: readonly
 const held = `SELECT count(*)::integer AS held FROM pg_proc WHERE has_function_privilege('orch_query', oid, 'EXECUTE')`;
 
 describe('a query', () => {
-  test('is refused every function and every relation that is not listed', async () => {
+  test('cannot use unlisted functions and relations', async () => {
     const outcomes = await outcomesOf(attempts);
     expect(outcomes.size).toBeGreaterThan(1_000);
     expect(otherThan(outcomes, 'denied')).toEqual([]);
   }, 120_000);
 
-  test('holds no right to a function that is not listed, also to those that no query can call', async () => {
+  test('has no privilege on unlisted functions, also on those that no query can call', async () => {
     const { rows } = await withClient(database.adminUrl, (client) =>
       client.query<{ held: number }>(held),
     );
     expect(rows[0]?.held).toBe(allowed.filter(({ kind }) => kind === 'function').length);
   });
 
-  test('may use all that is listed', async () => {
+  test('may use everything that is listed', async () => {
     const outcomes = await outcomesOf(allowed);
     expect(otherThan(outcomes, 'answered', 'failed')).toEqual([]);
   }, 120_000);
 
-  test('is refused what came after the last migration, once queries were confined again', async () => {
+  test('cannot use objects added after the last migration, once confined again', async () => {
     await withClient(database.adminUrl, (client) =>
       client.query(`CREATE FUNCTION public.newcomer() RETURNS integer LANGUAGE sql RETURN 1;
         CREATE VIEW public.newcomers AS SELECT 1 AS n; GRANT SELECT ON public.newcomers TO PUBLIC`),
@@ -171,7 +171,7 @@ describe('a query', () => {
     );
   });
 
-  test('would be answered with the rights that Postgres gives to everyone', async () => {
+  test('would succeed with the privileges that Postgres grants to PUBLIC', async () => {
     await withClient(database.adminUrl, (client) => client.query('SELECT queries.release()'));
     try {
       const outcomes = await outcomesOf(attempts);

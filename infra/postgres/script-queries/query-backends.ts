@@ -13,7 +13,7 @@ export interface Backend {
 const isThere = `SELECT FROM pg_stat_activity WHERE pid = $1 AND backend_start = $2::timestamptz`;
 const end = `SELECT pg_terminate_backend($1) FROM pg_stat_activity WHERE pid = $1 AND backend_start = $2::timestamptz`;
 
-/** Ends with the backend, which is told to end, or with `signal`. Never rejects. */
+/** Terminates the backend and resolves when it has ended, or at `signal`. Never rejects. */
 export async function untilGone(
   database: Queryable,
   { backend_pid: pid, started }: Backend,

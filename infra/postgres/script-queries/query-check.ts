@@ -12,7 +12,7 @@ export interface QueryQuestion {
 
 export interface QueryAnswer {
   readonly problem?: string;
-  /** The process is to be ended. */
+  /** Whether the process must be ended. */
   readonly isSpent?: boolean;
 }
 

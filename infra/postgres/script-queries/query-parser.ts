@@ -27,7 +27,7 @@ function answerTo(query: string): QueryAnswer {
     if (hasSqlDetails(error)) {
       return { problem: `${placeAt(query, error.sqlDetails?.cursorPosition)}${error.message}` };
     }
-    // The parser has no more stack: its state is of no use any more.
+    // The parser has exhausted its stack and cannot be used again.
     return { problem: error instanceof RangeError ? tooDeep : String(error), isSpent: true };
   }
 }

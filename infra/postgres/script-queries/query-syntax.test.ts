@@ -90,12 +90,12 @@ const others = [
   'SELECT 1 AS a ORDER BY 1 USING OPERATOR(pg_catalog.<)',
 ];
 
-describe('constructs that no privilege withholds', () => {
+describe('constructs that privileges cannot prevent', () => {
   test.each([
     ['XML', xml],
     ['names of the catalogs', [...casts, ...roles]],
     ['the session, further types and further syntax', others],
-  ])('%s: refused by the syntax, answered by the database alone', async (_name, queries) => {
+  ])('%s: refused by the syntax check, but accepted by the database', async (_name, queries) => {
     expect(await allowedOf(queries)).toEqual([]);
     expect(await answeredOf(queries)).toEqual(queries);
   });
@@ -118,7 +118,7 @@ const castFields = (type: string): readonly string[] => [
   `SELECT (ARRAY['1'])[1].${type}`,
 ];
 
-test('no type of the server is allowed that is not listed, and each that is', async () => {
+test('exactly the listed types are allowed', async () => {
   const { rows } = await withClient(database.adminUrl, (client) =>
     client.query<{ name: string; is_listed: boolean }>(everyType),
   );
@@ -147,7 +147,7 @@ const statements = `ALTER TABLE runs ADD a int; ANALYZE; BEGIN; CALL f(); CHECKP
   WITH a AS (UPDATE runs SET id = NULL RETURNING 1) SELECT 1; SELECT $1; SELECT * FROM runs TABLESAMPLE SYSTEM (1)`;
 
 describe('a query', () => {
-  test('is one that reads', async () => {
+  test('may read', async () => {
     expect(await allowedOf(statements.split(';'))).toEqual([]);
     expect(await check.problemOf('SELECT 1; SELECT 2')).toMatch(/only one statement is allowed/);
     expect(await check.problemOf('-- nothing')).toMatch(/there is no query/);
@@ -170,7 +170,7 @@ describe('a query', () => {
     expect(await answeredOf([query])).toEqual([query]);
   });
 
-  test('is told what is not allowed, and where', async () => {
+  test('reports what is not allowed, and where', async () => {
     const list = '. docs/sdk.md lists what queries may use';
     expect(await check.problemOf("SELECT 'ä',\n  pg_sleep(1)")).toBe(
       `line 2, column 3: the function pg_sleep is not allowed${list}`,
@@ -210,8 +210,8 @@ describe('a query', () => {
   });
 });
 
-describe('the lists', () => {
-  test('are what the documentation has', async () => {
+describe('the lists of allowed names', () => {
+  test('match the documentation', async () => {
     const docs = readFileSync(new URL('../../../docs/sdk.md', import.meta.url), 'utf8');
     const documented = (kind: string) => {
       const [, block = ''] = new RegExp(`\`\`\`text ${kind}\n(.*?)\`\`\``, 's').exec(docs) ?? [];
@@ -225,7 +225,7 @@ describe('the lists', () => {
     }
   });
 
-  test('name functions alone that queries have a right to', async () => {
+  test('contain only functions that queries may execute', async () => {
     const { rows } = await withClient(database.adminUrl, (client) =>
       client.query<{ name: string }>(`SELECT name FROM queries.listed_functions WHERE name NOT IN (
         SELECT proname FROM pg_proc WHERE oid IN (SELECT oid FROM queries.allowed_functions)
@@ -242,7 +242,7 @@ describe('a tree', () => {
     stmts: [{ stmt: { SelectStmt: { targetList: [node] } } }],
   });
 
-  test('with a node or a field that is not listed is refused', () => {
+  test('with an unlisted node or field is refused', () => {
     expect(() => syntax.check(treeOf({ Newcomer: {} }))).toThrow('Newcomer is not allowed');
     expect(() => syntax.check(treeOf({ constructor: {} }))).toThrow('constructor is not allowed');
     for (const kind of Object.keys(allowedNodes)) {

@@ -93,7 +93,7 @@ describe('a query ends in its time with', () => {
   });
 });
 
-describe('a query is refused what would go on for hours', () => {
+describe('a query cannot use functions that would run for hours', () => {
   test.each([
     ['long sets of characters', `SELECT translate(${a(5_000_000)}, repeat('b', 1000000), '')`],
     ['long sets to trim', `SELECT btrim(${a(5_000_000)}, repeat('b', 1000000))`],
@@ -106,9 +106,9 @@ describe('a query is refused what would go on for hours', () => {
   });
 });
 
-test('a query that compares long values is given up, as it cannot be interrupted', async () => {
+test('a query that compares long values is abandoned, as it cannot be interrupted', async () => {
   const { problem } = await endOf(`SELECT strpos(${a(4_000_000)}, 'b' || ${a(4_000)})`);
   expect(problem).toMatch(/could not be ended/);
   expect(queries.abandoned).toBe(1);
-  await untilTrue('it ended by itself', () => Promise.resolve(queries.abandoned === 0));
-}, 60_000);
+  await untilTrue('the query has ended', () => Promise.resolve(queries.abandoned === 0));
+}, 180_000);

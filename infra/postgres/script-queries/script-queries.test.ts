@@ -59,7 +59,7 @@ function queriesWith(changes: Partial<ScriptQueriesOptions>): ScriptQueries {
   });
 }
 
-/** Goes on until the time is over, in constant memory. */
+/** Runs until the timeout, in constant memory. */
 const endless =
   'SELECT count(*) FROM generate_series(1, 100000) a, generate_series(1, 100000) b WHERE a < -b';
 
@@ -78,7 +78,7 @@ async function rowsOf(query: string, number = 1): Promise<readonly unknown[]> {
 }
 
 describe('a query', () => {
-  test('sees the scripts, schedules, runs and logs of its group alone', async () => {
+  test('sees only the scripts, schedules, runs and logs of its group', async () => {
     for (const number of [1, 2]) {
       expect(await rowsOf('SELECT name FROM scripts', number)).toEqual([
         { name: `Script ${number}` },
@@ -97,7 +97,7 @@ describe('a query', () => {
     }
   });
 
-  test('sees no schedule that is gone, nor those of a script that is', async () => {
+  test('sees neither deleted schedules nor schedules of deleted scripts', async () => {
     const gone = { scheduleId: scheduleId(3), scriptId: scriptId(1) };
     await platform.accepted(createSchedule(gone));
     await platform.accepted({ type: 'DeleteSchedule', ...gone });
@@ -110,7 +110,7 @@ describe('a query', () => {
     expect(await rowsOf('SELECT count(*) AS n FROM schedules')).toEqual([{ n: 1 }]);
   });
 
-  test('may be any that reads, with comments and an order', async () => {
+  test('may read in any way, with comments and ORDER BY', async () => {
     expect(
       await rowsOf('WITH n AS (VALUES (2), (1)) SELECT column1 AS n FROM n ORDER BY 1 -- so'),
     ).toEqual([{ n: 1 }, { n: 2 }]);
@@ -183,7 +183,7 @@ describe('a query', () => {
     await expect(unchecked.run(groupId(), several)).rejects.toThrow(/multi/);
   });
 
-  test('is refused columns of one name', async () => {
+  test('is refused duplicate column names', async () => {
     await expect(rowsOf('SELECT 1 AS a, 2 AS a, 3 AS b')).rejects.toThrow(
       /^Several columns have the name "a". Give each column a name of its own with AS$/,
     );
@@ -193,7 +193,7 @@ describe('a query', () => {
     expect(await rowsOf(`SELECT '{"a": 1, "a": 2}'::json AS x`)).toEqual([{ x: { a: 2 } }]);
   });
 
-  test('learns nothing of other groups by the errors of its conditions', async () => {
+  test('learns nothing about other groups from errors in its conditions', async () => {
     const query = "SELECT 1 FROM scripts WHERE name = 'Script 2' AND (name || 'x')::int = 1";
     expect(await rowsOf(query)).toEqual([]);
   });
@@ -211,7 +211,7 @@ describe('a query', () => {
     }
   });
 
-  test('ends with too many rows, too many bytes, or too late', async () => {
+  test('fails with too many rows, too many bytes, or a timeout', async () => {
     const many = `SELECT n FROM generate_series(1, ${maxQueryRows + 1}) n`;
     await expect(rowsOf(many)).rejects.toThrow(/more than 1000 rows/);
     await expect(rowsOf("SELECT repeat('x', 5000000) AS x")).rejects.toThrow(/bytes/);
@@ -220,19 +220,19 @@ describe('a query', () => {
     await expect(late).rejects.toThrow(/^The query took more than 0.3 s/);
     await hasty.close();
     expect(ended.at(-1)).toBe('timeout');
-  }, 60_000);
+  }, 180_000);
 
   test.each([
     ['rows on the disk', 'SELECT count(*) FROM generate_series(1, 100000000) n', /temp_file_limit/],
     ['one long text', "SELECT length(repeat('x', 1000000000))", /out of memory/],
     ['padding', "SELECT length(format('%1000000000s', 'x'))", /out of memory/],
     [
-      'long texts beside each other',
+      'several long texts',
       `SELECT ${Array.from({ length: 3 }, () => "repeat('x', 200000000)").join(', ')}`,
       /out of memory/,
     ],
   ])(
-    'ends with %s, and the server goes on',
+    'fails with %s, and the server keeps running',
     async (_name, query, message) => {
       const patient = queriesWith({ timeoutMs: 30_000 });
       await expect(patient.run(groupId(), query)).rejects.toThrow(message);
@@ -254,9 +254,9 @@ describe('a query', () => {
     expect(shared.waiting).toBe(1);
     await over;
     await shared.close();
-  }, 60_000);
+  }, 180_000);
 
-  test('that cannot be interrupted is given up, and takes the place of its group alone', async () => {
+  test('that cannot be interrupted is abandoned, and counts only against its group', async () => {
     const shared = queriesWith({ timeoutMs: 300, maxWaitMs: 100, check: anySyntax });
     const stuck = shared.run(groupId(1), uninterruptible);
     await expect(stuck).rejects.toThrow(/^The query took more than 0.3 s and could not be ended/);
@@ -266,12 +266,12 @@ describe('a query', () => {
     );
     const others = [2, 3].map((number) => shared.run(groupId(number), 'SELECT 1 AS one'));
     expect(await Promise.all(others)).toEqual([['{"one":1}'], ['{"one":1}']]);
-    await untilTrue('it ended by itself', () => Promise.resolve(shared.abandoned === 0));
+    await untilTrue('the query has ended', () => Promise.resolve(shared.abandoned === 0));
     expect(await shared.run(groupId(1), 'SELECT 1 AS one')).toEqual(['{"one":1}']);
     await shared.close();
   }, 120_000);
 
-  test('that waits too long for its turn is refused, and was not started', async () => {
+  test('that waits too long for its turn is refused without a start', async () => {
     const crowded = queriesWith({ connections: 1, timeoutMs: 2_000, maxWaitMs: 200 });
     const first = crowded.run(groupId(1), endless).catch(() => undefined);
     await untilTrue('it runs', isAnyUnderWay);
@@ -284,11 +284,11 @@ describe('a query', () => {
     await crowded.close();
   });
 
-  test('is refused where the database does not confine it, until it does', async () => {
+  test('is refused until the database confines queries', async () => {
     await withClient(platform.adminUrl, (client) => client.query('SELECT queries.release()'));
     const careful = queriesWith({});
     await expect(careful.run(groupId(), 'SELECT 1 AS one')).rejects.toThrow(
-      /^Queries are off, because the database does not confine them .*queries\.confine/,
+      /^Queries are disabled because the database does not restrict them .*queries\.confine/,
     );
     expect(ended.at(-1)).toBe('unavailable');
     await confineQueries(platform.adminUrl);
@@ -296,7 +296,7 @@ describe('a query', () => {
     await careful.close();
   });
 
-  test('leaves no connection and no scope', async () => {
+  test('leaves no open connection and no scope', async () => {
     await Promise.all(Array.from({ length: 5 }, () => rowsOf('SELECT 1 AS one')));
     const { rows } = await platform.pool.query(`SELECT FROM queries.scopes`);
     expect(rows).toEqual([]);

@@ -9,9 +9,10 @@ import { answerTo, QueryRefused, type QueryOutcome } from './query-answer.ts';
 import { untilGone, type Backend } from './query-backends.ts';
 import { QueryCheck, type QueryChecker } from './query-check.ts';
 
-/** What the database does not end by itself is cancelled from outside, so much later. */
+/** A query that outlives statement_timeout is cancelled after this delay. */
 const cancelAfterMs = 1_000;
-/** What goes on for so long after it was cancelled is given up: some of PostgreSQL's code cannot be interrupted. */
+/** A query that still runs this long after its cancellation is abandoned: some of PostgreSQL's code cannot be
+ *  interrupted. */
 const abandonAfterMs = 2_000;
 const statements = {
   gaps: `SELECT what FROM queries.gaps ORDER BY what LIMIT 3`,
@@ -88,7 +89,7 @@ export class ScriptQueries {
     }
   }
 
-  /** Queries that were given up and go on in the database. */
+  /** Abandoned queries that are still running in the database. */
   get abandoned(): number {
     return this.#queue.kept;
   }
@@ -100,7 +101,7 @@ export class ScriptQueries {
     if (!this.#pool.ended) await this.#pool.end();
   }
 
-  /** Whoever administers the database can confine queries at any time, so that "no" is asked again. */
+  /** An operator can confine queries at any time, so a negative result is not cached. */
   async #requireConfinement(): Promise<void> {
     if (this.#isConfined || this.#options.lenient) return;
     const { rows } = await this.#options.platform.query<{ what: string }>(statements.gaps);
@@ -109,7 +110,7 @@ export class ScriptQueries {
     const gaps = rows.map(({ what }) => what).join(', ');
     throw new QueryRefused(
       'unavailable',
-      `Queries are off, because the database does not confine them (${gaps}). ` +
+      `Queries are disabled because the database does not restrict them (${gaps}). ` +
         'An administrator runs "orchestrator setup", or as a superuser "SELECT queries.confine()" in the database',
     );
   }
@@ -160,7 +161,7 @@ export class ScriptQueries {
     }
   }
 
-  /** @returns whether the query goes on although it was cancelled */
+  /** @returns whether the query still runs although it was cancelled */
   async #cancelLater(backend: Backend | undefined, signal: AbortSignal): Promise<boolean> {
     try {
       await wait(this.#options.timeoutMs + cancelAfterMs, undefined, { signal });
@@ -168,7 +169,7 @@ export class ScriptQueries {
       await wait(abandonAfterMs, undefined, { signal });
       return true;
     } catch {
-      // It was over, or the database is gone.
+      // The query has ended, or the database is unavailable.
       return false;
     }
   }
@@ -180,7 +181,7 @@ export class ScriptQueries {
     throw new QueryRefused(
       'timeout',
       `The query took more than ${timeoutMs / 1000} s and could not be ended. ` +
-        "Until it ends by itself, it takes one of the group's places for queries",
+        "It counts against the group's limit of concurrent queries until it ends",
     );
   }
 }

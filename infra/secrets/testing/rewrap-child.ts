@@ -1,5 +1,5 @@
-/** Wraps all data keys anew as a process of its own, to be killed. Its arguments: the address of the database, and
- *  the master keys in base64, the present one first. */
+/** Rewraps all data keys in a separate process, which tests kill. Its arguments: the address of the database, and the
+ *  master keys in base64, the current one first. */
 import { openDatabase } from '#infra/postgres/database.ts';
 import { systemIds } from '#infra/system/ids.ts';
 import { Vault } from '../vault.ts';

@@ -53,7 +53,7 @@ export class Deployment {
   }
 
   /** Runs `setup`, starts the services and signs in through the front.
-   *  @param environment for all, beside what compose.yaml says
+   *  @param environment for all services, in addition to compose.yaml
    *  @throws Error with the log of a container that ended at its start */
   static async start(
     engine: ContainerEngine,

@@ -34,7 +34,7 @@ function notesIn(found: Entry[]): Journal {
 
 describe('a careful client', () => {
   test.each([[503], [500], [429], [undefined]])(
-    'asks the other backend under the same key when one answers %s',
+    'retries at the other backend with the same key when one returns %s',
     async (status) => {
       const asked: string[] = [];
       const backends = [
@@ -47,12 +47,12 @@ describe('a careful client', () => {
     },
   );
 
-  test('gives up a request that is refused', async () => {
+  test('does not retry a refused request', async () => {
     const client = new CarefulClient([await backendWith('one', 422)], notesIn([]));
     await expect(client.insist('POST', '/scripts', {})).rejects.toThrow('POST /scripts: 422');
   });
 
-  test('notes that a backend fails while the other one is replaced', async () => {
+  test('records that a backend fails while the other one is replaced', async () => {
     const notes: Entry[] = [];
     const [good, bad] = [await backendWith('good', 200), await backendWith('bad', 503)];
     const client = new CarefulClient([good, bad], notesIn(notes));

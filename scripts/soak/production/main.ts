@@ -15,7 +15,7 @@ import { enterOwnNetwork } from './packet-loss.ts';
 const longestSessionMs = 600_000;
 const hours = Number(process.env['HOURS'] ?? '0.1');
 if (!(hours > 0)) {
-  console.error('HOURS has to be a number over 0, such as HOURS=1 or HOURS=0.1');
+  console.error('HOURS must be a number over 0, such as HOURS=1 or HOURS=0.1');
   process.exit(2);
 }
 const wanted = process.env['FAULTS'] ?? '';
@@ -23,11 +23,11 @@ const selected = experiments.filter(
   ({ name, faults }) => name.includes(wanted) && faults.length > 0,
 );
 if (selected.length === 0) {
-  console.error(`FAULTS has to be part of: ${experiments.map(({ name }) => name).join(', ')}`);
+  console.error(`FAULTS must be part of: ${experiments.map(({ name }) => name).join(', ')}`);
   process.exit(2);
 }
 enterOwnNetwork();
-// Servers end with this process, which has to end by itself for that.
+// Servers end with this process only if it exits normally.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 for (const line of skipped) console.log(`Skipping ${line}`);
 

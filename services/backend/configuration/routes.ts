@@ -1,6 +1,6 @@
 /** Exports and imports the configuration as one document. */
 import { readFile } from 'node:fs/promises';
-import { createGate } from '#infra/objects/gate.ts';
+import { createSemaphore } from '#infra/objects/semaphore.ts';
 import Type from 'typebox';
 import { attachment } from '../http/download.ts';
 import { operation, type Operation } from '../http/operation.ts';
@@ -18,7 +18,7 @@ const tag = 'System';
 const path = '/api/v1/system/config';
 
 /** Limits imports to one at a time, because each document is in memory. */
-const oneAtATime = createGate(1);
+const oneAtATime = createSemaphore(1);
 const access = { right: 'system.manage' } as const;
 
 const exportAll = operation({

@@ -1,6 +1,6 @@
 /** Notification channels. */
 import type { ChannelCommand } from '#domain/channel/commands.ts';
-import type { Told } from '#domain/delivery/delivery.ts';
+import type { NotificationContent } from '#domain/delivery/delivery.ts';
 import { mustParse, parseChannelId, type ChannelId } from '#domain/kernel/ids.ts';
 import { newSigningSecret } from '#infra/outgoing/webhook-signature.ts';
 import { UnreadableSecret } from '#infra/secrets/envelope.ts';
@@ -205,7 +205,7 @@ const rotate = operation({
   },
 });
 
-const tried: Omit<Told, 'at'> = {
+const tried: Omit<NotificationContent, 'at'> = {
   on: 'test',
   level: 'info',
   message: 'Test notification: this channel works.',

@@ -102,5 +102,5 @@ describeWith({ service: 'pip', ...(await findPip()) }, 'pip', () => {
     expect((await python(script)).stderr).toContain('"count": 2');
     const checked = await run('python3', [...into, 'check']);
     expect(checked.stdout).toContain('No broken requirements');
-  }, 60_000);
+  }, 180_000);
 });

@@ -348,9 +348,23 @@ export async function refusals({ backend, pool }: TestBackend): Promise<readonly
 }
 
 /** The number of events other than refusals and sign-ins. */
-export async function deeds({ pool }: TestBackend): Promise<number> {
-  const { rows } = await pool.query<{ count: number }>(
-    `SELECT count(*) FROM events WHERE type NOT IN ('RequestRefused', 'SessionOpened')`,
+export async function deeds(platform: TestBackend): Promise<number> {
+  return (await eventCounts(platform)).deeds;
+}
+
+export interface EventCounts {
+  /** Events other than refusals and sign-ins. */
+  readonly deeds: number;
+  readonly refusals: number;
+}
+
+/** Counts the events after all refusals are recorded. Postgres counts them: no row is read. */
+export async function eventCounts({ backend, pool }: TestBackend): Promise<EventCounts> {
+  await backend.settle();
+  const { rows } = await pool.query<EventCounts>(
+    `SELECT count(*) FILTER (WHERE type NOT IN ('RequestRefused', 'SessionOpened'))::int AS deeds,
+       count(*) FILTER (WHERE type = 'RequestRefused')::int AS refusals
+     FROM events`,
   );
-  return rows[0]?.count ?? 0;
+  return rows[0] ?? { deeds: 0, refusals: 0 };
 }

@@ -83,12 +83,12 @@ export async function writeFileOf(
   target: string,
   { terminal, signal }: Use,
 ): Promise<void> {
-  const beside = `${target}.part`;
+  const temporary = `${target}.part`;
   try {
-    await pipeline(bodyOf(answer), createWriteStream(beside, { mode: 0o600 }), { signal });
-    await rename(beside, target);
+    await pipeline(bodyOf(answer), createWriteStream(temporary, { mode: 0o600 }), { signal });
+    await rename(temporary, target);
   } catch (error) {
-    await rm(beside, { force: true });
+    await rm(temporary, { force: true });
     throw error;
   }
   terminal.line(target);

@@ -20,13 +20,13 @@ const description = JSON.parse(readFileSync(source, 'utf8')) as Description;
 const id = '019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f';
 
 describe('the table of operations', () => {
-  test('is the one of the API description', () => {
+  test('matches the API description', () => {
     expect(readOperations(), 'run node services/cli/api/write-operations.ts').toEqual(
       operationsOf(description),
     );
   });
 
-  test('has every operation, apart from those with a reason', () => {
+  test('has every operation, except those with a stated reason', () => {
     const described = Object.values(description.paths).flatMap((methods) =>
       Object.values(methods).map(({ operationId }) => baseIdOf(operationId)),
     );
@@ -41,7 +41,7 @@ describe('the table of operations', () => {
     for (const name of names) expect(name).toMatch(/^[a-z]+( [a-z]+(-[a-z]+)*)?$/);
   });
 
-  test('gives every field an option of its own', () => {
+  test('gives every field its own option', () => {
     const taken = new Set([...Object.keys(globalOptions), 'yes', 'all', 'body', 'file']);
     for (const { name, fields } of readOperations()) {
       const labels = fields.map(({ label }) => label);
@@ -159,7 +159,7 @@ describe('a request', () => {
     expect(sent[0]?.body).toBe('{"value":"hush"}');
   });
 
-  test('sends a file as it is', async () => {
+  test('sends a file unchanged', async () => {
     await writeFile(join(folder, 'x.bin'), Buffer.from([0, 255]));
     answers[`PUT /api/v1/scripts/${id}/files/lib/x.bin`] = { path: 'lib/x.bin' };
     const { code } = await orchestrator('files', 'save', id, 'lib/x.bin', '--file', 'x.bin');
@@ -177,7 +177,7 @@ describe('a request', () => {
     ['scripts list now', 64, 'Expected no arguments, not 1 arguments.'],
     ['scripts enabel x', 64, 'Expected at most one TEXT. See: orchestrator scripts --help'],
     [`api FETCH /api/v1/runs`, 64, 'Expected METHOD PATH'],
-  ])('that cannot be made says why: %s', async (line, code, problem) => {
+  ])('that is invalid gets a reason: %s', async (line, code, problem) => {
     answers['GET /api/v1/groups?limit=200'] = { items: [], next_cursor: null };
     answers['GET /api/v1/scripts?q=x&limit=200'] = {
       items: [{ id, name: 'x' }],
@@ -202,7 +202,7 @@ describe('a request', () => {
 describe('a destructive command', () => {
   const path = `DELETE /api/v1/schedules/${id}`;
 
-  test('is refused without a terminal to ask at', async () => {
+  test('is refused without a terminal for the confirmation', async () => {
     answers[path] = {};
     const { code, problem } = await orchestrator('schedules', 'delete', id);
     expect([code, problem, sent]).toEqual([
@@ -212,7 +212,7 @@ describe('a destructive command', () => {
     ]);
   });
 
-  test('is carried out with --yes', async () => {
+  test('runs with --yes', async () => {
     answers[path] = {};
     const { code } = await orchestrator('schedules', 'delete', id, '--yes');
     expect([code, sent.length]).toEqual([0, 1]);
@@ -226,7 +226,7 @@ describe('a list', () => {
     unread,
   });
 
-  test('is followed to its end with --all', async () => {
+  test('returns all pages with --all', async () => {
     answers['GET /api/v1/groups?limit=200'] = page('more', 'first', 1);
     answers['GET /api/v1/groups?limit=200&cursor=more'] = page(null, 'second', 1);
     const { out } = await orchestrator('groups', 'list', '--all', '--json');
@@ -237,7 +237,7 @@ describe('a list', () => {
     });
   });
 
-  test('says that it goes on after --limit', async () => {
+  test('says that there are more results after --limit', async () => {
     answers['GET /api/v1/groups?limit=1'] = {
       items: [{ id: 'a', name: 'b' }],
       next_cursor: 'more',
@@ -250,7 +250,7 @@ describe('a list', () => {
   });
 });
 
-describe('an answer', () => {
+describe('a response', () => {
   test('is the JSON of the API with --json', async () => {
     answers['GET /api/v1/system/retention'] = { logs_days: 90, changed_by: null };
     const { out } = await orchestrator('retention', 'get', '--json');
@@ -264,14 +264,14 @@ describe('an answer', () => {
     expect(await readFile(out, 'utf8')).toBe('{"format":"orchestrator-configuration"}');
   });
 
-  test('of any other path is printed by api', async () => {
+  test('of any other path is printed by the api command', async () => {
     answers['POST /api/v9/new'] = { made: true };
     const { out } = await orchestrator('api', 'POST', '/api/v9/new', '--body', '-');
     expect([out, sent[0]?.body]).toEqual(['{"made":true}', 'hush\n']);
   });
 });
 
-test('the help of a resource lists its commands', async () => {
+test('lists the commands of a resource in its help', async () => {
   const { code, out } = await orchestrator('help', 'webhooks');
   expect(code).toBe(0);
   expect(out).toMatch(/^ {2}webhooks rotate +/m);

@@ -1,4 +1,4 @@
-/** Completions as they are used: each shell has read them and somebody presses the tab key. */
+/** Completions in real shells, each with a press of the tab key. */
 import { execFileSync, spawn } from 'node:child_process';
 import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -73,7 +73,7 @@ describeWith(shellOf('zsh'), 'zsh', () => {
     expect(await type('zsh -f -i', prepare)).toEqual(expected);
   });
 
-  test('does so by what it has read itself', async () => {
+  test('completes from the script that it has loaded', async () => {
     const prepare = `autoload -Uz compinit; compinit -u -D; source ./zsh; ${shown}`;
     expect(await type('zsh -f -i', prepare)).toEqual(expected);
   });
@@ -98,7 +98,7 @@ describeWith(shellOf('fish'), 'fish', () => {
     expect(candidates).toContain(/.*<(.+)>/.exec(words)?.[1]);
   });
 
-  test('says what each is for', () => {
+  test('describes each completion', () => {
     const asked = ['-N', '-c', 'source ./fish; complete -C "orchestrator sync p"'];
     const env = { PATH: process.env['PATH'], HOME: folder };
     expect(execFileSync('fish', asked, { cwd: folder, encoding: 'utf8', env })).toBe(

@@ -39,7 +39,7 @@ ${cases(commands)}
   [ \${#COMPREPLY[@]} -gt 0 ] || COMPREPLY=($(compgen -f -- "$word"))
 }
 complete -o filenames -F _orchestrator orchestrator`,
-    // The file of a function is read when it is called first, and that call is to be answered too.
+    // zsh reads the file at the first call, which must return completions too.
     zsh: (commands) => `#compdef orchestrator
 _orchestrator() {
   local -a candidates
@@ -66,10 +66,10 @@ function firstWords(commands: readonly Command[]): readonly string[] {
   return [...new Set(commands.map(({ name }) => name.split(' ')[0] ?? ''))];
 }
 
-/** What follows on the command's words and the word before: the values of an option, the options of the
- *  command, or the second word of one that has two. The first that matches counts. */
+/** What to complete after the command's words and the previous word: the values of an option, the options of the
+ *  command, or the second word of a two-word command. The first match applies. */
 function cases(commands: readonly Command[]): string {
-  // A command of two words counts before one that is its first word.
+  // Commands of two words come before commands that are their first word.
   const ordered = commands.toSorted(
     (one, other) => Number(other.name.includes(' ')) - Number(one.name.includes(' ')),
   );

@@ -1,4 +1,4 @@
-/** Signing in and out: what is kept is an API token, never a password. */
+/** Signing in and out. Stores an API token, never a password. */
 import { hostname } from 'node:os';
 import { Api, ApiProblem, part } from '#services/shared/api-client.ts';
 import type { Command, Use } from '../command.ts';
@@ -85,7 +85,7 @@ async function signIn(url: string, use: Use, known: string | undefined): Promise
   const { body: made } = await session.call<MadeToken>('POST', '/auth/tokens', {
     body: { name: `command line on ${hostname()}`, scopes: ['*'], expires_in_days: days },
   });
-  // The token alone goes on; the session has done its work.
+  // Only the token is needed from here on.
   await session.call('POST', '/auth/logout').catch(() => undefined);
   return { url, token: made.token, token_id: made.id, email, expires_at: made.expires_at };
 }

@@ -9,7 +9,7 @@ import { CommandProblem, exitCodes, usageProblem } from '../problem.ts';
 import { printTable } from '../table.ts';
 import { expectArgs, numberOf } from './runs.ts';
 
-/** A long trail takes long; each line that tells of progress is an answer. */
+/** Verifying a long audit log takes long; each progress line counts as a response. */
 const verifyDeadlineMs = 60 * 60_000;
 
 interface DueTime {

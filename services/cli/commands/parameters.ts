@@ -1,4 +1,4 @@
-/** What a run is given, as somebody typed it. */
+/** Parses the parameters of a run from the command line. */
 import { usageProblem } from '../problem.ts';
 
 type Properties = Readonly<Record<string, { readonly type?: unknown }>>;
@@ -37,7 +37,7 @@ function valueOf(pair: string, properties: Properties): readonly [string, unknow
   return [name, parsed(text) ?? (text === 'null' ? null : text)];
 }
 
-/** undefined for what is no JSON. */
+/** undefined for what is not JSON. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

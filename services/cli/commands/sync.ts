@@ -279,14 +279,14 @@ export const push: Command = {
 
 const verbOf = ({ here }: Compared, path: string) => (here[path] === undefined ? 'delete' : 'save');
 
-/** New modules before what imports them, `main.py` last; then what goes. */
+/** New modules before their importers, `main.py` last, then deletions. */
 function inOrder(wanted: readonly Difference[], here: Hashes): readonly Difference[] {
   const place = ({ path }: Difference) =>
     here[path] === undefined ? 2 : path === 'main.py' ? 1 : 0;
   return wanted.toSorted((one, other) => place(one) - place(other));
 }
 
-/** Saves go on top of the version before, deletions last, each of exactly the file that was compared with. */
+/** Each save is based on the previous version. Deletions come last, and delete only the compared content. */
 async function send(
   { session, folder, project, here, there, etag }: Compared,
   wanted: readonly Difference[],

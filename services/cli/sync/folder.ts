@@ -36,8 +36,8 @@ export function takesPart(path: string): boolean {
   return !path.split('/').some(isLeftOut) && path !== 'data' && !path.startsWith('data/');
 }
 
-/** SHA-256 of each file by its path. Links are no files.
- *  @throws CommandProblem for every file that the platform would not take, all at once */
+/** SHA-256 of each file by its path. Symbolic links are skipped.
+ *  @throws CommandProblem that lists every file that the service would refuse */
 export async function hashFolder(folder: string): Promise<Hashes> {
   const result: Record<string, string> = {};
   const problems: string[] = [];
@@ -79,8 +79,8 @@ async function pathsIn(root: string, below: string): Promise<readonly string[]> 
   return (await Promise.all(found)).flat();
 }
 
-/** Writes a file whole, beside the old one first.
- *  @throws CommandProblem where the path leads out of the folder */
+/** Writes a file atomically, through a temporary file.
+ *  @throws CommandProblem if the path leads out of the folder */
 export async function writeInFolder(
   folder: string,
   path: string,
@@ -89,14 +89,14 @@ export async function writeInFolder(
   await refuseLinks(folder, path);
   const target = join(folder, path);
   await mkdir(dirname(target), { recursive: true });
-  const beside = `${target}.${process.pid}.new`;
-  const file = await open(beside, 'wx');
+  const temporary = `${target}.${process.pid}.new`;
+  const file = await open(temporary, 'wx');
   try {
     await file.writeFile(content);
   } finally {
     await file.close();
   }
-  await rename(beside, target);
+  await rename(temporary, target);
 }
 
 export async function removeFromFolder(folder: string, path: string): Promise<void> {

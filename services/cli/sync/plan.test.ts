@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { differences, nextBase, type Hashes } from './plan.ts';
 
-describe('given a folder and its script as they last agreed', () => {
+describe('a folder and its script after a sync', () => {
   test.each<[string, Hashes, Hashes, Hashes, string[]]>([
     ['nothing was changed', { a: '1' }, { a: '1' }, { a: '1' }, []],
     ['a file was changed here', { a: '1' }, { a: '2' }, { a: '1' }, ['a here changed']],
@@ -26,7 +26,7 @@ const hashes = fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd'), fc.constantFro
   noNullPrototype: true,
 });
 
-test('what was carried over differs no more, and the rest differs as before', () => {
+test('leaves only the remaining differences after a transfer', () => {
   fc.assert(
     fc.property(
       hashes,

@@ -13,8 +13,8 @@ export interface Difference {
   readonly change: 'new' | 'changed' | 'deleted' | 'conflict';
 }
 
-/** @param base both sides as they were last the same; without a record of a path, a file that is on both
- *  sides and differs is a conflict
+/** @param base both sides at the last sync; without a record of a path, a file that differs between the sides is a
+ *  conflict
  *  @returns in the order of paths */
 export function differences(base: Hashes, here: Hashes, there: Hashes): readonly Difference[] {
   const paths = [...new Set([...Object.keys(base), ...Object.keys(here), ...Object.keys(there)])];

@@ -10,7 +10,7 @@ export interface Project {
   readonly server: string;
   readonly script_id: string;
   readonly script_name: string;
-  /** SHA-256 of each file, by its path, as it was on both sides. */
+  /** SHA-256 of each file, by its path, at the last sync. */
   readonly base: Readonly<Record<string, string>>;
 }
 

@@ -5,7 +5,7 @@ import { part, type Api } from '#services/shared/api-client.ts';
 import { picked, tool, type Tool, type ToolUse } from '../tool.ts';
 import { Cursor, Limit, listOf, LogLine, NextCursor, Run, RunId, ScriptId } from './shapes.ts';
 
-/** What a caller wants to see at once of a run that has ended. */
+/** The number of log lines in the result of an ended run. */
 const shownLines = 50;
 const maxWaitSeconds = 600;
 const lookEveryMs = 500;
@@ -167,7 +167,7 @@ async function runOf(runId: string, api: Api): Promise<RunAnswer> {
   return (await api.call<RunAnswer>('GET', `/runs/${part(runId)}`)).body;
 }
 
-/** Looks until the run has ended, the wait is over, or nobody waits any more. */
+/** Polls until the run has ended, the timeout is reached, or the request is cancelled. */
 async function untilFinished(
   first: RunAnswer,
   waitSeconds: number,

@@ -73,7 +73,7 @@ export const Schedule = Type.Object({
   last_fire_at: MaybeText,
 });
 
-/** A list of the API, of whose items the schema's fields are told. */
+/** A list of the API, with only the schema's fields of each item. */
 export async function listOf<Item extends TObject>(
   item: Item,
   path: string,

@@ -1,5 +1,5 @@
-/** The restart of an update, killed before each change that it makes: the old version with the old database is at
- *  work then, or the new one with the new database. The steps are named in docs/updates.md. */
+/** The restart of an update, killed before each of its changes: afterwards either the old version runs with the old
+ *  database, or the new version with the new database. docs/updates.md names the steps. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -36,7 +36,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** A program in the place of a release. It holds the data folder as the real one does, and ends with its guard. */
+/** A program that stands for a release. It holds the data folder like the real one, and ends with its guard. */
 function install(version: string, migrations: readonly string[], does: string): Installed {
   const at = releases.folderOf(version);
   mkdirSync(join(at, 'services/minimal'), { recursive: true });
@@ -78,7 +78,7 @@ function startGuard(variables: Readonly<Record<string, string>>) {
 const textOf = (name: string) =>
   existsSync(join(folder, name)) ? readFileSync(join(folder, name), 'utf8') : '';
 
-/** Goes on with what was left until it is known how it ended, and ends everything in order. */
+/** Continues the interrupted switch until its outcome is known, and stops everything in order. */
 async function goOn(variables: Readonly<Record<string, string>> = {}): Promise<void> {
   const { child, ended } = startGuard(variables);
   const isOver = () =>
@@ -90,7 +90,7 @@ async function goOn(variables: Readonly<Record<string, string>> = {}): Promise<v
   expect(await ended).toEqual([0, null]);
 }
 
-/** What is to be at work, by what the files say. */
+/** The release that must run, according to the files. */
 const wanted = (): Installed => releases.read('active') ?? from;
 
 /** Which version, database and word for the history there are, and whether anything is left over. */
@@ -153,20 +153,20 @@ const ways = [
   },
 ] as const;
 
-describe.each(ways)('given $way', ({ does, steps }) => {
+describe.each(ways)('$way', ({ does, steps }) => {
   beforeEach(() => {
     to = install('0.1.14', ['0001_a.sql', '0002_b.sql'], does);
     releases.write('switch', { updateId, kind: 'update', from, to, isTried: false });
   });
 
-  test('when nobody is killed, then these are all of the steps', async () => {
+  test('takes exactly these steps without a crash', async () => {
     const noted = join(folder, 'steps');
     await goOn({ STEPS_NOTED_IN: noted });
     expect(readFileSync(noted, 'utf8').trim().split('\n')).toEqual(Object.keys(steps));
   });
 
   test.each(Object.entries(steps))(
-    'when everything is killed before %s, then one of the two versions is whole',
+    'leaves one complete version after a crash before %s',
     async (step, expected) => {
       const { ended } = startGuard({ KILLED_BEFORE: step });
       expect(await ended).toEqual([null, 'SIGKILL']);
@@ -221,14 +221,14 @@ describe.each(rollbacks)('a rollback to $way, with its database', ({ does, steps
     releases.write('switch', { updateId, kind: 'rollback', from, to, isTried: false, restores });
   });
 
-  test('has these steps', async () => {
+  test('takes exactly these steps', async () => {
     const noted = join(folder, 'steps');
     await goOn({ STEPS_NOTED_IN: noted });
     expect(readFileSync(noted, 'utf8').trim().split('\n')).toEqual(Object.keys(steps));
   });
 
   test.each(Object.entries(steps))(
-    'that is killed before %s leaves one of the two versions whole',
+    'leaves one complete version after a crash before %s',
     async (step, expected) => {
       const { ended } = startGuard({ KILLED_BEFORE: step });
       expect(await ended).toEqual([null, 'SIGKILL']);

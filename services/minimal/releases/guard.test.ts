@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { guard } from './guard.ts';
 import type { Observation, Watched } from './observation.ts';
 
-/** Programs in the place of releases: what they do when they are started. */
+/** Programs that stand for releases: what they do when started. */
 const programs = {
   well: `carryRun(); stay();`,
   'ended a service': `carryRun(); stay(); process.send({ ended: 'the backend exited (exit code 1)' });`,
@@ -59,7 +59,7 @@ beforeEach(() => {
   releases = new Releases(folder);
   lines = [];
   mkdirSync(join(folder, 'postgres'));
-  writeFileSync(join(folder, 'postgres', 'rows'), 'of before');
+  writeFileSync(join(folder, 'postgres', 'rows'), 'previous');
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
@@ -128,8 +128,8 @@ async function watch(
 
 const rows = () => readFileSync(join(folder, 'postgres', 'rows'), 'utf8');
 
-describe('given a switch that is wanted', () => {
-  test('when the other release is well, then it is at work, and the way back is known', async () => {
+describe('a requested switch', () => {
+  test('activates a healthy release, and records the previous one', async () => {
     const [from, to] = [install('0.1.13', 'well'), install('0.1.14', 'well')];
     want(from, to);
     await watch(from, '0.1.14');
@@ -149,7 +149,7 @@ describe('given a switch that is wanted', () => {
     ['never finishes its self-check', /self-check run did not finish/, {}],
     ['fails every run', /all 3 runs failed with sandbox_error/, { settleMs: 60_000 }],
   ] as const)(
-    'when the other release %s, then the one before is at work again',
+    'returns to the previous release when the other one %s',
     async (does, reason, observation) => {
       const from = install('0.1.13', 'well');
       const to = install('0.1.14', does, ['0001_a.sql', '0002_b.sql']);
@@ -160,7 +160,7 @@ describe('given a switch that is wanted', () => {
       expect(outcome).toMatchObject({ updateId, kind: 'rolled_back' });
       expect(outcome?.reason).toMatch(reason);
       expect([releases.read('active'), releases.read('switch')]).toEqual([undefined, undefined]);
-      expect(rows()).toBe('of before');
+      expect(rows()).toBe('previous');
       expect(existsSync(join(folder, 'postgres-before'))).toBe(false);
       expect(releases.read('copy')).toBeUndefined();
     },
@@ -188,7 +188,7 @@ describe('given a switch that is wanted', () => {
       return releases.read('outcome');
     };
 
-    test('stays with a release whose service is healthy', async () => {
+    test('keeps a release whose service is healthy', async () => {
       expect(await switchTo('0.1.14')).toMatchObject({ kind: 'succeeded' });
     });
 
@@ -196,18 +196,18 @@ describe('given a switch that is wanted', () => {
       ['is silent', () => undefined],
       ['is unhealthy', (_, response) => void response.writeHead(503).end()],
     ] satisfies [string, RequestListener][])(
-      'goes back when the service %s, with the database as it was',
+      'rolls back with the previous database when the service %s',
       async (_, replies) => {
         reply = replies;
         expect(await switchTo('0.1.14 0.1.13')).toMatchObject({
           kind: 'rolled_back',
           reason: expect.stringContaining('the backend failed its health check') as string,
         });
-        expect(rows()).toBe('of before');
+        expect(rows()).toBe('previous');
       },
     );
 
-    test('goes back when the service becomes unhealthy within the window', async () => {
+    test('rolls back when the service becomes unhealthy within the window', async () => {
       let asked = 0;
       reply = (_, response) => void response.writeHead((asked += 1) > 3 ? 503 : 200).end();
       const outcome = await switchTo('0.1.14 0.1.13', { settleMs: 60_000 });
@@ -215,21 +215,21 @@ describe('given a switch that is wanted', () => {
     });
   });
 
-  test('stays with a release whose slots are taken by other runs', async () => {
+  test('keeps a release whose slots are occupied by other runs', async () => {
     const from = install('0.1.13', 'well');
     want(from, install('0.1.14', 'is busy with other runs'));
     await watch(from, '0.1.14');
     expect(releases.read('outcome')).toMatchObject({ kind: 'succeeded' });
   });
 
-  test('when the schema stays, then nothing that was recorded is taken back', async () => {
+  test('keeps new events at a rollback without a schema change', async () => {
     const [from, to] = [install('0.1.13', 'well'), install('0.1.14', 'spoils the database')];
     want(from, to);
     await watch(from, '0.1.14 0.1.13');
     expect(rows()).toBe('spoiled');
   });
 
-  test('when everything died while the other one was tried, then the one before comes, as it was', async () => {
+  test('returns to the previous release after a crash during the trial', async () => {
     const [from, to] = [install('0.1.13', 'well'), install('0.1.14', 'well')];
     want(from, to, { isTried: true });
     mkdirSync(join(folder, 'postgres-before'));
@@ -239,17 +239,17 @@ describe('given a switch that is wanted', () => {
     expect(rows()).toBe('kept');
   });
 
-  test('when the copy of the database was cut by a death, then it is made anew', async () => {
+  test('makes the copy of the database again after a crash', async () => {
     const from = install('0.1.13', 'well');
     want(from, install('0.1.14', 'ends', ['0001_a.sql', '0002_b.sql']));
     mkdirSync(join(folder, 'postgres-before.part'));
     writeFileSync(join(folder, 'postgres-before.part', 'rows'), 'half');
     await watch(from, '0.1.14 0.1.13');
-    expect(rows()).toBe('of before');
+    expect(rows()).toBe('previous');
   });
 });
 
-describe('an update with a migration that succeeded', () => {
+describe('a successful update with a migration', () => {
   let from: Installed;
   let to: Installed;
   const rollback = { updateId: '019aa3f4-01aa-7c11-8d22-5e6f70819204', kind: 'rollback' } as const;
@@ -264,17 +264,17 @@ describe('an update with a migration that succeeded', () => {
     rmSync(join(folder, 'started'));
   });
 
-  test('keeps the database from before, for a day', () => {
+  test('keeps the previous database for a day', () => {
     const copy = releases.read('copy');
     expect(copy).toMatchObject({
       updateId,
       of: from,
       folder: join(folder, 'postgres-before'),
-      sizeBytes: 'of before'.length,
+      sizeBytes: 'previous'.length,
     });
     const keptMs = Date.parse(copy?.expiresAt ?? '') - Date.parse(copy?.madeAt ?? '');
     expect(keptMs).toBeGreaterThanOrEqual(24 * 60 * 60_000);
-    expect(readFileSync(join(folder, 'postgres-before', 'rows'), 'utf8')).toBe('of before');
+    expect(readFileSync(join(folder, 'postgres-before', 'rows'), 'utf8')).toBe('previous');
   });
 
   test('is rolled back with that database', async () => {
@@ -283,11 +283,11 @@ describe('an update with a migration that succeeded', () => {
     expect(releases.read('active')).toEqual({ ...from, previous: to });
     // In that database the update is under way.
     expect(releases.read('outcome')).toEqual({ ...restores, kind: 'rolled_back' });
-    expect([rows(), releases.read('copy')]).toEqual(['of before', undefined]);
+    expect([rows(), releases.read('copy')]).toEqual(['previous', undefined]);
     expect(existsSync(join(folder, 'postgres-after'))).toBe(false);
   });
 
-  test('stays when the previous release no longer starts, with its data and the copy', async () => {
+  test('stays active with its data and the copy when the previous release does not start', async () => {
     writeFileSync(join(from.folder, 'services/minimal/main.ts'), 'process.exit(3);');
     want(to, from, { ...rollback, restores });
     await watch(to, '0.1.14');
@@ -297,6 +297,6 @@ describe('an update with a migration that succeeded', () => {
     });
     expect(rows()).toBe('of after');
     expect(releases.read('copy')).toMatchObject({ updateId });
-    expect(readFileSync(join(folder, 'postgres-before', 'rows'), 'utf8')).toBe('of before');
+    expect(readFileSync(join(folder, 'postgres-before', 'rows'), 'utf8')).toBe('previous');
   });
 });

@@ -1,5 +1,5 @@
-/** Watches over a switch from one release to another: starts the other one, and when it is not well, the one before
- *  again. It is the release of before, so that nothing of the new one decides about itself. */
+/** Supervises a switch from one release to another: starts the other release, and returns to the previous one if the
+ *  other is not healthy. The guard is code of the previous release, so that the new release does not judge itself. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -51,7 +51,7 @@ const usualStopPatienceMs = 60_000;
 /** How long the database from before an update is kept for its rollback. */
 const keepMs = 24 * 60 * 60_000;
 
-/** Goes on until a release ends by itself. @param signal asks it to end. @returns its exit code */
+/** Runs until a release exits on its own. @param signal asks it to end. @returns its exit code */
 export async function guard(options: GuardOptions, signal: AbortSignal): Promise<number> {
   let present: Installed = options.releases.read('active') ?? options.own;
   let code = 0;
@@ -60,14 +60,14 @@ export async function guard(options: GuardOptions, signal: AbortSignal): Promise
     const started =
       wanted === undefined
         ? start(present, options, signal)
-        : await carryOut(wanted, options, signal);
+        : await performSwitch(wanted, options, signal);
     present = options.releases.read('active') ?? options.own;
     code = await started.exited;
   } while (!signal.aborted && options.releases.read('switch') !== undefined);
   return code;
 }
 
-async function carryOut(
+async function performSwitch(
   wanted: Switch,
   options: GuardOptions,
   signal: AbortSignal,
@@ -97,11 +97,11 @@ async function carryOut(
   if (problem !== undefined) {
     await end(started, options);
     await untilStill(dataDir, stopPatienceMs);
-    // Asked to end in the midst of it: whoever starts next goes back.
+    // Stopped during the switch: the next start rolls back.
     if (signal.aborted) return started;
     return goBack(tried, problem, options, signal);
   }
-  // From here on it is the other one, whoever dies.
+  // From here on the other release is active, also after a crash.
   const well = { ...tried, isWell: true };
   releases.write('switch', well);
   stayWith(well, options);
@@ -120,7 +120,7 @@ function prepare(wanted: Switch, { releases, dataDir }: GuardOptions): Switch {
   releases.remove('copy');
   forgetDatabase(dataDir);
   const copy = bringsMigrations(to, from) ? keepDatabase(dataDir) : undefined;
-  // An older release does not know of challenges; it carried runs out before.
+  // An older release does not know challenges; it has executed runs before.
   const isNewer = compareVersions(to.version, from.version) > 0;
   return {
     ...wanted,
@@ -143,7 +143,7 @@ function stayWith(
   if (restores === undefined) {
     releases.write('outcome', { updateId, kind: 'succeeded', reason: '' });
   } else {
-    // The copy knows nothing of this rollback, and takes the update for one that is under way.
+    // The copy does not contain this rollback, and records the update as under way.
     releases.write('outcome', { ...restores, kind: 'rolled_back' });
     releases.remove('copy');
     forgetAside(dataDir);
@@ -193,7 +193,7 @@ function start(release: Installed, options: GuardOptions, signal: AbortSignal): 
   return { child, exited, ready, restarted };
 }
 
-/** What a supervisor says of a service that ended by itself. */
+/** The message of a supervisor about a service that has exited on its own. */
 function isEnding(message: unknown): message is { readonly ended: string } {
   return typeof message === 'object' && message !== null && 'ended' in message;
 }

@@ -1,5 +1,5 @@
-/** The database as it was before another release changed its schema: migrations go forward only. The copy lies beside
- *  what it is of, wherever that is, so that it comes back by one rename. */
+/** The database before another release changes its schema: migrations only go forward. The copy is in the same folder
+ *  as the database, so that one rename restores it. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, lstatSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,8 +20,8 @@ export async function untilStill(dataDir: string, patienceMs: number): Promise<v
   await stopLeftover(join(databaseOf(dataDir), 'data'));
 }
 
-/** Copies the database, which stands still. A copy that was cut by a death is made anew.
- *  @returns where the copy is, and its size in bytes; `undefined` where there is no database */
+/** Copies the stopped database. An incomplete copy is made again.
+ *  @returns the folder of the copy and its size in bytes; `undefined` if there is no database */
 export function keepDatabase(
   dataDir: string,
 ): { readonly folder: string; readonly sizeBytes: number } | undefined {
@@ -30,13 +30,13 @@ export function keepDatabase(
   const part = `${kept}.part`;
   rmSync(part, { recursive: true, force: true });
   execFileSync('cp', ['-a', '--reflink=auto', database, part]);
-  // A copy that is known by its name has to survive a power loss: it may take the place of the database.
+  // A copy with its final name must survive a power loss, since it may replace the database.
   flushDiskSync(part);
   renameSync(part, kept);
   return { folder: kept, sizeBytes: sizeOf(kept) };
 }
 
-/** Takes the copy in the place of the database, where there is one. Done twice it ends the same. */
+/** Replaces the database by the copy, if there is one. Idempotent. */
 export function bringDatabaseBack(dataDir: string): void {
   const [database, kept] = [databaseOf(dataDir), keptOf(dataDir)];
   if (!existsSync(kept)) return;
@@ -44,8 +44,8 @@ export function bringDatabaseBack(dataDir: string): void {
   renameSync(kept, database);
 }
 
-/** Takes the copy in the place of the database, which is put aside. Done twice it ends the same.
- *  @throws Error where there is no copy */
+/** Replaces the database by the copy, and puts the database aside. Idempotent.
+ *  @throws Error if there is no copy */
 export function exchangeDatabase(dataDir: string): void {
   const [database, kept, aside] = [databaseOf(dataDir), keptOf(dataDir), asideOf(dataDir)];
   if (!existsSync(aside)) {
@@ -63,12 +63,12 @@ export function exchangeBack(dataDir: string): void {
   renameSync(aside, database);
 }
 
-/** Removes the database that was put aside. Safe where there is none. */
+/** Removes the database that was put aside. Does nothing if it does not exist. */
 export function forgetAside(dataDir: string): void {
   rmSync(asideOf(dataDir), { recursive: true, force: true });
 }
 
-/** Removes the copy. Safe where there is none. */
+/** Removes the copy. Does nothing if it does not exist. */
 export function forgetDatabase(dataDir: string): void {
   rmSync(keptOf(dataDir), { recursive: true, force: true });
 }

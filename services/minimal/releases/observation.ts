@@ -38,7 +38,7 @@ export interface Observed {
   readonly exited: Promise<number>;
   /** Resolves when all its services are up. */
   readonly ready: Promise<void>;
-  /** Resolves when a service ended by itself, with a sentence on it. */
+  /** Resolves with a message when a service has exited on its own. */
   readonly restarted: Promise<string>;
 }
 

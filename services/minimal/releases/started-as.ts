@@ -1,4 +1,4 @@
-/** Which release a start is for, and whether somebody has to watch over it. */
+/** Decides which release a start runs, and whether a guard must supervise it. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -18,10 +18,9 @@ export const own: Installed = {
 /** What a release is started by. */
 export const entryOf = ({ folder }: Installed): string => join(folder, 'services/minimal/main.ts');
 
-/** The program to go on as; `undefined` for this one.
- *
- *  A switch that is wanted, or was interrupted, is the guard's. Otherwise a release that was installed since goes
- *  before the folder that `make run` was said in, unless that has become newer. */
+/** The program to start instead; `undefined` for this one.
+ *  The guard runs a requested or interrupted switch. Otherwise an installed newer release replaces the folder in which
+ *  `make run` was started. */
 export function goOnAs(releases: Releases, isGuarded: boolean): string | undefined {
   if (isGuarded) return undefined;
   if (releases.read('switch') !== undefined) return guardEntry;

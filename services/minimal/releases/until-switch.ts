@@ -1,18 +1,18 @@
-/** Waits until somebody wants another release. */
+/** Waits until another release is requested. */
 import { watch } from 'node:fs';
 import type { Releases } from '#services/shared/releases.ts';
 
-/** Resolves once a switch is wanted, or `signal` says that nobody waits any more. */
+/** Resolves when a switch is requested, or when `signal` aborts. */
 export async function untilSwitch(releases: Releases, signal: AbortSignal): Promise<void> {
   releases.make();
   await new Promise<void>((resolve) => {
     const watcher = watch(releases.folder, look);
     signal.addEventListener('abort', done);
-    // What came before anybody watched.
+    // A request may have come before the watch.
     look();
 
     function look(): void {
-      // One that is tried already is the start of this very process.
+      // A switch that is tried already has started this process.
       if (releases.read('switch')?.isTried === false) done();
     }
     function done(): void {

@@ -20,11 +20,11 @@ export function blocksOf(page: string): readonly string[] {
 }
 
 /** What a reader has at hand. */
-export interface Desk {
+export interface PageContext {
   /** An empty folder. */
   readonly folder: string;
   readonly variables: Readonly<Record<string, string>>;
-  /** What this reader has in the place of what a page names, such as another port. */
+  /** Replacements for values of the page, such as another port. */
   readonly instead: readonly (readonly [found: string | RegExp, instead: string])[];
 }
 
@@ -41,7 +41,7 @@ orchestrator() { ${join(root, 'services/cli/orchestrator')} "$@"; }
 
 /** Runs the commands of a page one after the other, in one shell, up to the first that fails.
  *  @returns how that ended, and what all of them printed */
-export async function runPage(page: string, { folder, variables, instead }: Desk) {
+export async function runPage(page: string, { folder, variables, instead }: PageContext) {
   const commands = instead.reduce(
     (before, [found, other]) => before.replaceAll(found, other),
     blocksOf(page)

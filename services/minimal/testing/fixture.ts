@@ -46,7 +46,7 @@ export class Fixture {
   readonly dataDir = join(this.folder, 'data');
   /** Free ports of the two services that are always up. */
   ports: readonly number[] = [];
-  /** A free port of the third, which is started when somebody connects. */
+  /** A free port of the third service, which starts at the first connection. */
   onDemandPort = 0;
   readonly #supervisors: Supervisor[] = [];
 
@@ -68,7 +68,7 @@ export class Fixture {
     writeFileSync(join(this.folder, `${name}.ts`), program(port, extra));
   }
 
-  /** Goes on with what another one has left: its first start is not waited for again. */
+  /** Uses the data of another fixture, which saves its first start. */
   takeDataOf({ dataDir }: Fixture): void {
     // With their owners: the database may be another user's.
     execFileSync('cp', ['-a', dataDir, this.dataDir]);

@@ -18,11 +18,11 @@ export type Kind = 'backend' | 'runtime' | 'scheduler';
 export interface FleetOptions {
   readonly databaseUrl: string;
   readonly replicas: Readonly<Record<Kind, number>>;
-  /** Beside the usual ones, for all. */
+  /** Additional variables for all processes. */
   readonly variables?: Readonly<Record<string, string>>;
-  /** Beside those, for the process of this name, such as `backend-1`. */
+  /** Additional variables for one process, such as `backend-1`. */
   readonly variablesOf?: (name: string) => Readonly<Record<string, string>>;
-  /** Processes that end by themselves are started again, as `compose.yaml` says. Default: false. */
+  /** Restarts processes that exit, as in `compose.yaml`. Default: false. */
   readonly restarts?: boolean;
 }
 
@@ -75,14 +75,14 @@ export class Replica {
     if (this.#restarts) child.once('exit', () => setTimeout(() => this.#replace(child), restartMs));
   }
 
-  /** Takes the place of a process that ended by itself. */
+  /** Replaces a process that has exited on its own. */
   #replace(child: ChildProcess): void {
     if (!this.#isEnding && this.#child === child) this.start();
   }
 
   async untilHealthy(): Promise<void> {
     await until(`${this.name} is healthy`, async () => {
-      if (this.hasEnded && !this.#restarts) throw new Error(`${this.name} ended at its start`);
+      if (this.hasEnded && !this.#restarts) throw new Error(`${this.name} exited during startup`);
       return (await isHealthy(`${this.url}/health`)) ? true : undefined;
     });
   }
@@ -96,7 +96,7 @@ export class Replica {
     this.#child?.kill(signal);
   }
 
-  /** Ends it. @returns when it is gone */
+  /** Stops it, and waits for its end. */
   async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
     const child = this.#child;
     this.#isEnding = true;
@@ -119,7 +119,7 @@ export class Fleet {
     this.replicas = replicas;
   }
 
-  /** Starts them all at once, and signs in. */
+  /** Starts all processes concurrently, and signs in. */
   static async start(options: FleetOptions): Promise<Fleet> {
     const folder = await mkdtemp(join(tmpdir(), 'fleet-'));
     const kinds = Object.entries(options.replicas) as [Kind, number][];
@@ -194,8 +194,9 @@ export class Fleet {
     });
   }
 
-  /** Asks at the door, or the backends in turn, under one key, until one has answered for good: what a careful client does.
-   *  @throws when it is refused */
+  /** Sends a request to the front, or to the backends in turn, under one idempotency key until one gives a final
+   *  response, like a careful client.
+   *  @throws if it is refused */
   async insist<Answer>(
     path: string,
     body: unknown,
@@ -214,7 +215,7 @@ export class Fleet {
         if (answer.ok) return JSON.parse(text) as Answer;
         throw new Error(`POST ${path} is refused: ${answer.status} ${text}`);
       }
-      if (attempt > 600) throw new Error(`nobody answers POST ${path}: ${answer?.status} ${text}`);
+      if (attempt > 600) throw new Error(`no response to POST ${path}: ${answer?.status} ${text}`);
       await pause(50);
     }
   }

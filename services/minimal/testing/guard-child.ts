@@ -1,5 +1,5 @@
-/** Watches over a switch, as a process of its own that may be killed at a step (`infra/testing/mortal.ts`). Its
- *  arguments: the data folder, and what it goes on with when no switch is wanted, as JSON. */
+/** Supervises a switch in a separate process that tests can kill at a step (`infra/testing/mortal.ts`). Its arguments:
+ *  the data folder, and the program to run without a requested switch, as JSON. */
 import '#infra/testing/mortal.ts';
 import { Releases, type Installed } from '#services/shared/releases.ts';
 import { guard } from '../releases/guard.ts';

@@ -12,10 +12,10 @@ import { withClient } from '#infra/testing/client.ts';
 
 const migrationsFolder = fileURLToPath(new URL('../../../migrations', import.meta.url));
 
-/** What there is in it, for whoever looks for it later. */
+/** Its known content, for later checks. */
 export interface KnownHistory {
   readonly password: string;
-  /** The account beside the administrator. */
+  /** The second account. */
   readonly email: string;
   readonly scriptId: string;
   /** What the script's runs give as their output, which takes its secret. */
@@ -37,7 +37,7 @@ export interface KeptData {
   readonly history: KnownHistory;
 }
 
-/** What an installation cannot do without, beside its database. */
+/** The required folders of an installation, except its database. */
 const keptFolders = ['secrets', 'objects'];
 
 /** Reads the data folder of a release that has been stopped. */
@@ -65,8 +65,8 @@ export async function readKept(file: string): Promise<KeptData> {
   return JSON.parse((await promisify(gunzip)(await readFile(file))).toString()) as KeptData;
 }
 
-/** Makes the data folder anew, as the release left it.
- *  @throws Error where a migration that it had is another by now */
+/** Recreates the data folder as the release left it.
+ *  @throws Error if one of its migrations has been changed */
 export async function openKept(kept: KeptData, dataDir: string): Promise<void> {
   for (const [path, content] of Object.entries(kept.files)) {
     await mkdir(dirname(join(dataDir, path)), { recursive: true });
@@ -88,7 +88,7 @@ export async function openKept(kept: KeptData, dataDir: string): Promise<void> {
   }
 }
 
-/** The rows of every table, in an order of their own. When the migrations were carried out is no part of it. */
+/** The rows of every table, in a fixed order, without the times of the migrations. */
 export async function rowsOfAll(db: Queryable): Promise<KeptData['tables']> {
   const { rows: names } = await db.query<{ name: string }>(
     `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace

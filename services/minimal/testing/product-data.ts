@@ -1,5 +1,5 @@
-/** What the first start of the product leaves, made once for a whole run of the tests: whoever needs a product
- *  begins with a copy, in a tenth of the time. */
+/** The data folder after the first start of the product, made once per test run: tests start from a copy in a tenth of
+ *  the time. */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';

@@ -110,7 +110,7 @@ export class Product {
       await product.untilHealthy(options.patienceMs);
       if (options.signIn !== false) await product.signIn();
     } catch (error) {
-      // Nobody else could end it.
+      // The caller has no handle to stop it.
       await product.stop();
       throw error;
     }
@@ -131,7 +131,7 @@ export class Product {
   /** Polls `/health` until it is well. */
   async untilHealthy(patienceMs?: number): Promise<void> {
     const ask = async () => {
-      if (this.#process.exitCode !== null) throw new Error('the product ended at its start');
+      if (this.#process.exitCode !== null) throw new Error('the product exited during startup');
       const answer = await fetch(`${this.baseUrl}/health`).catch(() => undefined);
       return answer?.ok === true ? true : undefined;
     };

@@ -26,7 +26,7 @@ export interface Chaos {
 }
 
 const kinds = ['backend', 'scheduler', 'runtime'] as const;
-/** Share of those that are asked to end, and may hand over what they have. */
+/** The share of processes that are stopped gracefully. */
 const politely = 0.25;
 
 /** Ends and starts again, spread over the work: each kind in its turn, any of its replicas.
@@ -44,12 +44,12 @@ export async function killAtRandom(chaos: Chaos): Promise<readonly string[]> {
     await victim.end(isPolite ? 'SIGTERM' : 'SIGKILL');
     victim.start();
     killed.push(isPolite ? `${victim.name} (asked)` : victim.name);
-    const beside = number % 2 === 0 ? 'front' : 'nats';
-    const server = chaos[beside];
+    const serverName = number % 2 === 0 ? 'front' : 'nats';
+    const server = chaos[serverName];
     if (server === undefined) continue;
     await server.kill();
     await server.restart();
-    killed.push(beside);
+    killed.push(serverName);
   }
   await fleet.untilHealthy();
   return killed;

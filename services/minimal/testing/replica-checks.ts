@@ -37,7 +37,7 @@ const statements = {
   history: `SELECT event_id FROM events ORDER BY transaction_id, global_position`,
 };
 
-/** Waits, however long that takes, as long as it goes on. @returns all runs */
+/** Waits as long as there is progress. @returns all runs */
 export async function untilIdle(pool: pg.Pool): Promise<readonly EndedRun[]> {
   for (let before = Infinity; before > 0;) {
     before = await until('a run ends', async () => {
@@ -98,8 +98,8 @@ export async function gapsInLedger(pool: pg.Pool): Promise<readonly unknown[]> {
   return (await pool.query(statements.gaps)).rows;
 }
 
-/** Waits for the end of the feed. @returns how many events it has too few or too many: what is kept is a part
- *  of the history without a gap */
+/** Waits for the end of the feed.
+ *  @returns how many events it has too few or too many: the retained events are a part of the history without gaps */
 export async function errorsInFeed(pool: pg.Pool, url: string): Promise<number> {
   const { rows } = await pool.query<{ event_id: string }>(statements.history);
   const history = rows.map((row) => row.event_id);

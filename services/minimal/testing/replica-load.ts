@@ -1,4 +1,4 @@
-/** Runs of every kind, asked of several backends at once, with a note of their own of what was executed. */
+/** Runs of every kind, requested from several backends concurrently, which record their executions themselves. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Fleet } from './fleet.ts';
@@ -18,7 +18,7 @@ print("done")
 note("end")
 `;
 
-/** Of the scripts that are tried again. */
+/** Of the scripts with retries. */
 export const maxAttempts = 3;
 
 export interface Note {

@@ -1,5 +1,5 @@
-/** Who is subscribed to what, and what they are told. As in Redis, nothing is kept for those who are not there:
- *  whoever comes back looks at what is stored. */
+/** Delivers messages to subscribers. As in Redis, nothing is stored for disconnected clients: after reconnecting they
+ *  read the stored state. */
 import type { Bus } from '#domain/ports/bus.ts';
 import { parseScriptId } from '#domain/kernel/ids.ts';
 import type { Right } from '#domain/kernel/rights.ts';
@@ -24,12 +24,12 @@ export function isChannel(name: string): name is Channel {
   return Object.hasOwn(channels, name);
 }
 
-/** What waits to be told; beyond it, the oldest is left out. */
+/** The most waiting messages; beyond it, the oldest is dropped. */
 const maxWaiting = 10_000;
 
 interface Message {
   readonly channel: Channel;
-  /** Whose group decides who hears of it; everybody, where it is about no script alone. */
+  /** Only callers that see this script receive the message; all callers if absent. */
   readonly scriptId: string | undefined;
   readonly text: string;
 }
@@ -126,7 +126,7 @@ export class Hub {
     const isNarrowed = subscribers.some(({ session }) => session.credential?.kind === 'token');
     const groups = isNarrowed ? await this.#groupsOf(messages) : new Map<string, string>();
     for (const connection of subscribers) {
-      // Asked last, so that nobody is told what they may not hear any more.
+      // Checked last, so that revoked access takes effect.
       const { credential } = connection.session;
       const caller = credential && (await this.#parts.callers.callerOf(credential));
       if (credential === undefined || caller === undefined) connection.close();

@@ -98,7 +98,7 @@ export function keyCommands(parts: KeysParts): readonly Command[] {
   ];
 }
 
-/** Renews a lease. 0: it is not the caller's any more, or somebody asked for the run to be stopped. */
+/** Renews a lease. 0: the caller no longer holds it, or a stop of the run was requested. */
 async function expire(call: MemberCall, { leases }: KeysParts): Promise<Answer> {
   const [name, time, ...others] = call.args;
   const seconds = integerOf(time);
@@ -133,7 +133,7 @@ async function kindOf(key: Key, caller: Caller, parts: KeysParts): Promise<KindO
   }
 }
 
-/** What can be listed: the jobs, the logs of runs that go on, and the caller's leases. */
+/** The keys that can be listed: the jobs, the logs of running runs, and the caller's leases. */
 async function names(caller: Caller, { database }: KeysParts): Promise<readonly string[]> {
   const groups = groupsOf(caller);
   const [waiting, running, held] = await Promise.all([
@@ -148,7 +148,7 @@ async function names(caller: Caller, { database }: KeysParts): Promise<readonly 
   ];
 }
 
-/** All there is comes at once, which the protocol allows. */
+/** Returns all keys in one reply, which the protocol allows. */
 async function scan({ args, caller }: MemberCall, parts: KeysParts): Promise<Answer> {
   const [cursor, ...options] = args;
   if (!/^\d{1,20}$/.test(textOf(cursor))) return failure('ERR invalid cursor');

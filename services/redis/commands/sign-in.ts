@@ -8,7 +8,7 @@ import { resetSession, type Session } from '../session.ts';
 import { redisVersion } from '../version.ts';
 import { clientName } from './client.ts';
 
-/** Whoever guesses has to come back after so many attempts. */
+/** A client must reconnect after so many failed attempts. */
 const maxAttempts = 5;
 const afterFailureMs = 200;
 

@@ -1,4 +1,4 @@
-/** XINFO: what is known of the log of a run. There are no consumer groups. */
+/** XINFO: details of the log of a run. There are no consumer groups. */
 import { textOf, type Answer, type Command, type MemberCall } from '../command.ts';
 import { parseKey, wrongType } from '../keys.ts';
 import { entry, lastLinesOf, lengthOf, linesOf, visible, type LineParts } from '../logs/lines.ts';

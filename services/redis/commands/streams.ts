@@ -193,7 +193,7 @@ function parseRead(args: readonly Buffer[]): ParsedRead | ErrorReply {
     );
   }
   const half = rest.length / 2;
-  if (half > maxStreams) return failure(`ERR read at most ${maxStreams} streams at once`);
+  if (half > maxStreams) return failure(`ERR read at most ${maxStreams} streams per command`);
   return { names: rest.slice(0, half), places: rest.slice(half).map(textOf), count, blockMs };
 }
 

@@ -11,8 +11,8 @@ export interface JobsParts {
   readonly leaseSeconds: number;
 }
 
-/** The JSON of runs, by their ids; those that are gone are missing.
- *  @param jobIds of those that are leased */
+/** The JSON of runs by their ids, without deleted ones.
+ *  @param jobIds of the leased runs */
 export async function jobsOf(
   runIds: readonly string[],
   jobIds: ReadonlyMap<string, string>,

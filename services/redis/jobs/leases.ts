@@ -18,11 +18,11 @@ export interface LeasesParts {
   readonly database: Queryable;
   readonly clock: Clock;
   readonly ids: Ids;
-  /** Of a lease that nobody renews. */
+  /** The duration of a lease without renewal. */
   readonly leaseSeconds: number;
 }
 
-/** A run that was leased and is to be handed over. */
+/** A leased run that must be delivered. */
 export interface Leased {
   /** Names this lease; another one of the same run has another name. */
   readonly jobId: string;
@@ -39,7 +39,7 @@ export interface Held extends Omit<LeaseRow, 'owner' | 'fence'> {
   readonly fence: number;
 }
 
-/** Whoever asks, and under which name. */
+/** The caller, and its name. */
 export interface Holder {
   readonly caller: Caller;
   readonly session: Session;
@@ -56,7 +56,7 @@ export class Leases {
     return this.#parts.leaseSeconds;
   }
 
-  /** Leases the next run that the caller may have; `undefined` where there is none. */
+  /** Leases the next run that the caller may claim; `undefined` if no run is due. */
   async claim(caller: Caller): Promise<Leased | undefined> {
     const { queue, ids, leaseSeconds } = this.#parts;
     const jobId = ids.next();
@@ -65,13 +65,13 @@ export class Leases {
     return run && { jobId, owner, run, caller };
   }
 
-  /** Puts a run back that was not handed over. */
+  /** Returns an undelivered run to the queue. */
   async giveBack({ owner, run }: Leased): Promise<void> {
     await this.#parts.queue.release(owner, [run.runId]);
   }
 
-  /** Records that a run which was handed over has started. Doing it twice changes nothing.
-   *  @returns its fence; `undefined` where it has ended meanwhile */
+  /** Records that a delivered run has started. Repeating it changes nothing.
+   *  @returns its fence; `undefined` if the run has ended meanwhile */
   async start(
     { runId, jobId }: { readonly runId: RunId; readonly jobId: string },
     { caller, session }: Holder,
@@ -83,12 +83,12 @@ export class Leases {
     return outcome.kind === 'accepted' ? outcome.version : undefined;
   }
 
-  /** The caller's lease on a run; `undefined` where it is somebody else's, or has ended. */
+  /** The caller's lease on a run; `undefined` if another caller holds it, or it has expired. */
   async held(runId: RunId, holder: Holder): Promise<Held | undefined> {
     const lease = await this.#find(runId, holder.caller);
     if (lease === undefined) return undefined;
-    // Whoever reports of a run was given it, though the process that gave it may have died before it
-    // could say so.
+    // A caller that reports a run has received it, though the process that delivered it may have crashed before
+    // recording the start.
     const fence = lease.fence ?? (await this.start({ runId, jobId: lease.jobId }, holder));
     return fence === undefined ? undefined : { ...lease, runId, fence };
   }

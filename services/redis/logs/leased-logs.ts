@@ -1,6 +1,6 @@
 /** Writes what holders of leases say to the logs of their runs. Each piece is stored under the lock of the
  *  lease, so that it comes behind all before it, whichever adapter took those, and nothing is written by
- *  somebody whose lease has ended. */
+ *  a holder whose lease has expired. */
 import type { Bus } from '#domain/ports/bus.ts';
 import type { Clock } from '#domain/ports/clock.ts';
 import type { LogChunk } from '#domain/ports/run-logs.ts';

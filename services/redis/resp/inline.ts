@@ -8,7 +8,7 @@ const escapes: Readonly<Record<string, string>> = {
   a: '\u0007',
 };
 
-/** A word, quoted or not; what follows a quoted one has to be space. */
+/** A word, quoted or not; a quoted word must be followed by a space. */
 const quoted = /"((?:[^"\\]|\\[^])*)"(?![^ \t\n\v\f\r])/y;
 const literal = /'((?:[^'\\]|\\[^])*)'(?![^ \t\n\v\f\r])/y;
 const plain = /[^ \t\n\v\f\r"']+/y;

@@ -20,7 +20,7 @@ export type Reply =
   /** By name; in RESP2 each is an array of the name and what is under it. */
   | { readonly kind: 'streams'; readonly entries: readonly (readonly [Reply, Reply])[] }
   | { readonly kind: 'set'; readonly items: readonly Reply[] }
-  /** What nobody asked for at that moment. */
+  /** A message outside of request and reply. */
   | { readonly kind: 'push'; readonly items: readonly Reply[] }
   /** Plain text for a person. */
   | { readonly kind: 'text'; readonly text: string }

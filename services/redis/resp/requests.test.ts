@@ -8,7 +8,7 @@ import {
   type RequestLimits,
 } from './requests.ts';
 
-/** What comes of the pieces: commands as text, and in the end the complaint, if there is one. */
+/** Reads the pieces: returns the commands as text, and the error at the end, if any. */
 function read(pieces: readonly Buffer[], limits: RequestLimits = memberLimits): string[][] {
   const reader = new RequestReader();
   const found: string[][] = [];
@@ -49,8 +49,8 @@ const command = fc.oneof(
   { weight: 1, arbitrary: noise },
 );
 
-describe('given any stream of commands', () => {
-  test('when it comes in any pieces, then the same commands come out', () => {
+describe('any stream of commands', () => {
+  test('is read the same in any pieces', () => {
     fc.assert(
       fc.property(
         fc.array(command, { maxLength: 6 }),
@@ -74,7 +74,7 @@ describe('given any stream of commands', () => {
     );
   });
 
-  test('when they are arrays, then they come out byte by byte as they were', () => {
+  test('is read byte for byte when sent as arrays', () => {
     fc.assert(
       fc.property(fc.array(fc.array(word, { minLength: 1, maxLength: 5 })), (commands) => {
         const expected = commands.map((words) => words.map((one) => one.toString('latin1')));
@@ -84,7 +84,7 @@ describe('given any stream of commands', () => {
   });
 });
 
-describe('given what a person types', () => {
+describe('an inline command', () => {
   test.each([
     ['PING\r\n', ['PING']],
     ['  SET   a  b \n', ['SET', 'a', 'b']],
@@ -93,20 +93,20 @@ describe('given what a person types', () => {
     ['a"b c"\r\n', ['ab c']],
     ['x ""\r\n', ['x', '']],
     ['x\u00a0y\r\n', ['x\u00a0y']],
-  ])('then %j is taken apart as in Redis', (line, words) => {
+  ])('%j is split as in Redis', (line, words) => {
     expect(only(line)).toEqual([words]);
   });
 
-  test('then an empty line is nothing', () => {
+  test('ignores an empty line', () => {
     expect(only('\r\n\r\nPING\r\n')).toEqual([['PING']]);
   });
 
-  test.each(['SET "a\r\n', "SET 'a\r\n", 'SET "a"b\r\n'])('then %j is refused', (line) => {
+  test.each(['SET "a\r\n', "SET 'a\r\n", 'SET "a"b\r\n'])('refuses %j', (line) => {
     expect(only(line)).toEqual([['Protocol error: unbalanced quotes in request']]);
   });
 });
 
-describe('given what is no command', () => {
+describe('invalid input', () => {
   test.each([
     ['*1000000\r\n', 'invalid multibulk length'],
     ['*x\r\n', 'invalid multibulk length'],
@@ -118,11 +118,11 @@ describe('given what is no command', () => {
     [`*${'1'.repeat(100)}`, 'too big mbulk count string'],
     [`*1\r\n$${'1'.repeat(100)}`, 'too big bulk count string'],
     ['x'.repeat(70_000), 'too big inline request'],
-  ])('then %j is refused by name', (text, complaint) => {
+  ])('%j is refused with a reason', (text, complaint) => {
     expect(only(text)).toEqual([[`Protocol error: ${complaint}`]]);
   });
 
-  test('then strangers may say less', () => {
+  test('has lower limits before authentication', () => {
     expect(only('*11\r\n', strangerLimits)).toEqual([
       ['Protocol error: unauthenticated multibulk length'],
     ]);
@@ -131,17 +131,17 @@ describe('given what is no command', () => {
     ]);
   });
 
-  test('then all arguments together have a limit, too', () => {
+  test('has a limit for all arguments together', () => {
     const part = `$1048576\r\n${'x'.repeat(1_048_576)}\r\n`;
     expect(only(`*5\r\n${part.repeat(5)}`)).toEqual([['Protocol error: invalid bulk length']]);
   });
 
-  test('then an array of nothing is passed over', () => {
+  test('an empty array is ignored', () => {
     expect(only('*0\r\n*-1\r\nPING\r\n')).toEqual([['PING']]);
   });
 });
 
-test('given half a command, then nothing comes out, and what is kept is what has come', () => {
+test('reads nothing from half a command, and buffers only the received bytes', () => {
   const reader = new RequestReader();
   reader.push(bytes('*2\r\n$4\r\nPING\r\n$10'));
   expect(reader.next(memberLimits)).toBeUndefined();

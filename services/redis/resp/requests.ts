@@ -14,7 +14,7 @@ export interface RequestLimits {
   readonly complaint: 'invalid' | 'unauthenticated';
 }
 
-/** Until somebody has signed in; the same as in Redis. */
+/** Before authentication; the same as in Redis. */
 export const strangerLimits: RequestLimits = {
   maxArguments: 10,
   maxArgumentBytes: 16 * 1024,
@@ -29,7 +29,7 @@ export const memberLimits: RequestLimits = {
   complaint: 'invalid',
 };
 
-/** What follows cannot be told apart from noise: the connection has to end. */
+/** The rest of the stream cannot be parsed: the connection must end. */
 export class ProtocolError extends Error {
   constructor(message: string) {
     super(`Protocol error: ${message}`);
@@ -71,8 +71,8 @@ export class RequestReader {
     this.#length += bytes.length;
   }
 
-  /** The next command; `undefined` until all of it is there.
-   *  @throws ProtocolError; nothing more is to be read then */
+  /** The next command; `undefined` until it is complete.
+   *  @throws ProtocolError; nothing more can be read then */
   next(limits: RequestLimits): Request | undefined {
     while (this.#length >= this.#wanted) {
       const unfinished = this.#unfinished;

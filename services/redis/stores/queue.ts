@@ -2,7 +2,7 @@
 import type { RunId } from '#domain/kernel/ids.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
 
-/** What nobody has taken, of the groups in $1. */
+/** Unclaimed runs of the groups in $1. */
 const waiting = `FROM run_queue q JOIN runs r USING (run_id)
   WHERE q.fence IS NULL AND NOT q.waiting
     AND (q.lease_until IS NULL OR q.lease_until < now())
@@ -35,7 +35,7 @@ export async function countWaiting(db: Queryable, groupIds: Groups): Promise<num
   return rows[0]?.count ?? 0;
 }
 
-/** Ids of runs that wait to be taken, the next one last. */
+/** Ids of queued runs, the next one last. */
 export async function listWaiting(
   db: Queryable,
   groupIds: Groups,
@@ -57,7 +57,7 @@ export interface LeaseRow {
   readonly seconds_left: number;
 }
 
-/** The lease on a run, whosever it is; `undefined` where there is none. */
+/** The lease on a run, regardless of its holder; `undefined` if it is not leased. */
 export async function findLease(db: Queryable, runId: RunId): Promise<LeaseRow | undefined> {
   return (await db.query<LeaseRow>(statements.lease, [runId])).rows[0];
 }

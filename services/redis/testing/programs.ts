@@ -99,7 +99,7 @@ export async function startRealRedis(program: string, password: string): Promise
 
 async function untilItAnswers(server: ChildProcess, port: number): Promise<void> {
   for (;;) {
-    if (server.exitCode !== null) throw new Error('redis-server ended at its start');
+    if (server.exitCode !== null) throw new Error('redis-server exited during startup');
     const client = await RawClient.open(port).catch(() => undefined);
     const reply = await client?.call('PING').catch(() => undefined);
     client?.close();

@@ -1,4 +1,4 @@
-/** A client that sends what it is told, byte by byte, and reads replies as they are. */
+/** A client that sends raw bytes and reads raw replies. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 

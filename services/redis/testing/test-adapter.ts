@@ -25,7 +25,7 @@ import { systemIds } from '#infra/system/ids.ts';
 import {
   openTestPlatform,
   recordedBy,
-  somebody,
+  userContext,
   untilTrue,
   type TestPlatform,
 } from '#infra/testing/platform.ts';
@@ -37,7 +37,7 @@ import { RawClient } from './raw-client.ts';
 
 export const password = 'the service password';
 
-/** Any number of runs at once. */
+/** Any number of concurrent runs. */
 export const settings: ScriptSettings = { ...defaultSettings, maxConcurrentRuns: 1000 };
 
 export interface TestAdapter {
@@ -52,7 +52,7 @@ export interface TestAdapter {
   stranger(): Promise<RawClient>;
   /** A client with the service's password. */
   member(): Promise<RawClient>;
-  /** The text of an API token of somebody. */
+  /** The text of an API token of a new user. */
   token(
     scopes: readonly Scope[],
     owner?: { role?: Role; groups?: readonly number[] },
@@ -118,7 +118,7 @@ export async function startTestAdapter(changes: Partial<AdapterParts> = {}): Pro
       await platform.accepted(
         createUser({
           userId,
-          email: `somebody${made}@example.com`,
+          email: `user${made}@example.com`,
           role,
           groupIds: groups.map((number) => groupId(number)),
           credentialId: commandId(1000 + made),
@@ -132,7 +132,7 @@ export async function startTestAdapter(changes: Partial<AdapterParts> = {}): Pro
     queueRun: async (script = 1) => {
       const runId = mustParse(parseRunId, systemIds.next());
       const asked = runScript({ runId, scriptId: scriptId(script) });
-      recordedBy(await commands.execute(asked, somebody()));
+      recordedBy(await commands.execute(asked, userContext()));
       return runId;
     },
     clear: async () => {

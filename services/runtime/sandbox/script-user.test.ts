@@ -67,7 +67,7 @@ describeWith(
         const shut = await Bench.open({ without, lenient, runsFolder: join(closed, 'runs') });
         await expect(shut.run('hello.py')).rejects.toMatchObject({
           stage: 'layers',
-          message: expect.stringMatching(/user 0 of this machine.*\/\.root.*Start the service as/),
+          message: expect.stringMatching(/root on this machine.*\/\.root.*Start the service as/),
         });
         await shut.close();
       },

@@ -44,8 +44,8 @@ async function isSound(): Promise<boolean> {
   return manifest.events === source.summary.events;
 }
 
-describe('given a backup that was asked for', () => {
-  test('when nobody is killed, then these are all of the steps', async () => {
+describe('a requested backup', () => {
+  test('takes exactly these steps without a crash', async () => {
     const parts = 'writing the next part';
     const noted = (await stepsOf(program, args)).filter(
       (step) => step === parts || !step.startsWith(parts),
@@ -55,7 +55,7 @@ describe('given a backup that was asked for', () => {
   });
 
   test.each(steps)(
-    'when its maker is killed before %s, then there is none or a whole one, and the next makes it',
+    'is absent or complete after a crash before %s, and is made by the next round',
     async (step) => {
       await killedBefore(step, program, args);
       const isWhole = step === 'recording FinishBackup' || step === 'the next round';

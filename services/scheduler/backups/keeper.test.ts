@@ -1,4 +1,4 @@
-/** What becomes of backups that were asked for, that were found, and that are kept no longer. */
+/** Requested, found and expired backups. */
 import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -72,8 +72,8 @@ const found = (id = backupId()) => findBackup(sample.platform.reads, id);
 const all = () => listBackups(sample.platform.reads, undefined, 100);
 const archiveOf = (id: string) => join(sample.folder, 'backups', id, 'backup.tar');
 
-describe('given a backup that was asked for', () => {
-  test('when it is made, then it is complete, and is what it says it is', async () => {
+describe('a requested backup', () => {
+  test('is complete and verified after it is made', async () => {
     await asked();
     await keeper().runOnce(going);
     expect(await found()).toMatchObject({
@@ -88,7 +88,7 @@ describe('given a backup that was asked for', () => {
     expect((await found())?.verified_at).not.toBeNull();
   });
 
-  test('when its maker dies half-way, then another makes it from its beginning', async () => {
+  test('is made from the beginning by another scheduler after a crash', async () => {
     await asked();
     const dying = objectsWith(async (_key, chunks) => {
       for await (const _ of chunks) throw stopped;
@@ -104,7 +104,7 @@ describe('given a backup that was asked for', () => {
     expect(await found()).toMatchObject({ status: 'complete' });
   });
 
-  test('when its maker dies before it says so, then it is not made again', async () => {
+  test('is not made again after a crash before its completion is recorded', async () => {
     await asked();
     const { commands } = sample.platform;
     const deaf: Commands = {
@@ -120,7 +120,7 @@ describe('given a backup that was asked for', () => {
     expect(readFileSync(archiveOf(backupId()))).toEqual(made);
   });
 
-  test('when there is no room for it, then it says why it failed, and nothing is left', async () => {
+  test('fails with the reason when storage is full, and leaves nothing', async () => {
     await asked();
     const full = objectsWith(() => Promise.reject(new Error('no room to store object')));
     await keeper({ objects: full }).runOnce(going);
@@ -131,20 +131,20 @@ describe('given a backup that was asked for', () => {
     expect(await storedBackups(sample.objects)).toEqual([]);
   });
 
-  test('when another scheduler is at it, then this one leaves it', async () => {
+  test('is left to another scheduler that is making it', async () => {
     await asked();
     await withBackupLock(sample.platform.pool, () => keeper().runOnce(going));
     expect(await found()).toMatchObject({ status: 'running' });
   });
 });
 
-describe('given a backup that is complete', () => {
+describe('a complete backup', () => {
   beforeEach(async () => {
     await asked();
     await keeper().runOnce(going);
   });
 
-  test('when a bit of it is another, then the check says where', async () => {
+  test('names the damaged place after one flipped bit', async () => {
     const bytes = readFileSync(archiveOf(backupId()));
     bytes.writeUInt8(bytes.readUInt8(bytes.length / 2) ^ 1, bytes.length / 2);
     writeFileSync(archiveOf(backupId()), bytes);
@@ -165,7 +165,7 @@ describe('given a backup that is complete', () => {
   const verified = async (keys = [masterKey]) =>
     await verifyBackup(await stored(), { key: undefined, masterKeys: keys });
 
-  test('when a data key is destroyed, then the backup is without it too, and sealed', async () => {
+  test('loses a destroyed data key, and is sealed again', async () => {
     expect(await readKeys(await stored())).toHaveLength(2);
     await sample.platform.pool.query('INSERT INTO destroyed_keys (key_id) VALUES ($1)', [
       scriptId(),
@@ -176,7 +176,7 @@ describe('given a backup that is complete', () => {
   });
 
   test.each([1, 2, 3])(
-    'stays whole when its keys are renewed up to write %d, and is renewed later',
+    'stays complete when the renewal of its keys stops at write %d, and is renewed later',
     async (fatal) => {
       await sample.platform.pool.query('INSERT INTO destroyed_keys (key_id) VALUES ($1)', [
         scriptId(),
@@ -202,14 +202,14 @@ describe('given a backup that is complete', () => {
     },
   );
 
-  test('follows the master key when that is rotated', async () => {
+  test('is sealed again after a rotation of the master key', async () => {
     const next = Buffer.alloc(32, 'next key');
     await keeper({ masterKeys: [next, masterKey] }).runOnce(going);
     expect(await verified([next])).toMatchObject({ foreignKeys: 0, unsealed: null });
     await expect(verified()).rejects.toThrow('another master key is here');
   });
 
-  test('loses its seal, not its destroyed keys, when its master key is not here', async () => {
+  test('loses its seal and destroyed keys when its master key is not available', async () => {
     await sample.platform.pool.query('INSERT INTO destroyed_keys (key_id) VALUES ($1)', [
       scriptId(),
     ]);
@@ -218,7 +218,7 @@ describe('given a backup that is complete', () => {
     await expect(verified()).rejects.toThrow('The backup lost its seal');
   });
 
-  test('stays listed, and as it is, when its manifest is damaged', async () => {
+  test('stays listed and unchanged when its manifest is damaged', async () => {
     const file = join(sample.folder, 'backups', backupId(), 'backup.json');
     const changed = readFileSync(file, 'utf8').replace('"kind": "manual"', '"kind": "scheduled"');
     writeFileSync(file, changed);
@@ -227,13 +227,13 @@ describe('given a backup that is complete', () => {
     expect(readFileSync(file, 'utf8')).toBe(changed);
   });
 
-  test('when it is deleted, then nothing of it is left', async () => {
+  test('leaves nothing after its deletion', async () => {
     await sample.platform.accepted({ type: 'DeleteBackup', backupId: backupId() });
     await keeper().runOnce(going);
     expect([await found(), await storedBackups(sample.objects)]).toEqual([undefined, []]);
   });
 
-  test('when it is gone from where backups are kept, then it is lost, and found when it is back', async () => {
+  test('is lost when its files disappear, and found when they reappear', async () => {
     const kept = join(sample.folder, 'kept');
     renameSync(join(sample.folder, 'backups'), kept);
     await keeper().runOnce(going);
@@ -244,7 +244,7 @@ describe('given a backup that is complete', () => {
     expect(await found()).toMatchObject({ status: 'complete', problem: null });
   });
 
-  test('when it is to be restored and is damaged, then the services are not stopped for it', async () => {
+  test('does not stop the services when the requested restore is damaged', async () => {
     const bytes = readFileSync(archiveOf(backupId()));
     bytes[bytes.length >> 1]! ^= 1;
     writeFileSync(archiveOf(backupId()), bytes);
@@ -255,7 +255,7 @@ describe('given a backup that is complete', () => {
     expect((await found())?.problem).toContain('is damaged');
   });
 
-  test('when it is to be restored and another program made it, then the services are not stopped for it', async () => {
+  test('does not stop the services when another version made the requested restore', async () => {
     const none = mkdtempSync(join(sample.folder, 'migrations-'));
     await sample.platform.accepted({ type: 'RequestRestore', backupId: backupId() });
     await keeper({ migrations: none }).runOnce(going);
@@ -264,7 +264,7 @@ describe('given a backup that is complete', () => {
     expect((await found())?.problem).toContain('newer');
   });
 
-  test('when it is to be restored, then that is handed over, or refused where nobody can', async () => {
+  test('passes a requested restore to the supervisor, or refuses it without one', async () => {
     await sample.platform.accepted({ type: 'RequestRestore', backupId: backupId() });
     await keeper().runOnce(going);
     expect(handedOver).toEqual([backupId()]);
@@ -276,13 +276,13 @@ describe('given a backup that is complete', () => {
   });
 });
 
-describe('given that backups are made every night and two are kept', () => {
+describe('a nightly schedule with two retained backups', () => {
   beforeEach(async () => {
     const changes = { cron: '0 3 * * *', timezone: 'Europe/Berlin', keep: 2 };
     await sample.platform.accepted({ type: 'ChangeBackupSchedule', changes });
   });
 
-  test('when it is time, then one is made, whoever looks how often', async () => {
+  test('makes a backup once when due, also with several schedulers', async () => {
     now = new Date('2026-03-01T01:59:59Z');
     await sample.platform.pool.query(`UPDATE backup_schedule SET changed_at = $1`, [start]);
     await keeper().runOnce(going);
@@ -293,7 +293,7 @@ describe('given that backups are made every night and two are kept', () => {
     expect(await all()).toMatchObject([{ kind: 'scheduled', status: 'complete' }]);
   });
 
-  test('when a month was slept through, then one is made for all of it, and old ones go', async () => {
+  test('makes one backup after a missed month, and deletes old ones', async () => {
     await sample.platform.pool.query(`UPDATE backup_schedule SET changed_at = $1`, [start]);
     await asked();
     for (const day of ['2026-03-02', '2026-03-03', '2026-04-04']) {

@@ -49,7 +49,7 @@ export interface BackupKeeperParts {
   readonly version: string;
   /** Folder of the migrations. */
   readonly migrations: string;
-  /** Hands a restore over to whoever can stop the services. Undefined: nobody here can. */
+  /** Passes a restore to the process that can stop the services. Undefined if there is no such process. */
   readonly handOver: ((backupId: BackupId) => void) | undefined;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
 }
@@ -59,13 +59,13 @@ export class BackupKeeper {
   readonly #tidyEveryMs: number;
   #tidyAtMs = 0;
 
-  /** @param tidyEveryMs how often it is looked what is stored */
+  /** @param tidyEveryMs how often the stored backups are compared with the recorded ones */
   constructor(parts: BackupKeeperParts, tidyEveryMs: number) {
     this.#parts = parts;
     this.#tidyEveryMs = tidyEveryMs;
   }
 
-  /** Has what is stored compared with what is known at the next round. */
+  /** Compares the stored with the recorded backups in the next round. */
   tidySoon(): void {
     this.#tidyAtMs = 0;
   }
@@ -90,7 +90,7 @@ export class BackupKeeper {
     });
   }
 
-  /** The id follows from the due time, so that each makes one backup, whoever looks how often. */
+  /** The id is derived from the due time, so that each due time makes one backup, also with several schedulers. */
   async #startDue(schedule: BackupScheduleTable, known: readonly BackupsTable[]): Promise<void> {
     const { clock, ids } = this.#parts;
     const due = lastBackupDue(schedule, schedule.changed_at, clock.now());
@@ -153,7 +153,7 @@ export class BackupKeeper {
     return verifyBackup(source, { key, masterKeys, onRead });
   }
 
-  /** Services stop only for a backup that can be restored. Whoever restores verifies it again, as it may change
+  /** Services stop only for a backup that can be restored. The restore verifies the backup again, as it may change
    *  until then. */
   async #handOver(row: BackupsTable, signal: AbortSignal): Promise<void> {
     const id = backupId(row.backup_id);
@@ -186,7 +186,7 @@ export class BackupKeeper {
     }
   }
 
-  /** Brings what is stored and what is known together: a restore takes the history back, and disks are changed. */
+  /** Reconciles the stored with the recorded backups: a restore reverts the events, and disks are replaced. */
   async #tidy(signal: AbortSignal): Promise<void> {
     const { objects, reads } = this.#parts;
     const rows = new Map((await allBackups(reads)).map((row) => [row.backup_id, row]));
@@ -214,8 +214,8 @@ export class BackupKeeper {
     }
   }
 
-  /** The manifest of a stored backup, after its keys were renewed. A damaged backup stays as it is, and is not listed
-   *  anew: to verify it says what is wrong. */
+  /** The manifest of a stored backup, after its keys were renewed. A damaged backup is unchanged, and is not listed
+   *  again: verifying it reports the damage. */
   async #renewed(id: BackupId): Promise<BackupSummary | 'damaged' | undefined> {
     const { objects, pool, masterKeys, logger } = this.#parts;
     try {

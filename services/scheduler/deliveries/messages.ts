@@ -1,11 +1,11 @@
 /** Message formats for each kind of channel. */
 import type { ChatService } from '#domain/channel/channel.ts';
-import type { Told } from '#domain/delivery/delivery.ts';
+import type { NotificationContent } from '#domain/delivery/delivery.ts';
 
 /** Discord's limit, the lowest of all services. */
 const maxChatCharacters = 2000;
 
-const words: Readonly<Record<Told['on'], string>> = {
+const words: Readonly<Record<NotificationContent['on'], string>> = {
   failed: 'failed',
   failed_n_times: 'failed repeatedly',
   recovered: 'recovered',
@@ -19,12 +19,16 @@ const words: Readonly<Record<Told['on'], string>> = {
 };
 
 /** The subject line. */
-export function titleOf({ on, script }: Told): string {
+export function titleOf({ on, script }: NotificationContent): string {
   return script === null ? words[on] : `${script.name.replaceAll(/\s+/g, ' ')}: ${words[on]}`;
 }
 
 /** @param maxCharacters truncates the message, but not the facts with the link */
-export function textOf(told: Told, publicUrl: string | undefined, maxCharacters?: number): string {
+export function textOf(
+  told: NotificationContent,
+  publicUrl: string | undefined,
+  maxCharacters?: number,
+): string {
   const { message, script, runId, at } = told;
   const url = runUrl(told, publicUrl);
   const facts = [
@@ -39,12 +43,16 @@ export function textOf(told: Told, publicUrl: string | undefined, maxCharacters?
 }
 
 /** The run's page in the dashboard. */
-function runUrl({ runId }: Told, publicUrl: string | undefined): string | null {
+function runUrl({ runId }: NotificationContent, publicUrl: string | undefined): string | null {
   return runId === null || publicUrl === undefined ? null : `${publicUrl}/runs/${runId}`;
 }
 
 /** The request body for a chat service. */
-export function chatBody(service: ChatService, told: Told, publicUrl: string | undefined): string {
+export function chatBody(
+  service: ChatService,
+  told: NotificationContent,
+  publicUrl: string | undefined,
+): string {
   const text = chatText(told, publicUrl);
   switch (service) {
     case 'slack':
@@ -61,19 +69,23 @@ function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-function chatText(told: Told, publicUrl: string | undefined): string {
+function chatText(told: NotificationContent, publicUrl: string | undefined): string {
   const title = titleOf(told);
   const text = `${title}\n${textOf(told, publicUrl, maxChatCharacters - title.length - 1)}`;
   return text.slice(0, maxChatCharacters);
 }
 
-export function telegramBody(chatId: string, told: Told, publicUrl: string | undefined): string {
+export function telegramBody(
+  chatId: string,
+  told: NotificationContent,
+  publicUrl: string | undefined,
+): string {
   const text = chatText(told, publicUrl);
   return JSON.stringify({ chat_id: chatId, text, link_preview_options: { is_disabled: true } });
 }
 
 /** The body of a webhook (Standard Webhooks). */
-export function webhookBody(told: Told, publicUrl: string | undefined): string {
+export function webhookBody(told: NotificationContent, publicUrl: string | undefined): string {
   const { on, level, message, at, script, runId } = told;
   return JSON.stringify({
     type: `notification.${on}`,

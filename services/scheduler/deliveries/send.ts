@@ -1,6 +1,6 @@
-/** Sends one delivery through its channel, and says what became of it. */
+/** Sends one delivery through its channel, and returns the outcome. */
 import type { ChannelConfig } from '#domain/channel/channel.ts';
-import type { AttemptResult, Told } from '#domain/delivery/delivery.ts';
+import type { AttemptResult, NotificationContent } from '#domain/delivery/delivery.ts';
 import { sendMail } from '#infra/outgoing/mail.ts';
 import { post, type Post } from '#infra/outgoing/post.ts';
 import type { Targets } from '#infra/outgoing/targets.ts';
@@ -12,7 +12,7 @@ export interface Sending {
   readonly deliveryId: string;
   readonly config: Exclude<ChannelConfig, { kind: 'in_app' }>;
   readonly secrets: ChannelSecrets;
-  readonly told: Told;
+  readonly told: NotificationContent;
   readonly now: Date;
   /** Start of links to the dashboard. Undefined: messages contain no links. */
   readonly publicUrl: string | undefined;
@@ -20,8 +20,8 @@ export interface Sending {
   readonly signal: AbortSignal;
 }
 
-/** @returns `gone` where the receiver wants nothing any more
- *  @throws what went wrong on the way, which may hold secrets */
+/** @returns `gone` if the receiver wants no further deliveries
+ *  @throws network errors, which may contain secrets */
 export async function send(sending: Sending): Promise<AttemptResult | 'gone'> {
   const { config, deliveryId, secrets, told, publicUrl, targets, signal } = sending;
   switch (config.kind) {

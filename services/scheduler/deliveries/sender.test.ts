@@ -2,7 +2,7 @@
 /** Deliveries to real receivers on loopback, over days of another clock. */
 import { createHmac, randomBytes } from 'node:crypto';
 import type { ChannelConfig } from '#domain/channel/channel.ts';
-import type { Told } from '#domain/delivery/delivery.ts';
+import type { NotificationContent } from '#domain/delivery/delivery.ts';
 import { groupId } from '#domain/testing/ids.ts';
 import {
   createChannel,
@@ -88,7 +88,11 @@ async function givenChannel(config: ChannelConfig, secrets: ChannelSecrets = {})
   return channelId;
 }
 
-async function queued(channelId: ChannelId, config: ChannelConfig, told: Partial<Told> = {}) {
+async function queued(
+  channelId: ChannelId,
+  config: ChannelConfig,
+  told: Partial<NotificationContent> = {},
+) {
   const deliveryId = mustParse(parseDeliveryId, systemIds.next());
   const wanted = queueDelivery({ deliveryId, channelId, kind: config.kind });
   await execute({ ...wanted, told: { ...wanted.told, ...told } });
@@ -119,8 +123,8 @@ const stateOf = async (id: string) => {
 const sent = { status: 'sent', attempts: 1, last_error: null };
 const webhook = (): ChannelConfig => ({ kind: 'webhook', url: `${http.origin}/hook` });
 
-describe('given a webhook', () => {
-  test('when something happens, then it gets it once, signed by both of its secrets', async () => {
+describe('a webhook', () => {
+  test('receives an event once, signed with both of its secrets', async () => {
     const keys = [randomBytes(32).toString('base64'), randomBytes(32).toString('base64')];
     const until = new Date(beginning + 1000).toISOString();
     const previous = { secret: `whsec_${keys[1]}`, until };
@@ -145,7 +149,7 @@ describe('given a webhook', () => {
     });
   });
 
-  test('when it answers 500 for days, then it is asked ever more slowly, and at last given up', async () => {
+  test('is retried with growing delays after 500, until the delivery fails', async () => {
     http.answer.status = 500;
     const id = await tried(webhook());
     const attempts = [0];
@@ -167,7 +171,7 @@ describe('given a webhook', () => {
     );
   });
 
-  test('when it answers 410, then the channel is switched off', async () => {
+  test('is disabled after 410', async () => {
     http.answer.status = 410;
     const config = webhook();
     const channelId = await givenChannel(config);
@@ -181,13 +185,13 @@ describe('given a webhook', () => {
     expect(http.received).toHaveLength(1);
   });
 
-  test('when it asks for patience, then it is left alone for so long', async () => {
+  test('is retried after the time in Retry-After', async () => {
     http.answer = { status: 429, headers: { 'Retry-After': '600' } };
     const row = await findDelivery(platform.reads, await tried(webhook()));
     expect(Number(row?.next_attempt_at)).toBe(beginning + 600_000);
   });
 
-  test('when it leads elsewhere, then nobody follows', async () => {
+  test('does not follow redirects', async () => {
     const location = 'http://169.254.169.254/latest';
     http.answer = { status: 307, headers: { Location: location } };
     const { last_error } = await stateOf(await tried(webhook()));
@@ -197,18 +201,18 @@ describe('given a webhook', () => {
   });
 });
 
-describe('given addresses that are not public', () => {
-  test('when the operator has not named them, then nothing goes there', async () => {
+describe('private addresses', () => {
+  test('receive nothing unless the operator permits them', async () => {
     const id = await tried(webhook(), {}, { targets: new Targets([]) });
     expect(await stateOf(id)).toMatchObject({
       status: 'pending',
       attempts: 1,
-      last_error: expect.stringContaining('127.0.0.1 leads to no public address'),
+      last_error: expect.stringContaining('127.0.0.1 does not resolve to a public address'),
     });
     expect(http.received).toEqual([]);
   });
 
-  test('when a name leads elsewhere at the second look, then there was none', async () => {
+  test('are resolved once, so that DNS rebinding has no effect', async () => {
     const { port } = new URL(http.origin);
     const answers = [['127.0.0.1'], ['169.254.169.254']];
     const targets = new Targets(['127.0.0.1'], () => Promise.resolve(answers.shift() ?? []));
@@ -220,7 +224,7 @@ describe('given addresses that are not public', () => {
   });
 });
 
-describe('given a mail server', () => {
+describe('a mail server', () => {
   const config = (changes = {}): ChannelConfig => ({
     kind: 'email',
     host: '127.0.0.1',
@@ -232,7 +236,7 @@ describe('given a mail server', () => {
     ...changes,
   });
 
-  test('when something happens, then a mail goes to everybody', async () => {
+  test('sends a mail about an event to all recipients', async () => {
     const id = await tried(config(), { password: 'good' });
     expect(await stateOf(id)).toEqual(sent);
     expect(mail.logins).toEqual(['\0bot\0good']);
@@ -247,19 +251,19 @@ describe('given a mail server', () => {
     }
   });
 
-  test('when it lets nobody in and repeats the password, then the error does not', async () => {
+  test('removes a repeated password from the error of a refused login', async () => {
     const { last_error } = await stateOf(await tried(config(), { password: 'wrong one' }));
     expect(last_error).toContain('535 no, not with ***');
     expect(last_error).not.toContain('wrong one');
   });
 
-  test('when it has no encryption where that is wanted, then no password is sent', async () => {
+  test('sends no password without the required encryption', async () => {
     const id = await tried(config({ security: 'starttls' }), { password: 'good' });
     expect(await stateOf(id)).toMatchObject({ status: 'pending', attempts: 1 });
     expect(mail.logins).toEqual([]);
   });
 
-  test('when it says nothing, then others are served, and what is stopped is sent later', async () => {
+  test('does not block other channels when the server is silent, and is retried later', async () => {
     mail.silent = true;
     const stuck = await queued(await givenChannel(config(), { password: 'good' }), config());
     const other = await queued(await givenChannel(webhook()), webhook());
@@ -278,8 +282,8 @@ describe('given a mail server', () => {
   });
 });
 
-describe('given chats', () => {
-  test('when something happens, then each is told in its own way', async () => {
+describe('chats', () => {
+  test('receive an event in their own format', async () => {
     const url = `${http.origin}/chat`;
     await tried(
       { kind: 'messaging', service: 'telegram', server: http.origin, chatId: '@ops' },
@@ -297,7 +301,7 @@ describe('given chats', () => {
     ]);
   });
 
-  test('when it fails, then the address is not told', async () => {
+  test('do not expose their address in errors', async () => {
     const url = 'http://127.0.0.1:1/T0/secret';
     const { last_error } = await stateOf(
       await tried({ kind: 'messaging', service: 'slack' }, { url }),
@@ -320,7 +324,10 @@ describe('a message about a run', () => {
     to: ['ops@example.com'],
   });
   /** Sends one message through each channel. @returns what arrived, as text */
-  const arrivedThrough = async (parts: Partial<SenderParts>, told: Partial<Told> = {}) => {
+  const arrivedThrough = async (
+    parts: Partial<SenderParts>,
+    told: Partial<NotificationContent> = {},
+  ) => {
     const chat = { url: `${http.origin}/chat`, token: '7:abc' };
     const telegram = { kind: 'messaging', service: 'telegram', server: http.origin } as const;
     const channels: readonly ChannelConfig[] = [
@@ -356,11 +363,11 @@ describe('a message about a run', () => {
   });
 });
 
-describe('given an inbox', () => {
+describe('an inbox', () => {
   const notices = async () =>
     await platform.reads.selectFrom('notices').select(['group_id', 'happening']).execute();
 
-  test('when something happens, then it comes there, and what is there anyway only once', async () => {
+  test('receives an event once, also if it is recorded there anyway', async () => {
     const own: ChannelConfig = { kind: 'in_app', groupId: null };
     const others: ChannelConfig = { kind: 'in_app', groupId: groupId(2) };
     const [ours, theirs] = [await givenChannel(own), await givenChannel(others)];
@@ -377,15 +384,15 @@ describe('given an inbox', () => {
   });
 });
 
-describe('given senders that come in each other’s way, or die', () => {
-  test('when several look at once, then one sends', async () => {
+describe('concurrent or crashed senders', () => {
+  test('send a delivery once', async () => {
     const id = await queued(await givenChannel(webhook()), webhook());
     await Promise.all([round(), round(), round()]);
     expect(http.received).toHaveLength(1);
     expect(await stateOf(id)).toEqual(sent);
   });
 
-  test('when one dies before it is recorded, then it is sent again under the same id', async () => {
+  test('send a delivery again under the same id after a crash before it is recorded', async () => {
     const deaf: Commands = {
       execute: () => Promise.reject(new Error('died')),
       executeAll: () => Promise.reject(new Error('died')),
@@ -401,7 +408,7 @@ describe('given senders that come in each other’s way, or die', () => {
     expect(await stateOf(id)).toEqual(sent);
   });
 
-  test('when the channel is gone by then, or cannot be read, then it is given up', async () => {
+  test('fail a delivery whose channel was deleted or cannot be read', async () => {
     const gone = await givenChannel(webhook());
     const first = await queued(gone, webhook());
     await execute({ type: 'DeleteChannel', channelId: gone });

@@ -1,6 +1,6 @@
-/** Sends what people are to be told. Each attempt is leased to one scheduler and recorded when it has ended:
- *  whoever dies in between has sent it perhaps, and it is sent again, under the same id. */
-import type { AttemptResult, Told } from '#domain/delivery/delivery.ts';
+/** Sends notifications. Each attempt is leased to one scheduler and recorded when it has ended. After a crash in
+ *  between, the delivery may have been sent, and is sent again under the same id. */
+import type { AttemptResult, NotificationContent } from '#domain/delivery/delivery.ts';
 import { isStorable } from '#domain/kernel/json.ts';
 import {
   inOrderOfTime,
@@ -66,7 +66,13 @@ export class DeliverySender {
     const now = clock.now();
     const until = new Date(now.getTime() + leaseMs);
     const busy = [...new Set(this.#sending.values())];
-    const due = await claimDeliveries<Told>(database, { now, until, perChannel, limit, busy });
+    const due = await claimDeliveries<NotificationContent>(database, {
+      now,
+      until,
+      perChannel,
+      limit,
+      busy,
+    });
     for (const delivery of due) {
       const work = this.#deliver(delivery).finally(() => {
         this.#sending.delete(work);
@@ -87,18 +93,18 @@ export class DeliverySender {
     await this.settle();
   }
 
-  async #deliver(delivery: DueDelivery<Told>): Promise<void> {
+  async #deliver(delivery: DueDelivery<NotificationContent>): Promise<void> {
     try {
       const result = await this.#attempt(delivery);
       if (!this.#stopping.signal.aborted) await this.#record(delivery, result);
     } catch (error) {
-      // The lease ends, and somebody tries again.
+      // The lease expires, and the delivery is retried.
       const { delivery_id: deliveryId } = delivery;
       this.#parts.logger.error({ error, deliveryId }, 'delivery was not recorded');
     }
   }
 
-  async #attempt(delivery: DueDelivery<Told>): Promise<AttemptResult | 'gone'> {
+  async #attempt(delivery: DueDelivery<NotificationContent>): Promise<AttemptResult | 'gone'> {
     const { reads, vault } = this.#parts;
     const channel = await findChannel(reads, mustParse(parseChannelId, delivery.channel_id));
     if (channel === undefined) return failed('The channel was deleted.', true);
@@ -115,7 +121,7 @@ export class DeliverySender {
   }
 
   async #send(
-    { delivery_id: deliveryId, told }: DueDelivery<Told>,
+    { delivery_id: deliveryId, told }: DueDelivery<NotificationContent>,
     { config }: ChannelsTable,
     secrets: ChannelSecrets,
   ): Promise<AttemptResult | 'gone'> {
@@ -139,8 +145,8 @@ export class DeliverySender {
 
   async #postNotice(
     deliveryId: string,
-    { on, level, message, script, runId, at }: Told,
-    wanted: NonNullable<Told['script']>['groupId'] | null,
+    { on, level, message, script, runId, at }: NotificationContent,
+    wanted: NonNullable<NotificationContent['script']>['groupId'] | null,
   ): Promise<AttemptResult> {
     if (script === null || on === 'test')
       return failed('The channel has nothing to deliver.', true);
@@ -160,7 +166,7 @@ export class DeliverySender {
   }
 
   async #record(
-    { delivery_id: id, channel_id, attempts }: DueDelivery<Told>,
+    { delivery_id: id, channel_id, attempts }: DueDelivery<NotificationContent>,
     outcome: AttemptResult | 'gone',
   ): Promise<void> {
     const { commands, clock } = this.#parts;

@@ -105,7 +105,7 @@ async function givenRun(id: ScriptId, number: number, params: string): Promise<v
   await objects.put(objectKey.runArtifact(run, 'a/report.pdf'), Buffer.from('kept'));
 }
 
-/** Time has passed since anybody asked for parameters. */
+/** Makes the last use of the parameters lie in the past. */
 async function laterOn(): Promise<void> {
   await platform.pool.query(`UPDATE payloads SET wanted_at = now() - interval '1 hour'`);
 }
@@ -191,8 +191,8 @@ const ofTheOther = {
 };
 const history = ['ScriptCreated', 'ScriptDeleted', 'ScriptPurged', 'ScriptPurgeFinished'];
 
-describe('given a deleted script', () => {
-  test('when it is purged, then all of it goes but its history, and nothing of another script', async () => {
+describe('a deleted script', () => {
+  test('loses all data except its events when purged, and no other script does', async () => {
     await purge();
     await laterOn();
     await purgeScripts(parts, going);
@@ -206,7 +206,7 @@ describe('given a deleted script', () => {
     ]);
   });
 
-  test('when it is not purged, then all of it stays', async () => {
+  test('keeps all data without a purge', async () => {
     const before = await remains(purged);
     await platform.accepted({ type: 'DeleteScript', scriptId: purged });
     await laterOn();
@@ -214,7 +214,7 @@ describe('given a deleted script', () => {
     expect(await remains(purged)).toEqual(before);
   });
 
-  test('when somebody wanted its parameters just now, then it is finished later', async () => {
+  test('is purged later if its parameters were used just now', async () => {
     await purge();
     await purgeScripts(parts, going);
     expect(await remains(purged)).toEqual({ ...nothing, params: 1 });
@@ -225,7 +225,7 @@ describe('given a deleted script', () => {
     expect(await events(purged)).toEqual(history);
   });
 
-  test('a purge finishes once every living runtime has removed what it keeps', async () => {
+  test('is purged once every live runtime has removed its data', async () => {
     for (const name of ['a', 'b', 'away']) await givenRuntime(name);
     await platform.pool.query(
       `UPDATE runtimes SET seen_at = now() - interval '2 minutes' WHERE runtime_id = 'away'`,
@@ -243,7 +243,7 @@ describe('given a deleted script', () => {
     expect(await events(purged)).toEqual(history);
   });
 
-  test('when one of its runs has not ended yet, then nothing is touched before', async () => {
+  test('is not purged before its last run has ended', async () => {
     await platform.accepted(runScript({ runId: runId(50), scriptId: purged }));
     await platform.accepted({ type: 'StartRun', runId: runId(50), runtimeId: 'a', layers: [] });
     await purge();
@@ -256,7 +256,7 @@ describe('given a deleted script', () => {
   });
 });
 
-test('when a purge dies at any of its steps, then the next attempt ends the same', async () => {
+test('is purged completely after a crash at any step', async () => {
   await purge();
   await laterOn();
   const deaths = await untilDone(parts, (mortal) => purgeScripts(mortal, going));
@@ -266,7 +266,7 @@ test('when a purge dies at any of its steps, then the next attempt ends the same
   expect(await events(purged)).toEqual(history);
 });
 
-test('when what one has cannot be removed, then another is purged all the same', async () => {
+test('does not block the purge of another script when its data cannot be removed', async () => {
   for (const id of [purged, other]) {
     await platform.accepted({ type: 'DeleteScript', scriptId: id });
     await platform.accepted({ type: 'PurgeScript', scriptId: id });
@@ -284,7 +284,7 @@ test('when what one has cannot be removed, then another is purged all the same',
   expect(await remains(other)).toMatchObject({ lines: 0, blobs: 0 });
 });
 
-test('when two do it at once, then its end is recorded once', async () => {
+test('is recorded once by two concurrent purges', async () => {
   await purge();
   await laterOn();
   await Promise.all([purgeScripts(parts, going), purgeScripts(parts, going)]);

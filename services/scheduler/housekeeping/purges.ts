@@ -1,5 +1,5 @@
-/** Removes what purged scripts have beside their history (contract §3, "Configuration"). A purge that was
- *  interrupted begins anew, which finds little left; its end is recorded last. */
+/** Removes the data of purged scripts except their events (contract §3, "Configuration"). An interrupted purge starts
+ *  again and finds little left; its end is recorded last. */
 import { mustParse, parseCommandId, parseScriptId } from '#domain/kernel/ids.ts';
 import type { Commands } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
@@ -36,9 +36,9 @@ export interface PurgeParts {
   readonly removableSince: Map<string, string>;
 }
 
-/** One round. A script with parameters that somebody wanted just now is left for the next, and so is one of which a
- *  living runtime may still keep something.
- *  @returns whether there may be more to do at once, or when */
+/** Runs one round. A script is left for the next round if its parameters were used just now, or if a live runtime may
+ *  still hold its data.
+ *  @returns whether more can be done immediately, or when */
 export async function purgeScripts(
   parts: PurgeParts,
   signal: AbortSignal,
@@ -64,7 +64,7 @@ export async function purgeScripts(
   return waitsForRuntimes ? { inMs: lookForRemovalsMs } : finished === scriptsAtOnce;
 }
 
-/** What makes secrets readable goes first. @returns whether all of it is gone */
+/** Destroys the data key first. @returns whether all data is removed */
 async function removeRemains(
   { database, objects }: PurgeParts,
   scriptId: string,

@@ -109,15 +109,15 @@ const everything = { lines, samples: 1, artifacts: 2, params: true };
 const nothing = { lines: 0, samples: 0, artifacts: 0, params: false };
 const oneDay = { logsDays: 1, samplesDays: 1, artifactsDays: 1, payloadsDays: 1 };
 
-describe('given a run that has ended', () => {
-  test('when nothing was ever set, then all is kept', async () => {
+describe('an ended run', () => {
+  test('keeps all data without a retention setting', async () => {
     const id = await givenRun(1);
     await finish(id);
     expect(await removeOutdated(partsAfter(10_000), going)).toBe(false);
     expect(await remains(id)).toEqual(everything);
   });
 
-  test('when its time is not over, then all is kept', async () => {
+  test('keeps all data before the retention period ends', async () => {
     const id = await givenRun(1);
     await finish(id);
     await keep(oneDay);
@@ -130,7 +130,7 @@ describe('given a run that has ended', () => {
     [{ samplesDays: 7 }, { ...everything, samples: 0 }],
     [{ artifactsDays: 7 }, { ...everything, artifacts: 0 }],
     [{ payloadsDays: 7 }, { ...everything, params: false }],
-  ])('when the time of %j is over, then that goes and the rest stays', async (setting, rest) => {
+  ])('loses only the data of %j after its period', async (setting, rest) => {
     const id = await givenRun(1);
     await finish(id);
     await keep(setting);
@@ -138,7 +138,7 @@ describe('given a run that has ended', () => {
     expect(await remains(id)).toEqual(rest);
   });
 
-  test('when its log has gone, then one line says so, from both ends', async () => {
+  test('shows one line in place of its removed log, from both ends', async () => {
     const id = await givenRun(1);
     await finish(id);
     await keep({ logsDays: 7 });
@@ -153,7 +153,7 @@ describe('given a run that has ended', () => {
   });
 });
 
-test('given a run that a webhook caused, then what it was called with stays and goes with it', async () => {
+test('keeps the webhook payload of a run as long as the run’s parameters', async () => {
   const payloadSha256 = await putPayload(platform.pool, Buffer.from('{}\na body'));
   await platform.pool.query('UPDATE payloads SET wanted_at = $1', [new Date(Date.UTC(2026, 0, 1))]);
   const trigger = { type: 'webhook', webhookId: webhookId(), payloadSha256 } as const;
@@ -168,7 +168,7 @@ test('given a run that a webhook caused, then what it was called with stays and 
   expect(await getPayload(platform.pool, payloadSha256)).toBeUndefined();
 });
 
-test('given a call that made no run, then what it brought goes after its time', async () => {
+test('removes the payload of a webhook call without a run after its period', async () => {
   await platform.pool.query(
     `INSERT INTO webhook_misses (delivery_id, webhook_id, time, status, count, payload)
       VALUES ($1, $1, $2, 409, 1, 'a body')`,
@@ -187,8 +187,8 @@ test('given a call that made no run, then what it brought goes after its time', 
   expect(await kept()).toEqual([false]);
 });
 
-describe('given a run that goes on', () => {
-  test('when years have passed, then all is kept until it has ended', async () => {
+describe('a running run', () => {
+  test('keeps all data until it has ended', async () => {
     const id = await givenRun(1);
     await keep(oneDay);
     await removeOutdated(partsAfter(1000), going);
@@ -198,7 +198,7 @@ describe('given a run that goes on', () => {
     expect(await remains(id)).toEqual(nothing);
   });
 
-  test('when an ended one had the same parameters, then they are kept for it', async () => {
+  test('keeps parameters that it shares with an ended run', async () => {
     const [ended, active] = [await givenRun(1, '{}'), await givenRun(2, '{}')];
     await finish(ended);
     await keep(oneDay);
@@ -207,7 +207,7 @@ describe('given a run that goes on', () => {
   });
 });
 
-test('given a chain or a schedule with the same parameters, then they stay until it is deleted', async () => {
+test('keeps parameters of a chain or schedule until it is deleted', async () => {
   const id = await givenRun(1);
   await finish(id);
   await keep(oneDay);
@@ -228,7 +228,7 @@ test('given a chain or a schedule with the same parameters, then they stay until
   expect((await remains(id)).params).toBe(false);
 });
 
-test('given parameters that somebody asks for again, then they stay for the run to come', async () => {
+test('keeps parameters that a new run has requested', async () => {
   const id = await givenRun(1);
   await finish(id);
   await keep(oneDay);
@@ -238,7 +238,7 @@ test('given parameters that somebody asks for again, then they stay for the run 
   expect(await remains(id)).toMatchObject({ params: true, lines: 0 });
 });
 
-test('given more runs than one round takes, then rounds go on until all are done', async () => {
+test('repeats rounds until all runs are done', async () => {
   const ids = [];
   for (let number = 1; number <= 130; number += 1) ids.push(runId(number));
   for (const id of ids) {
@@ -255,7 +255,7 @@ test('given more runs than one round takes, then rounds go on until all are done
   expect((await remains(last)).artifacts).toBe(0);
 });
 
-test('given a setting that keeps things longer than before, then what has gone is still known', async () => {
+test('still reports removed data after a longer retention period is set', async () => {
   const id = await givenRun(1);
   await finish(id);
   await keep({ logsDays: 1 });
@@ -266,7 +266,7 @@ test('given a setting that keeps things longer than before, then what has gone i
   expect(await readProgress(platform.pool, [id])).toEqual([known]);
 });
 
-test('when it dies at any of its steps, then the next attempt ends the same', async () => {
+test('ends the same after a crash at any step', async () => {
   const ids = [await givenRun(1), await givenRun(2)];
   for (const id of ids) await finish(id);
   await keep(oneDay);
@@ -277,7 +277,7 @@ test('when it dies at any of its steps, then the next attempt ends the same', as
   expect(log.items).toMatchObject([{ from_seq: 1, to_seq: lines }]);
 });
 
-test('when artifacts cannot be removed, then all else goes, and they go later', async () => {
+test('removes other data when artifacts cannot be removed, and the artifacts later', async () => {
   await keep(oneDay);
   const id = await givenRun(1);
   await finish(id);
@@ -293,7 +293,7 @@ test('when artifacts cannot be removed, then all else goes, and they go later', 
   expect(await remains(id)).toEqual(nothing);
 });
 
-test('when two do it at once, then both end, and all is gone', async () => {
+test('removes everything with two concurrent rounds', async () => {
   const id = await givenRun(1);
   await finish(id);
   await keep(oneDay);

@@ -1,5 +1,5 @@
-/** Removes what is kept no longer (contract §3, "Configuration"), a bounded part at a time. Whatever is
- *  done twice or left half done is done again: the place is remembered last. */
+/** Removes expired data (contract §3, "Configuration"), a bounded part at a time. Repeating a partial removal is
+ *  harmless: the progress is recorded last. */
 import type { Clock } from '#domain/ports/clock.ts';
 import { objectPrefix } from '#domain/ports/object-keys.ts';
 import { removableKinds, type RemovableKind } from '#domain/system/retention.ts';

@@ -16,7 +16,7 @@ import { systemIds } from '#infra/system/ids.ts';
 import {
   openTestPlatform,
   recordedBy,
-  somebody,
+  userContext,
   type TestPlatform,
 } from '#infra/testing/platform.ts';
 import { activeRunsOf } from '#projections/schedules/due.ts';
@@ -40,7 +40,7 @@ afterEach(() => platform.close());
 const ids = { scheduleId: scheduleId(), scriptId: scriptId() };
 
 async function ask(command: Command) {
-  return recordedBy(await commands.execute(command, somebody()));
+  return recordedBy(await commands.execute(command, userContext()));
 }
 
 /** A round at a time of that day, by another scheduler each. */
@@ -54,7 +54,7 @@ async function every(changes: Partial<ScheduleDefinition> = {}): Promise<void> {
   await ask(createSchedule({ definition: { ...hourly, ...changes } as ScheduleDefinition }));
 }
 
-/** What became of due times, such as `01:00 fired`. */
+/** The outcomes of due times, such as `01:00 fired`. */
 async function ledger(): Promise<readonly string[]> {
   const rows = await platform.reads
     .selectFrom('schedule_occurrences')
@@ -85,10 +85,10 @@ async function endAll(): Promise<void> {
   }
 }
 
-describe('given an hourly schedule', () => {
+describe('an hourly schedule', () => {
   beforeEach(() => every());
 
-  test('when its time comes, then one run starts, by however many schedulers', async () => {
+  test('starts one run at its due time, also with several schedulers', async () => {
     await serveAt('00:59:59.999');
     expect(await runs()).toEqual([]);
     await serveAt('01:00:00', 3, platform.pipeline({ clock }));
@@ -115,7 +115,7 @@ describe('given an hourly schedule', () => {
     ]);
   });
 
-  test('when the clock goes back, then nothing is repeated', async () => {
+  test('repeats nothing when the clock goes back', async () => {
     await serveAt('01:00:00');
     await endAll();
     await serveAt('00:30:00');
@@ -124,7 +124,7 @@ describe('given an hourly schedule', () => {
     expect(await runs()).toHaveLength(1);
   });
 
-  test('when the run before is active still, then the next is skipped', async () => {
+  test('skips a due time while the previous run is active', async () => {
     await serveAt('01:00:00');
     await serveAt('02:00:00');
     await endAll();
@@ -132,7 +132,7 @@ describe('given an hourly schedule', () => {
     expect(await ledger()).toEqual(['01:00 fired', '02:00 skipped: run_overlaps', '03:00 fired']);
   });
 
-  test('when the script has no slot, or is disabled, then it is skipped with the reason', async () => {
+  test('skips with the reason when the script has no free slot or is disabled', async () => {
     for (const number of [1, 2]) {
       const runId = mustParse(parseRunId, systemIds.derived(scriptId(), String(number)));
       await ask(runScript({ runId }));
@@ -146,7 +146,7 @@ describe('given an hourly schedule', () => {
     ]);
   });
 
-  test('when it was slept through, then the last alone is caught up with', async () => {
+  test('catches up only with the last missed due time', async () => {
     await serveAt('04:30:00');
     await serveAt('04:30:01');
     expect(await ledger()).toEqual([
@@ -157,12 +157,12 @@ describe('given an hourly schedule', () => {
     ]);
   });
 
-  test('when it is a little late, then that is said', async () => {
+  test('reports a slight delay', async () => {
     await serveAt('01:00:40');
     expect(await ledger()).toEqual(['01:00 late']);
   });
 
-  test('when triggers are paused, then it waits until they are resumed', async () => {
+  test('waits while triggers are paused', async () => {
     await ask({ type: 'PauseTriggers' });
     await serveAt('01:00:00');
     expect(await ledger()).toEqual([]);
@@ -171,7 +171,7 @@ describe('given an hourly schedule', () => {
     expect(await ledger()).toEqual(['01:00 late']);
   });
 
-  test('when it is changed or deleted, then what was not served is skipped', async () => {
+  test('skips unserved due times after a change or deletion', async () => {
     now = new Date('2026-05-01T02:10:00Z');
     const definition = { ...hourly, cron: '30 * * * *', intervalSeconds: null } as const;
     await ask({ type: 'ChangeSchedule', ...ids, definition: { ...definition, kind: 'cron' } });
@@ -187,7 +187,7 @@ describe('given an hourly schedule', () => {
     ]);
   });
 
-  test('when it is switched off, then due times are none until it is on again', async () => {
+  test('has no due times while disabled', async () => {
     await ask({ type: 'ChangeSchedule', ...ids, definition: { ...hourly, enabled: false } });
     await serveAt('03:30:00');
     await ask({ type: 'ChangeSchedule', ...ids, definition: hourly });
@@ -195,7 +195,7 @@ describe('given an hourly schedule', () => {
     expect(await ledger()).toEqual(['04:00 fired']);
   });
 
-  test('when a scheduler dies once the run is queued, then the next one changes nothing', async () => {
+  test('queues one run when a scheduler crashes after queueing it', async () => {
     const dying: Commands = {
       check: (command) => commands.check(command),
       executeAll: (requests) => commands.executeAll(requests),
@@ -212,20 +212,20 @@ describe('given an hourly schedule', () => {
   });
 });
 
-describe('given a schedule that was slept through', () => {
+describe('a schedule with missed due times', () => {
   test.each([
     ['none', ['01:00 missed: not_caught_up', '02:00 missed: not_caught_up']],
     ['last', ['01:00 missed: superseded', '02:00 caught_up']],
     ['all', ['01:00 caught_up', '02:00 caught_up']],
-  ] as const)('when it catches up with %s, then that is done', async (catchUp, expected) => {
+  ] as const)('catches up with %s', async (catchUp, expected) => {
     await every({ catchUp, maxLatenessSeconds: 86_400, overlap: 'queue' });
     await serveAt('02:30:00');
     expect(await ledger()).toEqual(expected);
   });
 });
 
-describe('given a run that is active when the next is due', () => {
-  test('when that is to queue, then it waits where the script has no slot', async () => {
+describe('a run that is active when the next is due', () => {
+  test('makes the next run wait for a free slot with overlap "queue"', async () => {
     await ask({ type: 'ChangeScript', scriptId: scriptId(), settings: { maxConcurrentRuns: 1 } });
     await every({ overlap: 'queue' });
     await serveAt('01:00:00');
@@ -234,7 +234,7 @@ describe('given a run that is active when the next is due', () => {
     expect(await ledger()).toEqual(['01:00 fired', '02:00 fired']);
   });
 
-  test('when that is to queue, then it waits for the one before, though there is a slot', async () => {
+  test('makes the next run wait for its end despite a free slot with overlap "queue"', async () => {
     await every({ overlap: 'queue' });
     for (const hour of ['01', '02', '03']) await serveAt(`${hour}:00:00`);
     const waiting = async () => (await runs()).map((one) => one.waiting);
@@ -242,7 +242,7 @@ describe('given a run that is active when the next is due', () => {
     expect(await waiting()).toEqual([false, true, true]);
     await release();
     expect(await waiting()).toEqual([false, true, true]);
-    // Whoever waits for the schedule stands in nobody's way.
+    // A run that waits for its schedule does not block other runs.
     const manual = mustParse(parseRunId, systemIds.derived(scriptId(), 'manual'));
     await ask(runScript({ runId: manual }));
     await ask({ type: 'StopRun', runId: manual });
@@ -261,7 +261,7 @@ describe('given a run that is active when the next is due', () => {
     }
   });
 
-  test('when that is to cancel, then it starts once the one before has stopped', async () => {
+  test('delays the next run until it has stopped with overlap "cancel_previous"', async () => {
     await every({ overlap: 'cancel_previous' });
     await serveAt('01:00:00');
     const [first] = (await runs()).map((one) => mustParse(parseRunId, one.run_id));
@@ -276,7 +276,7 @@ describe('given a run that is active when the next is due', () => {
     expect(await runs()).toMatchObject([{ status: 'stopped' }, { waiting: false }]);
   });
 
-  test('when a scheduler is late with that, then it stops no run that is newer', async () => {
+  test('is not stopped by a delayed scheduler if it is newer', async () => {
     await every({ overlap: 'cancel_previous' });
     const stalled = platform.pipeline({ clock });
     await serveAt('01:00:00');
@@ -293,7 +293,7 @@ describe('given a run that is active when the next is due', () => {
     expect((await runs()).map((run) => run.status)).toEqual(['success', 'queued']);
   });
 
-  test('when that is to cancel, then the one before is stopped', async () => {
+  test('is stopped with overlap "cancel_previous"', async () => {
     await every({ overlap: 'cancel_previous' });
     await serveAt('01:00:00');
     await serveAt('02:00:00');
@@ -302,7 +302,7 @@ describe('given a run that is active when the next is due', () => {
   });
 });
 
-test('given hundreds that are due in one second, then each starts one run', async () => {
+test('starts one run for each of hundreds of schedules due in one second', async () => {
   const numbers = Array.from({ length: 600 }, (_, index) => index + 1);
   await Promise.all(
     numbers.map(async (number) => {

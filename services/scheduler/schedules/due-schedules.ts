@@ -1,6 +1,6 @@
-/** Serves due times: each ends as a run, or as a note of why there is none, and ends once, however many
- *  schedulers look and wherever one dies. A run's id follows from the schedule and the due time; whether a
- *  due time has ended is decided under the lock of its schedule. */
+/** Processes due times: each results in a run or in a recorded reason for its absence, exactly once, also with several
+ *  schedulers and after crashes. A run's id is derived from the schedule and the due time; whether a due time is
+ *  settled is decided under the lock of its schedule. */
 import type { Command } from '#domain/aggregates.ts';
 import {
   inOrderOfTime,

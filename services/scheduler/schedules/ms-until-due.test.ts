@@ -18,17 +18,17 @@ function lookAt(served: string, time = served) {
   return msUntilDue({ reads: platform.reads, clock }, new Date(`2026-01-01T${served}Z`));
 }
 
-describe('given a schedule that is due at one', () => {
-  test('when it is to come, then the time to it is told', async () => {
+describe('a schedule that is due at one o’clock', () => {
+  test('returns the time until it is due', async () => {
     expect(await lookAt('00:59:58')).toBe(2_000);
     expect(await lookAt('00:59:59.990')).toBe(10);
   });
 
-  test('when it has come meanwhile, then it is now', async () => {
+  test('returns 0 when it is due already', async () => {
     expect(await lookAt('00:59:59.999', '01:00:00.001')).toBe(0);
   });
 
-  test('when it has been dealt with, then its row tells of nothing more', async () => {
+  test('returns infinity when its due time is settled', async () => {
     expect(await lookAt('01:00:00')).toBe(Infinity);
   });
 });

@@ -1,6 +1,6 @@
-/** Limits how many connections a server holds, in total and for each address. At a limit the connection that has kept
- *  the server waiting for longest makes room for the next one, so that a flood of idle connections locks nobody out.
- *  Connections whose request is being answered are never closed for another one. */
+/** Limits how many connections a server holds, in total and for each address. At a limit the server closes the
+ *  connection that has been idle for longest, so that idle connections cannot block other clients. Connections whose
+ *  request is being answered are never closed for another one. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { peerOf } from './peer.ts';
@@ -24,7 +24,7 @@ export interface LimitOptions {
   readonly maxPerAddress: number;
   /** Whether many users may come from an address: only the limit in total holds for it. */
   readonly isShared: (address: string) => boolean;
-  /** Told of each connection that is closed or refused at a limit. */
+  /** Called for each connection that is closed or refused at a limit. */
   readonly onLimit?: (reason: CloseReason) => void;
   /** Response to a request that is cut off, or to a connection that is refused. */
   readonly refusal: string;
@@ -133,7 +133,7 @@ export class ConnectionLimits {
     });
   }
 
-  /** Spares a connection for good, such as a WebSocket whose client is known. */
+  /** Exempts a connection permanently, such as an authenticated WebSocket. */
   keep(socket: Socket): void {
     const connection = this.#connections.get(socket);
     connection?.peer.waiting.delete(connection);
@@ -150,7 +150,7 @@ export class ConnectionLimits {
     this.#count(reason);
     const connection = this.#connections.get(socket);
     if (response !== undefined && connection?.response?.headersSent !== true) {
-      // Sent at once where the socket has room, which frees the descriptor without waiting for the client.
+      // Sent immediately if the socket has room, which frees the descriptor without waiting for the client.
       socket.write(response);
     }
     socket.destroy();
@@ -221,7 +221,7 @@ function hasMoved(connection: Connection): boolean {
   return isMoving;
 }
 
-/** Makes it the last one to be closed, unless it is spared for good. */
+/** Makes it the last connection to close, unless it is exempt. */
 function renew(connection: Connection): void {
   const { waiting } = connection.peer;
   if (waiting.delete(connection)) waiting.add(connection);

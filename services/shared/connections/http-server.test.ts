@@ -85,7 +85,7 @@ describe('a server that closes connections after their responses', () => {
 });
 
 describe('a server at its limit of connections', () => {
-  test('closes the connection that has been silent for longest', async () => {
+  test('closes the connection that has been idle for longest', async () => {
     await start({ max: 2 });
     const first = await client();
     const second = await client();
@@ -96,7 +96,7 @@ describe('a server at its limit of connections', () => {
     expect([connections.open <= 2, closed('limit')]).toEqual([true, 1]);
   });
 
-  test('serves requests while many connections stay silent', async () => {
+  test('serves requests while many connections are idle', async () => {
     await start({ max: 5 });
     for (let made = 0; made < 20; made += 1) {
       await client();
@@ -105,7 +105,7 @@ describe('a server at its limit of connections', () => {
     expect(connections.open).toBeLessThanOrEqual(5);
   });
 
-  test('closes a connection that was served before one that has just come', async () => {
+  test('closes a served connection before a new one', async () => {
     await start({ max: 2 });
     const served = await client();
     served.write(`GET / HTTP/1.1\r\n${head}\r\n`);
@@ -116,7 +116,7 @@ describe('a server at its limit of connections', () => {
     expect(newer.destroyed).toBe(false);
   });
 
-  test('tells the client of an unfinished request to try again', async () => {
+  test('asks the client of an unfinished request to retry', async () => {
     await start({ max: 1 }, {}, (asked) => asked.resume());
     const slow = await client();
     const heard = once(server, 'request');
@@ -165,7 +165,7 @@ describe('a server at its limit of connections', () => {
     await ended;
   });
 
-  test('keeps a connection that is spared for good', async () => {
+  test('keeps an exempt connection', async () => {
     await start({ max: 2 });
     const accepted = once(server, 'connection') as Promise<[Socket]>;
     const kept = await client();
@@ -202,7 +202,7 @@ describe('a slow client', () => {
   test.each([
     ['sends nothing', ''],
     ['sends headers byte by byte', `GET / HTTP/1.1\r\n${head}`],
-  ])('that %s is told that its request is late', async (_, bytes) => {
+  ])('that %s gets 408', async (_, bytes) => {
     await start({}, { headersMs: 50 });
     const slow = await client();
     if (bytes !== '') slow.write(bytes);
@@ -210,7 +210,7 @@ describe('a slow client', () => {
     expect(closed('headers_timeout')).toBe(1);
   });
 
-  test('that sends its body byte by byte is told that its request is late', async () => {
+  test('that sends its body byte by byte gets 408', async () => {
     await start({}, { bodyMs: 100 }, (asked) => asked.resume());
     const slow = await client();
     slow.write(`POST / HTTP/1.1\r\n${head}Content-Length: 100000\r\n\r\n`);
@@ -220,7 +220,7 @@ describe('a slow client', () => {
     expect(closed('body_timeout')).toBe(1);
   });
 
-  test('that the server does not read from is not late', async () => {
+  test('whose data the server does not read is not late', async () => {
     const reading = Promise.withResolvers<() => void>();
     await start({}, { bodyMs: 20 }, (asked, response) => {
       reading.resolve(() => asked.resume().once('end', () => response.end('done')));
@@ -257,7 +257,7 @@ describe('a slow client', () => {
     expect(bytes.toString()).toContain('200 OK');
   });
 
-  test('is closed when it asks for nothing more', async () => {
+  test('is closed when it sends no further request', async () => {
     await start({}, { idleMs: 50 });
     const idle = await client();
     idle.write(`GET / HTTP/1.1\r\n${head}\r\n`);
@@ -268,7 +268,7 @@ describe('a slow client', () => {
 test.each([
   ['GARBAGE\r\n\r\n', '400 Bad Request', 'malformed_request'],
   [`GET / HTTP/1.1\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`, '431', 'headers_too_large'],
-])('a request that is not HTTP gets a problem document', async (bytes, status, code) => {
+])('gets a problem document for a request that is not HTTP', async (bytes, status, code) => {
   await start({});
   const broken = await client();
   broken.write(bytes);

@@ -80,7 +80,7 @@ function watchBody(request: IncomingMessage, bodyMs: number, onLate: () => void)
     if (request.complete || socket.destroyed) return clearInterval(timer);
     // Bytes that have arrived and are not read yet: the client waits for the server.
     const isRead = request.readableLength === 0;
-    // Where the server has only begun to read again, the client gets its time anew.
+    // If the server has just resumed reading, the client's time starts again.
     if (isRead && wasRead && socket.bytesRead - before < leastBytes) onLate();
     before = socket.bytesRead;
     wasRead = isRead;

@@ -29,7 +29,7 @@ describe('the peer of a connection', () => {
   });
 });
 
-describe('the limit that follows from file descriptors', () => {
+describe('the connection limit by file descriptors', () => {
   test.each([
     [1024, 384],
     [20_000, 9872],

@@ -45,7 +45,7 @@ export class Examination {
     return typeof compiled === 'function' ? [] : compiled;
   }
 
-  /** What is wrong with a value, by pointers into it. A schema that cannot be used any more says so. */
+  /** Validation errors of a value, with pointers. An unusable schema is reported as an error. */
   ofValue(schemaText: string, valueText: string): readonly Fault[] {
     const compiled = this.#compile(schemaText);
     if (typeof compiled !== 'function') {

@@ -1,4 +1,4 @@
-/** The process of `ParameterSchemas`: it lives as long as somebody asks. */
+/** The process of `ParameterSchemas`. It ends when it is idle. */
 import { Examination } from './examination.ts';
 import type { Question } from './parameter-schemas.ts';
 

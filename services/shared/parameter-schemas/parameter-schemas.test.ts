@@ -31,8 +31,8 @@ function doubling(levels: number): object {
 const evilPattern = { properties: { a: { pattern: '^(a+)+$' } } };
 const evilText = { a: `${'a'.repeat(40)}!` };
 
-describe('given a schema that a script is to have', () => {
-  test('when it is one, of either draft, then nothing is wrong', async () => {
+describe('the schema of a script', () => {
+  test('is accepted in either draft', async () => {
     for (const schema of [
       {},
       { type: 'object', required: ['a'], properties: { a: { type: 'integer', default: 1 } } },
@@ -53,13 +53,13 @@ describe('given a schema that a script is to have', () => {
     [{ $ref: '#/$defs/none' }, '/parameters_schema'],
     [{ $schema: 'https://example.com/mine' }, '/parameters_schema/$schema'],
     [{ $async: true }, '/parameters_schema/$async'],
-  ])('when it is none, as %j, then the place is named', async (schema, pointer) => {
+  ])('is refused with the place of the error, as %j', async (schema, pointer) => {
     const problem = await ofSchema(schema);
     expect(problem?.code).toBe('validation_failed');
     expect(problem?.errors?.[0]?.pointer).toBe(pointer);
   });
 
-  test('when it refers to another address, then nothing is fetched', async () => {
+  test('does not fetch other addresses', async () => {
     let asked = 0;
     const server = createServer((_request, response) => {
       asked += 1;
@@ -77,7 +77,7 @@ describe('given a schema that a script is to have', () => {
     expect(asked).toBe(0);
   });
 
-  test('when another one has a part of that name, then it is not found there', async () => {
+  test('does not find parts of other schemas', async () => {
     const $id = 'https://example.com/shared';
     expect(await ofSchema({ $id, type: 'integer' })).toBeUndefined();
     expect(await ofSchema({ $ref: $id })).toBeDefined();
@@ -88,13 +88,13 @@ describe('given a schema that a script is to have', () => {
     expect(await ofSchema({ type: 'object' })).toBeUndefined();
   });
 
-  test('when it is too large, then that is said', async () => {
+  test('is refused when too large', async () => {
     const problem = await ofSchema({ description: 'x'.repeat(70_000) });
     expect(faults(problem)).toEqual([['/parameters_schema', 'exceeds 65536 bytes']]);
   });
 });
 
-describe('given parameters', () => {
+describe('parameters', () => {
   const schema = {
     type: 'object',
     required: ['limit'],
@@ -102,13 +102,13 @@ describe('given parameters', () => {
     properties: { limit: { type: 'integer', minimum: 1 }, tags: { items: { type: 'string' } } },
   };
 
-  test('when they match, then nothing is wrong, and nothing is filled in', async () => {
+  test('are accepted when they match, and no default is filled in', async () => {
     const value = { limit: 3, tags: ['a'] };
     expect(await ofValue(schema, value)).toBeUndefined();
     expect(value).toEqual({ limit: 3, tags: ['a'] });
   });
 
-  test('when they do not, then every place is named', async () => {
+  test('are refused with every place when they do not match', async () => {
     expect(faults(await ofValue(schema, { limit: 0, tags: ['a', 1], more: 1 }))).toEqual([
       ['/params/more', 'is unknown'],
       ['/params/limit', 'must be >= 1'],
@@ -117,13 +117,13 @@ describe('given parameters', () => {
     expect(faults(await ofValue(schema, {}))).toEqual([['/params/limit', 'is required']]);
   });
 
-  test('when a great many things are wrong, then some are named', async () => {
+  test('are refused with a bounded number of errors', async () => {
     const value = { list: Array.from({ length: 5000 }, () => 1) };
     const strings = { properties: { list: { items: { type: 'string' } } } };
     expect(faults(await ofValue(strings, value))).toHaveLength(20);
   });
 
-  test('when there are many schemas, then each is checked by its own', async () => {
+  test('are checked by their own schema among many', async () => {
     const checks = Array.from({ length: 90 }, (_, number) =>
       ofValue({ properties: { a: { const: number } } }, { a: number }),
     );
@@ -135,11 +135,11 @@ describe('given parameters', () => {
   });
 });
 
-describe('given schemas that ask for endless work', () => {
+describe('schemas that cause unbounded work', () => {
   test.each([
     ['a pattern', evilPattern, evilText],
     ['references that double', doubling(40), {}],
-  ])('when %s would take for ever, then that is the answer, in time', async (_, schema, value) => {
+  ])('are refused in time when %s would not finish', async (_, schema, value) => {
     const tooMuch = [['/params', 'cannot be checked: the schema is too complex']];
     expect(faults(await ofValue(schema, value, impatient))).toEqual(tooMuch);
     const startedMs = performance.now();
@@ -148,21 +148,21 @@ describe('given schemas that ask for endless work', () => {
     expect(await ofValue({ type: 'object' }, {}, schemas)).toBeUndefined();
   });
 
-  test('when one refers to itself, then that is the answer', async () => {
+  test('are refused when they reference themselves', async () => {
     const itself = { allOf: [{ $ref: '#/$defs/a' }] };
     expect(faults(await ofValue({ ...itself, $defs: { a: itself } }, {}))).toEqual([
       ['/params', 'cannot be checked: the schema references itself endlessly'],
     ]);
   });
 
-  test('when one would take all memory, then the others do not notice', async () => {
+  test('do not affect others when they would use all memory', async () => {
     const wide = { allOf: Array.from({ length: 400 }, () => ({ items: { type: 'string' } })) };
     const value = Array.from({ length: 15_000 }, () => 1);
     const problem = await ofValue(wide, value, new ParameterSchemas(30_000));
     expect(faults(problem)).toEqual([['/params', 'cannot be checked: the schema is too complex']]);
   });
 
-  test('when very many ask at once, then the last ones are told to come back', async () => {
+  test('are refused as unavailable beyond the limit of concurrent checks', async () => {
     const answers = Array.from({ length: 101 }, () => ofValue({}, {}));
     expect((await Promise.all(answers)).map((one) => one?.code)).toEqual([
       ...Array.from({ length: 100 }, () => undefined),

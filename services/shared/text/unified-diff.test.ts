@@ -33,7 +33,7 @@ function applied(before: string, diff: string): string {
   return [...result, ...lines.slice(place)].join('');
 }
 
-test('what was changed is shown with the lines around it', () => {
+test('shows changes with the lines around them', () => {
   const before = Array.from({ length: 20 }, (_, index) => `line ${index + 1}\n`);
   const after = before.with(9, 'another\n').toSpliced(15, 1);
   expect(unifiedDiff(before.join(''), after.join(''))).toBe(`@@ -7,13 +7,12 @@
@@ -57,7 +57,7 @@ test('what was changed is shown with the lines around it', () => {
   expect(unifiedDiff('a', 'a\n')).toContain('\\ No newline at end of file');
 });
 
-test('any text becomes the other one, by as few lines as can be', () => {
+test('turns any text into another with the fewest lines', () => {
   const text = fc
     .array(fc.constantFrom('a\n', 'b\n', 'c\n', '\n'), { maxLength: 12 })
     .chain((lines) => fc.constantFrom(lines.join(''), `${lines.join('')}end`));
@@ -69,7 +69,7 @@ test('any text becomes the other one, by as few lines as can be', () => {
   );
 });
 
-test('the program diff finds as few', () => {
+test('needs as few lines as the diff program', () => {
   const before = 'abcabba'.replaceAll(/./g, '$&\n');
   const after = 'cbabac'.replaceAll(/./g, '$&\n');
   writeFileSync(join(folder, 'one'), before);
@@ -80,7 +80,7 @@ test('the program diff finds as few', () => {
   expect(counted(unifiedDiff(before, after))).toHaveLength(counted(theirs).length);
 });
 
-test('texts that have nothing in common are told at once', () => {
+test('compares texts without common lines quickly', () => {
   const lines = (name: string) =>
     Array.from({ length: 20_000 }, (_, index) => `${name} ${index}\n`).join('');
   const diff = unifiedDiff(lines('one'), lines('other'));

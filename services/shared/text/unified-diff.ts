@@ -2,7 +2,7 @@
 
 /** Lines around a difference. */
 const contextLines = 3;
-/** Texts that differ in more lines are told as one taken out and the other put in. */
+/** Texts that differ in more lines are shown as removed and added completely. */
 const maxEdits = 2_000;
 
 type Edit = readonly [' ' | '-' | '+', string];

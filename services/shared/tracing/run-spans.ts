@@ -34,7 +34,7 @@ export class RunSpans {
     this.#parts = parts;
   }
 
-  /** Takes note of what this process has recorded. Nothing waits for it. */
+  /** Records the spans of events that this process has recorded. Nothing waits for it. */
   recorded(events: readonly Recorded[]): void {
     for (const event of events) {
       if (event.type !== 'RunFinished') continue;

@@ -71,7 +71,7 @@ describe.each([
     ]);
   });
 
-  test('exports the metrics of a registry when it ends', async () => {
+  test('exports the metrics of a registry at shutdown', async () => {
     const registry = new Registry();
     const registers = [registry];
     new Counter({ name: 'runs_total', help: 'Runs', labelNames: ['outcome'], registers }).inc(
@@ -117,7 +117,7 @@ describe.each([
   });
 });
 
-test('sends a signal to its own endpoint, as it is written', async () => {
+test('sends a signal to its own endpoint, unchanged', async () => {
   await exported({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/spans` });
   expect(collector.requests.map(({ path }) => path)).toEqual(['/spans']);
 });
@@ -157,7 +157,7 @@ describe('sampling', () => {
   });
 });
 
-test('exports again after a response that asks for it', async () => {
+test('retries an export after a retryable response', async () => {
   collector.statuses.push(503);
   await exported(overHttp());
   expect(collector.spans).toHaveLength(1);
@@ -189,7 +189,7 @@ test.each([
   expect(await telemetryOf(environment)).toBeUndefined();
 });
 
-test('ids of traces and spans follow from those of requests and runs', () => {
+test('derives trace and span ids from request and run ids', () => {
   expect(traceIdOf('019AA3F4-01aa-7c11-8d22-5e6f70819203')).toBe(
     '019aa3f401aa7c118d225e6f70819203',
   );

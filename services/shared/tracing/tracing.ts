@@ -76,7 +76,7 @@ function decoded(text: string): string {
   }
 }
 
-/** The trace of a correlation id; undefined for one that is no id. */
+/** The trace id of a correlation id; undefined if it is not a valid id. */
 export function traceIdOf(correlationId: string): string | undefined {
   const id = correlationId.replaceAll('-', '').toLowerCase();
   return /^[0-9a-f]{32}$/.test(id) && !/^0+$/.test(id) ? id : undefined;

@@ -73,7 +73,7 @@ export async function mailServer() {
       const password = login.split('\0')[2] ?? '';
       return password.startsWith('wrong') ? `535 no, not with ${password}\r\n` : '235 come in\r\n';
     }
-    return isMail ? '354 go on\r\n' : '250 ok\r\n';
+    return isMail ? '354 start mail input\r\n' : '250 ok\r\n';
   };
   tcp.listen(0, '127.0.0.1');
   await once(tcp, 'listening');

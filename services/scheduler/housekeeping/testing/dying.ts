@@ -7,8 +7,8 @@ interface Parts {
   readonly objects: RemovableObjects;
 }
 
-/** Carries out `duty` again and again; each time it dies one step later, a step being a statement or the
- *  removal of an object. @returns how often it died */
+/** Executes `duty` repeatedly; each time it crashes one step later. A step is a statement or the removal of an object.
+ *  @returns the number of crashes */
 export async function untilDone<P extends Parts>(
   parts: P,
   duty: (parts: P) => Promise<unknown>,
@@ -27,7 +27,7 @@ class Death extends Error {}
 
 function mortal<P extends Parts>(parts: P, steps: number): P {
   let left = steps;
-  // What was asked for is carried out; the answer is never seen.
+  // The request is executed; its result is lost.
   const step = async <Result>(work: Promise<Result>): Promise<Result> => {
     const result = await work;
     left -= 1;

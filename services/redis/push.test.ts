@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterEach(() => adapter.clear());
 afterAll(() => adapter.close());
 
-describe('given a job that cannot be taken', () => {
+describe('an invalid job', () => {
   test.each([
     ['nonsense', 'validation_failed: The job is not JSON in UTF-8.'],
     [Buffer.from([0xff, 0xfe]), 'validation_failed: The job is not JSON in UTF-8.'],
@@ -36,13 +36,13 @@ describe('given a job that cannot be taken', () => {
       `{"script_id":"${scriptId()}","params":${'{"a":'.repeat(100)}1${'}'.repeat(100)}}`,
       'validation_failed: The job is nested more than 64 levels deep.',
     ],
-  ])('when it is pushed, then the reason is told, and nothing is queued', async (job, reason) => {
+  ])('is refused with the reason, and nothing is queued', async (job, reason) => {
     const client = await adapter.member();
     expect(await client.call('LPUSH', jobs, job)).toBe(`-ERR ${reason}`);
     expect(await client.call('LLEN', jobs)).toBe(0);
   });
 
-  test('when one of several is no job, then none is queued; when one is refused, then it says which', async () => {
+  test('queues none of several if one is invalid; names the refused one', async () => {
     const client = await adapter.member();
     await adapter.platform.accepted(
       scriptOf(3, {
@@ -62,7 +62,7 @@ describe('given a job that cannot be taken', () => {
     expect(await client.call('LLEN', jobs)).toBe(2);
   });
 
-  test('when a schema says otherwise, then that is the reason', async () => {
+  test('is refused if it violates the parameter schema', async () => {
     const schema = { type: 'object', required: ['n'] };
     await adapter.platform.accepted(
       scriptOf(4, {
@@ -77,7 +77,7 @@ describe('given a job that cannot be taken', () => {
     expect(await push(client, { script_id: scriptId(4), params: { n: 1 } })).toBe(1);
   });
 
-  test('when the name is another’s kind, then it says so', async () => {
+  test('is refused with WRONGTYPE on a key of another type', async () => {
     const client = await adapter.member();
     const logs = `runs:${scriptId()}:logs`;
     const wrong = '-WRONGTYPE Operation against a key holding the wrong kind of value';

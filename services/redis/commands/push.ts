@@ -1,4 +1,4 @@
-/** LPUSH, and a look at what waits. */
+/** LPUSH, and commands that inspect the queue. */
 import { oneKey, type Answer, type Command, type MemberCall } from '../command.ts';
 import { groupsOf } from '../callers.ts';
 import { jobsOf, type JobsParts } from '../jobs/jobs.ts';
@@ -10,11 +10,11 @@ import { countWaiting, listWaiting } from '../stores/queue.ts';
 
 const maxListed = 1000;
 
-export interface GiveParts extends PushParts, JobsParts {
+export interface PushCommandParts extends PushParts, JobsParts {
   readonly refusals: Refusals;
 }
 
-export function giveCommands(parts: GiveParts): readonly Command[] {
+export function pushCommands(parts: PushCommandParts): readonly Command[] {
   return [
     {
       name: 'lpush',
@@ -47,9 +47,9 @@ export function giveCommands(parts: GiveParts): readonly Command[] {
   ];
 }
 
-/** All jobs are read before the first is queued, so that what is no job stops them all. From then on each
- *  is a request of its own: one that is refused ends the command, and those before it stay queued. */
-async function push(call: MemberCall, parts: GiveParts): Promise<Answer> {
+/** Parses all jobs before the first is queued, so that an invalid job stops them all. After that each is a separate
+ *  request: a refused one ends the command, and the jobs before it stay queued. */
+async function push(call: MemberCall, parts: PushCommandParts): Promise<Answer> {
   const { args, caller, session } = call;
   const [name, ...texts] = args;
   const { kind } = parseKey(name);
@@ -74,7 +74,7 @@ async function push(call: MemberCall, parts: GiveParts): Promise<Answer> {
   return Math.max(jobs.length, await countWaiting(parts.database, groupsOf(caller)));
 }
 
-async function range(call: MemberCall, parts: GiveParts): Promise<Answer> {
+async function range(call: MemberCall, parts: PushCommandParts): Promise<Answer> {
   const { args, caller } = call;
   const [first, last] = [integerOf(args[1]), integerOf(args[2])];
   if (first === undefined || last === undefined) return notAnInteger;
@@ -86,7 +86,7 @@ async function range(call: MemberCall, parts: GiveParts): Promise<Answer> {
   const from = Math.max(0, first < 0 ? length + first : first);
   const to = Math.min(length - 1, last < 0 ? length + last : last);
   if (from > to) return [];
-  if (to - from >= maxListed) return failure(`ERR request at most ${maxListed} jobs at once`);
+  if (to - from >= maxListed) return failure(`ERR request at most ${maxListed} jobs per command`);
   const runIds = await listWaiting(parts.database, groups, from, to - from + 1);
   const jobs = await jobsOf(runIds, new Map(), parts);
   return runIds.flatMap((runId) => jobs.get(runId) ?? []);

@@ -11,20 +11,20 @@ import {
   type Handover,
   type MemberCall,
 } from '../command.ts';
-import type { Desk } from '../jobs/desk.ts';
+import type { JobDispatcher } from '../jobs/dispatcher.ts';
 import { jobsOf, type JobsParts } from '../jobs/jobs.ts';
 import type { Leased } from '../jobs/leases.ts';
 import { integerOf, jobsKey, parseKey, syntaxError, wrongType } from '../keys.ts';
 
 const maxAtOnce = 100;
 
-export interface TakeParts extends JobsParts {
-  readonly desk: Desk;
+export interface PopParts extends JobsParts {
+  readonly dispatcher: JobDispatcher;
 }
 
 type Form = (jobs: readonly string[]) => Reply;
 
-export function takeCommands(parts: TakeParts): readonly Command[] {
+export function popCommands(parts: PopParts): readonly Command[] {
   const common = { flags: ['write', 'denyoom'], keys: oneKey } as const;
   const pop = (name: string): Command => ({
     ...common,
@@ -104,7 +104,7 @@ export function takeCommands(parts: TakeParts): readonly Command[] {
 
 async function popNow(
   call: MemberCall & { readonly name: string },
-  parts: TakeParts,
+  parts: PopParts,
 ): Promise<Answer> {
   const [name, wanted, ...others] = call.args;
   if (others.length > 0) {
@@ -119,21 +119,21 @@ async function popNow(
   const none = count === undefined ? null : noArray;
   if (key.kind === 'none') return none;
   if (count === 0) return [];
-  const taken = await takeSome(count ?? 1, call, parts);
+  const taken = await popSome(count ?? 1, call, parts);
   return await handover(taken, none, call, parts, (jobs) =>
     count === undefined ? (jobs[0] ?? null) : jobs,
   );
 }
 
 /** Takes at most `count` runs, without waiting. */
-async function takeSome(
+async function popSome(
   count: number,
   { caller }: MemberCall,
-  { desk }: TakeParts,
+  { dispatcher }: PopParts,
 ): Promise<readonly Leased[]> {
   const taken: Leased[] = [];
   for (let left = Math.min(count, maxAtOnce); left > 0; left -= 1) {
-    const leased = await desk.take(caller);
+    const leased = await dispatcher.take(caller);
     if (leased === undefined) break;
     taken.push(leased);
   }
@@ -142,21 +142,21 @@ async function takeSome(
 
 const fromJobs: Form = (jobs) => [jobsKey, jobs];
 
-async function popSomeNow(call: MemberCall, parts: TakeParts): Promise<Answer> {
+async function popSomeNow(call: MemberCall, parts: PopParts): Promise<Answer> {
   const wanted = parseSome(call.args);
   if ('kind' in wanted) return wanted;
-  const taken = wanted.isThere ? await takeSome(wanted.count, call, parts) : [];
+  const taken = wanted.isThere ? await popSome(wanted.count, call, parts) : [];
   return await handover(taken, noArray, call, parts, fromJobs);
 }
 
 /** Waits for the first run, and takes the others that are there then. */
-async function popSomeInTime(call: MemberCall, parts: TakeParts): Promise<Answer> {
+async function popSomeInTime(call: MemberCall, parts: PopParts): Promise<Answer> {
   const waitMs = timeoutMs(call.args[0]);
   if (typeof waitMs !== 'number') return waitMs;
   const wanted = parseSome(call.args.slice(1));
   if ('kind' in wanted) return wanted;
   const { isThere, count } = wanted;
-  return await takeInTime(isThere, waitMs, noArray, call, parts, fromJobs, count);
+  return await popOneInTime(isThere, waitMs, noArray, call, parts, fromJobs, count);
 }
 
 interface Some {
@@ -181,7 +181,7 @@ function parseSome([numkeys, ...rest]: readonly Buffer[]): Some | ErrorReply {
   return { isThere: kinds.includes('jobs'), count };
 }
 
-async function popInTime(call: MemberCall, parts: TakeParts): Promise<Answer> {
+async function popInTime(call: MemberCall, parts: PopParts): Promise<Answer> {
   const waitMs = timeoutMs(call.args.at(-1));
   if (typeof waitMs !== 'number') return waitMs;
   let isThere = false;
@@ -190,22 +190,22 @@ async function popInTime(call: MemberCall, parts: TakeParts): Promise<Answer> {
     if (kind === 'logs' || kind === 'lease') return wrongType;
     isThere ||= kind === 'jobs';
   }
-  return await takeInTime(isThere, waitMs, noArray, call, parts, ([job = '']) => [jobsKey, job]);
+  return await popOneInTime(isThere, waitMs, noArray, call, parts, ([job = '']) => [jobsKey, job]);
 }
 
-async function moveNow(call: MemberCall, parts: TakeParts): Promise<Answer> {
+async function moveNow(call: MemberCall, parts: PopParts): Promise<Answer> {
   const from = source(call.args);
   if (typeof from !== 'boolean') return from;
-  const leased = from ? await parts.desk.take(call.caller) : undefined;
+  const leased = from ? await parts.dispatcher.take(call.caller) : undefined;
   return await handover(leased === undefined ? [] : [leased], null, call, parts, theJob);
 }
 
-async function moveInTime(call: MemberCall, parts: TakeParts): Promise<Answer> {
+async function moveInTime(call: MemberCall, parts: PopParts): Promise<Answer> {
   const waitMs = timeoutMs(call.args.at(-1));
   if (typeof waitMs !== 'number') return waitMs;
   const from = source(call.args);
   if (typeof from !== 'boolean') return from;
-  return await takeInTime(from, waitMs, null, call, parts, theJob);
+  return await popOneInTime(from, waitMs, null, call, parts, theJob);
 }
 
 /** Both ends of a move have to be named; which ones makes no difference. */
@@ -219,7 +219,7 @@ const theJob: Form = ([job = null]) => job;
 /** @returns whether there are jobs in the list that is moved from */
 function source([from, to]: readonly Buffer[]): boolean | ErrorReply {
   const { kind } = parseKey(from);
-  // Whoever took a job has it; the list that it is moved to is the taker's own affair.
+  // The lease identifies the holder of a job; the destination list is not stored.
   const target = parseKey(to).kind;
   if (kind === 'logs' || kind === 'lease' || target === 'logs' || target === 'lease') {
     return wrongType;
@@ -228,13 +228,13 @@ function source([from, to]: readonly Buffer[]): boolean | ErrorReply {
   return kind === 'jobs';
 }
 
-/** Waits in turn, unless there is a job at once and nobody waits. */
-async function takeInTime(
+/** Waits in turn, unless a job is available immediately and no other client waits. */
+async function popOneInTime(
   isThere: boolean,
   waitMs: number,
   none: Reply,
   call: MemberCall,
-  parts: TakeParts,
+  parts: PopParts,
   form: Form,
   count = 1,
 ): Promise<Answer> {
@@ -242,20 +242,20 @@ async function takeInTime(
   const { credential } = session;
   if (credential === undefined) return none;
   if (call.inTransaction) {
-    const taken = isThere ? await takeSome(count, call, parts) : [];
+    const taken = isThere ? await popSome(count, call, parts) : [];
     return await handover(taken, none, call, parts, form);
   }
   if (!isThere) {
-    await parts.desk.idle(waitMs, signal);
+    await parts.dispatcher.idle(waitMs, signal);
     return none;
   }
-  const taken = await parts.desk.wait(credential, waitMs, signal);
-  if (taken === 'nobody') {
+  const taken = await parts.dispatcher.wait(credential, waitMs, signal);
+  if (taken === 'unauthorized') {
     session.isEnding = true;
     return failure('NOAUTH The token has expired or was revoked.');
   }
   if (taken === undefined) return none;
-  const others = count > 1 ? await takeSome(count - 1, call, parts) : [];
+  const others = count > 1 ? await popSome(count - 1, call, parts) : [];
   return await handover([taken, ...others], none, call, parts, form);
 }
 
@@ -264,12 +264,12 @@ async function handover(
   taken: readonly Leased[],
   none: Reply,
   { session }: MemberCall,
-  parts: TakeParts,
+  parts: PopParts,
   form: Form,
 ): Promise<Answer> {
   if (taken.length === 0) return none;
   const settle: Handover['settle'] = async (sent) => {
-    await Promise.all(taken.map((leased) => parts.desk.settle(leased, sent, session)));
+    await Promise.all(taken.map((leased) => parts.dispatcher.settle(leased, sent, session)));
   };
   try {
     const jobIds = new Map(taken.map(({ run, jobId }) => [run.runId as string, jobId]));
@@ -284,7 +284,7 @@ async function handover(
   }
 }
 
-/** Seconds, also parts of them; 0 waits for ever. */
+/** Seconds, also fractions; 0 waits without a limit. */
 function timeoutMs(argument: Buffer | undefined): number | ErrorReply {
   const text = textOf(argument);
   if (!/^-?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i.test(text)) {

@@ -1,5 +1,5 @@
-/** Lets at most `width` tasks run at once; the others wait in order. */
-export function createGate(width: number): <T>(task: () => Promise<T>) => Promise<T> {
+/** Runs at most `width` tasks at the same time; the others wait in order. */
+export function createSemaphore(width: number): <T>(task: () => Promise<T>) => Promise<T> {
   let free = width;
   const waiting: (() => void)[] = [];
 

@@ -1,5 +1,5 @@
-/** Hands out runs, to those who wait in the order in which they came. What was leased and could not be sent
- *  goes back. */
+/** Delivers runs to waiting clients in the order of their requests. A leased run that could not be sent returns to the
+ *  queue. */
 import type { Bus } from '#domain/ports/bus.ts';
 import type { Logger } from '#services/shared/logger.ts';
 import { startLoop, type Loop } from '#services/shared/loop.ts';
@@ -11,15 +11,15 @@ import type { Leased, Leases } from './leases.ts';
 /** Messages of the bus may be lost: looking now and then is the guarantee. */
 const lookEveryMs = 1_000;
 
-export interface DeskParts {
+export interface JobDispatcherOptions {
   readonly leases: Leases;
   readonly callers: Callers;
   readonly bus: Bus;
   readonly logger: Logger;
 }
 
-/** `undefined`: the time is over. `nobody`: the credential counts no longer. */
-export type Taken = Leased | 'nobody' | undefined;
+/** `undefined`: timeout. `unauthorized`: the credential is no longer valid. */
+export type Taken = Leased | 'unauthorized' | undefined;
 
 interface Waiter {
   readonly credential: Credential;
@@ -27,16 +27,16 @@ interface Waiter {
   readonly give: (taken: Taken) => boolean;
 }
 
-export class Desk {
-  readonly #parts: DeskParts;
+export class JobDispatcher {
+  readonly #parts: JobDispatcherOptions;
   readonly #waiters = new Set<Waiter>();
   readonly #loop: Loop;
   readonly #unsubscribe: () => void;
 
-  constructor(parts: DeskParts) {
+  constructor(parts: JobDispatcherOptions) {
     this.#parts = parts;
     this.#loop = startLoop({
-      name: 'hand out runs',
+      name: 'deliver runs',
       everyMs: lookEveryMs,
       runOnce: (signal) => this.#serve(signal),
       logger: parts.logger,
@@ -44,13 +44,13 @@ export class Desk {
     this.#unsubscribe = parts.bus.subscribe('queue', () => this.#loop.wake());
   }
 
-  /** Takes the next run, at once or not at all. */
+  /** Claims the next run without waiting. */
   async take(caller: Caller): Promise<Leased | undefined> {
     return await this.#parts.leases.claim(caller);
   }
 
-  /** Waits for a run, behind those who wait already.
-   *  @param forMs Infinity waits until `signal` says that nobody wants it any more */
+  /** Waits for a run, behind the clients that wait already.
+   *  @param forMs Infinity waits until `signal` aborts */
   async wait(credential: Credential, forMs: number, signal: AbortSignal): Promise<Taken> {
     const { promise, resolve } = Promise.withResolvers<Taken>();
     const waiter: Waiter = {
@@ -73,8 +73,8 @@ export class Desk {
     });
   }
 
-  /** A run was handed over, or could not be. Never fails: a lease ends by itself, and its holder may say
-   *  that it has started. */
+  /** Records whether the run was delivered. Never fails: an unrecorded lease expires, and a report of its holder
+   *  records the start. */
   async settle(leased: Leased, sent: boolean, session: Session): Promise<void> {
     const { leases, logger, bus } = this.#parts;
     const { jobId, caller, run } = leased;
@@ -82,7 +82,7 @@ export class Desk {
     try {
       if (sent) {
         const fence = await leases.start({ runId, jobId }, { caller, session });
-        if (fence === undefined) logger.info({ runId }, 'handed-over run had already ended');
+        if (fence === undefined) logger.info({ runId }, 'delivered run had already ended');
       } else {
         await leases.giveBack(leased);
         bus.publish({ topic: 'queue' });
@@ -92,7 +92,7 @@ export class Desk {
     }
   }
 
-  /** Lets everybody go; safe twice. */
+  /** Ends all waits; safe to call twice. */
   async close(): Promise<void> {
     this.#unsubscribe();
     for (const waiter of this.#waiters) waiter.give(undefined);
@@ -106,7 +106,7 @@ export class Desk {
       if (signal.aborted) return;
       const caller = await callers.callerOf(waiter.credential);
       if (caller === undefined || !may(caller, 'runs.start')) {
-        waiter.give('nobody');
+        waiter.give('unauthorized');
         continue;
       }
       const groups = groupsOf(caller)?.join(' ') ?? 'all';
