@@ -326,7 +326,7 @@ function startTidying(
   const folders = ['data', 'files', 'projects'].map((name) => join(config.workDir, name));
   const { runtimeId } = config;
   const loop = startLoop({
-    name: 'purged scripts',
+    name: 'remove purged scripts',
     everyMs: lookForPurgesMs,
     runOnce: () => removePurgedScripts({ runtimeId, database: database.pool, folders, ...kept }),
     logger,

@@ -24,7 +24,7 @@ export interface Exchange {
   readonly traceId: string;
   readonly trace: RequestTrace;
   readonly ip: string;
-  /** Of the command that the request causes. */
+  /** The id of the command that the request causes. */
   commandId?: CommandId;
   identity?: Identity;
   /** The result of the operation's `ahead` function. */

@@ -41,7 +41,7 @@ export class FeedHub {
     const { bus, logger } = services;
     this.#unsubscribe = bus.subscribe('events', () => this.wake());
     this.#changes = startLoop({
-      name: 'tell what has changed',
+      name: 'send changes',
       everyMs: lookEveryMs,
       runOnce: (signal) => this.#runOnce(signal),
       logger,

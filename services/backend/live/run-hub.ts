@@ -18,7 +18,7 @@ interface Watched {
 }
 
 interface Shown {
-  /** Of the run's events. */
+  /** The number of the run's events. */
   readonly version: number;
   readonly status: string;
   readonly isFinished: boolean;
@@ -56,13 +56,13 @@ export class RunHub {
       }),
     ];
     this.#statuses = startLoop({
-      name: 'show statuses of runs',
+      name: 'send run statuses',
       everyMs: lookEveryMs,
       runOnce: () => this.#showStatuses([...this.#changed]),
       logger,
     });
     this.#poll = startLoop({
-      name: 'look after followed runs',
+      name: 'check followed runs',
       everyMs: lookEveryMs,
       runOnce: () => this.#look(),
       logger,

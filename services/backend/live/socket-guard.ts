@@ -39,7 +39,7 @@ export class SocketGuard {
     this.#services = services;
     const { bus, logger } = services;
     this.#sessions = startLoop({
-      name: 'check sessions of sockets',
+      name: 'check socket sessions',
       everyMs: checkEveryMs,
       runOnce: () => this.#checkSessions(),
       logger,

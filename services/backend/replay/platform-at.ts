@@ -28,7 +28,7 @@ import {
 } from './resources.ts';
 
 interface Kind {
-  /** Of its streams. */
+  /** The prefix of its streams. */
   readonly type: string;
   readonly read: ReadAt;
 }

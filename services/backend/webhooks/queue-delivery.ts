@@ -11,11 +11,11 @@ import type { Services } from '../services.ts';
 
 export interface ToDeliver {
   readonly webhook: CalledWebhook;
-  /** Of headers and body. */
+  /** The hash of headers and body. */
   readonly payloadSha256: string;
   /** The payload to store; absent if it is stored already. A refused call leaves nothing behind. */
   readonly payload?: Uint8Array;
-  /** Of the body. */
+  /** The size of the body. */
   readonly sizeBytes: number | null;
   readonly redeliveryOf?: string;
   readonly context: CommandContext;

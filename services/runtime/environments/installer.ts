@@ -27,7 +27,7 @@ export interface Installation {
 export interface Installer {
   /** For the log, such as `pip 26.1`. */
   readonly name: string;
-  /** To be executed one by one. */
+  /** The commands to execute one by one. */
   commands(installation: Installation): readonly Command[];
   /** Parses the content of a `choiceFile`. */
   readonly lockOf: (choice: string) => string | undefined;
