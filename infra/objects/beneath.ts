@@ -1,5 +1,5 @@
 /** Opens folders below a root one part at a time, each relative to its parent, so that no symbolic link is ever
- *  followed, not even one that is planted meanwhile. Node has no `openat`; on Linux `/proc/self/fd/N/name` means the
+ *  followed, not even a link that is planted meanwhile. Node has no `openat`; on Linux `/proc/self/fd/N/name` means the
  *  same. */
 import { constants } from 'node:fs';
 import { lstat, mkdir, open, type FileHandle } from 'node:fs/promises';
