@@ -44,22 +44,22 @@ export interface Backend {
   readonly services: Services;
   /** Listens. @returns the port @throws when the port is taken */
   listen(port: number, host: string): Promise<number>;
-  /** Resolves when everything that was noted behind the answers so far is recorded. */
+  /** Resolves when everything that responses left to the background is recorded. */
   settle(): Promise<void>;
   /** Reports not ready, and closes each connection after its response. New connections are still accepted. */
   announceStop(): void;
-  /** Ends what is under way, within seconds; safe twice. */
+  /** Ends pending work within seconds. Safe to call twice. */
   close(): Promise<void>;
 }
 
-/** Puts the backend together; it serves once it listens. */
+/** Creates the backend. It serves requests once it listens. */
 export function createBackend(parts: Parts): Backend {
   const services = servicesOf(parts);
   const refusals = new RefusalRecorder(services);
   const idempotency = new Idempotency(services);
   const app = express();
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing');
-  // `/metrics/` is not `/metrics`: a proxy in front decides by the exact path.
+  // `/metrics/` is not `/metrics`: a reverse proxy decides by the exact path.
   app.enable('strict routing');
   app.use((request, response, next) => {
     setSecurityHeaders(response, isSecure(request, services.trustedProxies));
@@ -102,7 +102,7 @@ export function createBackend(parts: Parts): Backend {
   };
 }
 
-/** Until all requests that have arrived have asked. */
+/** Resolves after all requests that have arrived have queued their reads. */
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
@@ -134,7 +134,7 @@ function servicesOf(parts: Parts): Services {
   };
 }
 
-/** A failure is not remembered. */
+/** Caches the result, but not a failure. */
 function packedOnce(folder: string): () => Promise<Wheel> {
   let packed: Promise<Wheel> | undefined;
   return () => {
@@ -163,7 +163,7 @@ async function stopServer(server: Server): Promise<void> {
   clearTimeout(timer);
 }
 
-/** What no route took: below the API nobody learns without a token that there is nothing. */
+/** Handles unknown paths. Below the API, an unauthenticated client cannot distinguish them from existing ones. */
 function addLastResort(app: Express, services: Services): void {
   app.use(async (request, response) => {
     const isApi = request.path.startsWith('/api/');

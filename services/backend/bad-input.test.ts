@@ -1,4 +1,4 @@
-/** Whatever is sent, the answer is one of the contract, and nothing is left but an audit event. */
+/** Each invalid request gets a documented response, and leaves nothing but an audit event. */
 import { request as httpRequest } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { IncomingMessage } from 'node:http';
@@ -92,7 +92,7 @@ const address = (path: string, id = '') =>
     .replace('{name}', 'TOKEN')
     .replace('{path}', 'main.py');
 
-/** Does something that must be refused, and looks that only the refusal is there afterwards. */
+/** Sends a request that must be refused, and expects only the refusal afterwards. */
 async function leavesNothing(
   work: () => Promise<{ readonly status: number }>,
   statuses: readonly number[],
@@ -187,7 +187,7 @@ describe.each(ofBytes)('$method $path', ({ method, path }) => {
   );
 });
 
-/** An object that has a wrong value for every field of the schema. */
+/** An object with an invalid value for each field of the schema. */
 function wrongEverywhere(schema: unknown): string {
   const { properties = {} } = (schema ?? {}) as { properties?: Record<string, unknown> };
   const names = Object.keys(properties);

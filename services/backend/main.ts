@@ -139,7 +139,7 @@ async function startBackend(signal: AbortSignal, logger: Logger): Promise<Runnin
   }
   return {
     stop: async () => {
-      // A proxy may send a request on an idle connection at any time: it is closed by its next response.
+      // A reverse proxy may send a request on an idle connection at any time, so its next response closes it.
       backend.announceStop();
       await wait(shutdownDelayMs);
       await updater.loop?.stop();
@@ -149,7 +149,7 @@ async function startBackend(signal: AbortSignal, logger: Logger): Promise<Runnin
   };
 }
 
-/** The minimal edition hands the first password on once. */
+/** The minimal edition passes the initial password on once. */
 function givenSecrets(edition: 'minimal' | 'production'): readonly SettingName[] {
   return ownSettings.filter((name) => edition === 'production' || name !== 'adminPassword');
 }

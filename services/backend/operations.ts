@@ -1,4 +1,4 @@
-/** Every operation of the API: from this list come the routes, the description and the permissions. */
+/** All operations of the API. Routes, description and permissions are derived from this list. */
 import { version } from '#services/shared/version.ts';
 import Type from 'typebox';
 import { authOperations } from './access/routes.ts';
@@ -130,7 +130,7 @@ export const operations: readonly Operation[] = [
   openapi,
 ];
 
-/** The API description as JSON text, the same at every call. */
+/** The API description as JSON text, always identical. */
 export function apiDescription(): string {
   return `${JSON.stringify(describe({ operations, sockets: socketDescriptions, version }), null, 2)}\n`;
 }

@@ -1,5 +1,5 @@
-/** Every operation × every caller × every state of what it is about, against the specification of rights.
- *  Valid requests of admitted callers are in permissions.test.ts. */
+/** Each operation × each caller × each state of its resource, against the specification of rights.
+ *  permissions.test.ts has the valid requests of permitted callers. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { formsOf } from './http/operation.ts';
 import { operations } from './operations.ts';
@@ -11,7 +11,7 @@ import { administrator, startTestBackend, type TestBackend } from './testing/tes
 
 const forms = operations.flatMap((one) => formsOf(one).map((form) => ({ one, ...form })));
 const states = ['present', 'deleted', 'purged'] as const;
-/** Each holds what is in one state; callers are members of the first alone. */
+/** One group for each state; callers are members of the first only. */
 let places: Readonly<Record<'own' | (typeof states)[number], string>>;
 
 let nowMs = Date.now();
@@ -43,7 +43,7 @@ function entryOf({ one }: Form): Entry {
 
 interface Seen {
   readonly status: number;
-  /** Without what differs from request to request. */
+  /** Without the fields that differ between requests. */
   readonly body: string;
 }
 
@@ -64,7 +64,7 @@ test('the specification has exactly the existing operations', () => {
 describe.each(forms)('$method $path', (form) => {
   test('permits exactly the callers of the specification', async () => {
     const entry = entryOf(form);
-    // A parameter that no operation has is refused behind the rights, and before anything is done.
+    // The undeclared parameter is refused after the permission check, and before any effect.
     const address = `${addressOfNothing(form)}?undeclared=1`;
     const wrong: unknown[] = [];
     const check = async (who: KnownCaller) => {
@@ -116,7 +116,7 @@ describe('resources of other groups', () => {
     expect(calls).toBeGreaterThan(1000);
   });
 
-  /** Removes the scripts of a group, and with them what hangs on them. */
+  /** Deletes the scripts of a group with all their resources. */
   async function removeScripts(groupId: string, isPurged: boolean): Promise<void> {
     const { admin } = platform;
     for (;;) {

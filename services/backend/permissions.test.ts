@@ -1,5 +1,5 @@
-/** Every operation succeeds, with a valid request, for each role and token that the rights allow. Who is refused is
- *  tested in permission-matrix.test.ts. */
+/** Each operation succeeds with a valid request for each permitted role and token. permission-matrix.test.ts tests the
+ *  refusals. */
 import { roles, type Role } from '#domain/kernel/actor.ts';
 import { mustParse, parseCommandId } from '#domain/kernel/ids.ts';
 import { rights, scopes, scopesOf, type Right, type Scope } from '#domain/kernel/rights.ts';
@@ -22,13 +22,13 @@ import {
 import { nextRelease, startTestBackend, type TestBackend } from './testing/test-backend.ts';
 import type { Answer, TestClient } from './testing/test-client.ts';
 
-const everybody = [...roles, 'auditor'];
+const allRoles = [...roles, 'auditor'];
 let platform: TestBackend;
 const people = new Map<string, TestClient>();
 let token: TestClient;
 beforeAll(async () => {
   platform = await startTestBackend();
-  for (const role of everybody) people.set(role, await inCustom(role));
+  for (const role of allRoles) people.set(role, await inCustom(role));
   token = (await apiToken(platform.admin, ['*'], { expires_in_days: null })).client;
 });
 afterAll(() => platform.close());
@@ -44,7 +44,7 @@ const guarded = forms.filter(
   ({ one, path }) => path.startsWith('/api/v1/') && one.access !== 'public',
 );
 
-/** Bodies that name things, or that cannot be sent twice. */
+/** Bodies that refer to resources, or that must differ between requests. */
 const bodies: Readonly<Record<string, (client: TestClient, groupId: string) => unknown>> = {
   createScript: (_client, groupId) => ({ name: 'Made', group_id: groupId }),
   createSchedule: async (_client, groupId) => ({
@@ -63,7 +63,7 @@ const bodies: Readonly<Record<string, (client: TestClient, groupId: string) => u
   }),
   createUser: (client) => {
     const { password, ...body } = newUser();
-    // Tokens set no passwords.
+    // API tokens cannot set passwords.
     return client === token ? body : { ...body, password };
   },
   createGroup: newGroup,
@@ -85,7 +85,7 @@ const bodies: Readonly<Record<string, (client: TestClient, groupId: string) => u
   uploadBackup: () => downloadedBackup(platform),
   createToken: () => ({ name: 'Made', scopes: ['*'] }),
 };
-/** Another one can be started then. */
+/** Ends the update, so that another can be started. */
 async function endUpdate(): Promise<void> {
   const { running } = (await platform.admin.get('/api/v1/system/updates')).json;
   if (running === null) return;
@@ -96,9 +96,9 @@ async function endUpdate(): Promise<void> {
   await commands.execute({ type: 'FailUpdate', updateId: running.id, reason: 'a test' }, context);
 }
 
-/** Of these the body says which group they are about. */
+/** Operations whose body contains the group. */
 const aboutBody = ['createScript', 'createSchedule', 'createWebhook', 'createChain'];
-/** What they do ends the session that asks. */
+/** Operations that end the calling session. */
 const endsSession = ['logout', 'changePassword', 'revokeSession', 'revokeUserSessions'];
 
 async function call(
@@ -113,7 +113,7 @@ async function call(
   return await client.sendJson(verb, address, one.body && body);
 }
 
-/** Whether an API token of an administrator lets in. */
+/** Whether an administrator's API token with the scope is permitted. */
 function gives(scope: Scope, { access }: Operation): boolean {
   if (typeof access === 'string') return access !== 'session';
   if (access.session === true) return false;
@@ -133,7 +133,7 @@ function holds(role: string, { access }: Operation): boolean {
 describe.each(guarded)('$method $path', (form) => {
   const { one } = form;
 
-  test.each(everybody.filter((role) => holds(role, one)))('succeeds for a %s', async (role) => {
+  test.each(allRoles.filter((role) => holds(role, one)))('succeeds for a %s', async (role) => {
     const client = endsSession.includes(one.operationId)
       ? await inCustom(role)
       : (people.get(role) ?? platform.anonymous);
@@ -166,12 +166,12 @@ test('no scope for reading lets a token change anything', () => {
   const given = changing.filter((one) =>
     scopes.some((scope) => scope.endsWith(':read') && gives(scope, one) && one.access !== 'public'),
   );
-  // It computes due times and stores nothing.
+  // It computes due times without storing anything.
   expect(given.map(({ operationId }) => operationId)).toEqual(['previewSchedule']);
 });
 
 describe('lists', () => {
-  // What others may not see is looked for by these.
+  // Texts that must not appear in the responses of others.
   const traces: string[] = [];
   beforeAll(async () => {
     const place = { group_id: groups.bots, name: 'Foreign script', max_concurrent_runs: 9 };
@@ -190,9 +190,9 @@ describe('lists', () => {
   };
 
   test('show a user nothing of other groups', async () => {
-    // The trail is told whole to whoever may audit.
+    // An auditor may read the whole trail.
     for (const form of lists.filter(({ one }) => one.operationId !== 'listAudit')) {
-      for (const role of everybody.filter((one) => one !== 'administrator')) {
+      for (const role of allRoles.filter((one) => one !== 'administrator')) {
         const client = people.get(role) ?? platform.anonymous;
         expect([form.path, role, await found(client, form)]).toEqual([form.path, role, []]);
       }
@@ -230,6 +230,6 @@ test('the API describes the paths of the table and the WebSockets', () => {
   expect(described.toSorted()).toEqual(
     known.map(({ method, path }) => `${method} ${path}`).toSorted(),
   );
-  // WebSockets have a table of rights of their own.
+  // WebSockets have a separate table of rights.
   expect(Object.keys(description['x-websockets'])).toEqual(['/ws', '/ws/runs/{run_id}']);
 });

@@ -1,5 +1,5 @@
-/** A session of every kind of change is asked about before and after all read models were dropped and
- *  made anew: nobody can tell. */
+/** Compares responses before and after all read models were dropped and rebuilt, with data of each
+ *  kind. */
 import { openDatabase } from '#infra/postgres/database.ts';
 import { Projector } from '#infra/postgres/readers/projector.ts';
 import { rebuildProjection } from '#infra/postgres/rebuild/rebuild.ts';
@@ -26,7 +26,7 @@ import type { TestClient } from './testing/test-client.ts';
 
 const { signal } = new AbortController();
 const later = new Date(Date.now() + 3_600_000).toISOString();
-/** A refusal tells its trace. */
+/** A refusal contains its trace id. */
 const traceparent = `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`;
 
 let platform: TestBackend;
@@ -38,7 +38,7 @@ beforeAll(async () => {
 });
 afterAll(() => platform.close());
 
-/** Asks for something that must be done. @returns its answer */
+/** Sends a request that must succeed. @returns its response */
 async function done(method: string, path: string, body?: unknown) {
   const answer = await platform.admin.sendJson(method, `/api/v1${path}`, body);
   expect(answer.status, `${method} ${path} ${answer.text}`).toBeLessThan(300);
@@ -47,7 +47,7 @@ async function done(method: string, path: string, body?: unknown) {
 
 const newScript = async (body: object) => (await done('POST', '/scripts', body)).id as string;
 
-/** Scripts with all that can happen to them. @returns their ids */
+/** Scripts with each kind of change. @returns their ids */
 async function liveWithScripts(): Promise<readonly string[]> {
   const settings = { description: 'Every "kind" of \\ text', tags: ['a', 'b'], python: '3' };
   const one = await newScript({ name: 'Report', ...settings, max_concurrent_runs: 5 });
@@ -73,7 +73,7 @@ async function liveWithScripts(): Promise<readonly string[]> {
   return [one, bot, gone, back, copied.id];
 }
 
-/** Runs in every state. @returns their ids */
+/** Runs in each state. @returns their ids */
 async function liveWithRuns(scriptId: string): Promise<readonly string[]> {
   const given = await done('POST', `/runs/scripts/${scriptId}/run`, { params: { a: ['b', 1] } });
   const [ended, running, stopped] = [
@@ -90,9 +90,9 @@ async function liveWithRuns(scriptId: string): Promise<readonly string[]> {
   return [ended, running, stopped, again.run_id];
 }
 
-/** Every GET of the API that answers of what was recorded, for these things. */
+/** Each GET operation about recorded data, for these resources. */
 function questions(ids: Readonly<Record<string, readonly string[]>>): readonly string[] {
-  // They tell how long the process has been up, and what comes from now on.
+  // They report the uptime of the process, and the future.
   const ofNow = ['/api/v1/system/info', '/api/v1/dashboard/fires'];
   const isAsked = (one: Operation) =>
     one.method === 'get' &&
@@ -108,7 +108,7 @@ function questions(ids: Readonly<Record<string, readonly string[]>>): readonly s
           const values = ids[stream ?? name] ?? [];
           paths = paths.flatMap((each) => values.map((value) => each.replace(`{${name}}`, value)));
         }
-        // What ends with now is another a moment later.
+        // A range that ends now changes over time.
         const isOverTime = JSON.stringify(one.query ?? {}).includes('"bucket"');
         if (isOverTime) return paths.map((each) => `${each}?to=${later}`);
         const isReplay = one.path.startsWith('/api/v1/replay');
@@ -162,8 +162,8 @@ test('rebuilt read models give the same responses', async () => {
   });
   expect(asked.length).toBeGreaterThan(60);
   await settle();
-  const before = await answersTo(asked);
-  // What was refused while asking is history too.
+  const expected = await answersTo(asked);
+  // The refused requests of this test are recorded, too.
   await settle();
   const audited = await platform.admin.get('/api/v1/audit?limit=200');
 
@@ -187,7 +187,7 @@ test('rebuilt read models give the same responses', async () => {
   }
   const isHistory = (path: string) => path.includes('/audit');
   const after = await answersTo(asked);
-  for (const [path, answer] of before) {
+  for (const [path, answer] of expected) {
     if (!isHistory(path)) expect(`${path} ${after.get(path)}`).toBe(`${path} ${answer}`);
   }
   const audit = audited.json.items as readonly unknown[];

@@ -1,4 +1,4 @@
-/** What a reviewer does after a bad night, by the API alone: find out, put right, prove. */
+/** An administrator's review after a failed night, through the API alone: investigate, fix, prove. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -48,7 +48,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** A script that worked is changed, breaks, reads a secret, and is deleted. */
+/** A working script is changed, fails, reads a secret, and is deleted. */
 async function theNight(): Promise<void> {
   ({ id: scriptId } = await script(developer, { name: 'Night report' }));
   const files = `/api/v1/scripts/${scriptId}/files`;
@@ -95,7 +95,7 @@ test('an administrator investigates a failed night, fixes it and proves it', asy
   expect(failure).toMatchObject({ action: 'run_finished', detail: 'exit_code' });
   expect(failure.resource).toBe(`run-${failedRun}`);
 
-  // What was it, with which code, and what was there at that moment?
+  // Which script and code was it, and what existed at that time?
   const broken = (await reviewer.get(`/api/v1/runs/${failedRun}`)).json;
   expect(broken).toMatchObject({ script_id: scriptId, params: { day: '2026-11-21' } });
   const asAdmin = platform.admin;
@@ -118,7 +118,7 @@ test('an administrator investigates a failed night, fixes it and proves it', asy
     { kind: 'schedule', id: scheduleId, change: 'deleted', before: { cron: '30 2 * * *' } },
   ]);
 
-  // The script comes back, and the run is done again as it was.
+  // The script is restored, and the run is repeated with its version.
   expect((await developer.post(`/api/v1/scripts/${scriptId}/undelete`)).status).toBe(200);
   const again = await developer.post(`/api/v1/runs/${failedRun}/rerun`, { version: 'same' });
   expect(again.json).toMatchObject({
@@ -127,7 +127,7 @@ test('an administrator investigates a failed night, fixes it and proves it', asy
     trigger: { type: 'rerun', run_id: failedRun },
   });
 
-  // And all of that is proven away from the server.
+  // The audit trail is verified without the server.
   await writeTrail(platform);
   const verdict = (await reviewer.get('/api/v1/audit/verify')).json;
   expect(verdict).toMatchObject({ valid: true, first_broken: null });

@@ -1,4 +1,4 @@
-/** Generated requests to every operation, as several callers: each answer is as the API description says. */
+/** Generated requests to each operation, by several callers: each response must match the API description. */
 import { expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
 import { description } from './testing/described.ts';
@@ -8,25 +8,25 @@ import { conformance, schemathesis, type Answers } from './testing/schemathesis/
 import { startTestBackend, type TestBackend } from './testing/test-backend.ts';
 import type { TestClient } from './testing/test-client.ts';
 
-/** For a longer run by hand, such as `--phases coverage,fuzzing,stateful --max-examples 50 --seed 1`. It prints
- *  how many answers of each status every operation gave. */
+/** For longer manual runs, such as `--phases coverage,fuzzing,stateful --max-examples 50 --seed 1`. Prints the number
+ *  of responses of each status for each operation. */
 const longer = process.env['SCHEMATHESIS_ARGS']?.split(' ');
 const timeout = 1_800_000;
 
-/** Operations that no generated request can satisfy. */
+/** Operations that generated requests cannot satisfy. */
 const cannotSucceed = new Set([
-  // Need the password of an account, a cookie, the id of a session that no request before has revoked.
+  // They need an account's password, a cookie, or the id of a session that no earlier request has revoked.
   'POST /api/v1/auth/login',
   'POST /api/v1/auth/refresh',
   'DELETE /api/v1/auth/sessions/{session_id}',
-  // Need the file of a backup, a whole configuration, the version of the next release.
+  // They need a backup file, a whole configuration, or the version of the next release.
   'POST /api/v1/backups/upload',
   'POST /api/v1/system/config',
   'POST /api/v1/system/updates/apply',
 ]);
 
-/** Asks a backend of its own, which may be changed in any way.
- *  @returns the answers that each operation gave */
+/** Tests a separate backend, which may be changed in any way.
+ *  @returns the responses of each operation */
 async function expectConformance(
   args: readonly string[],
   callerOf: (
@@ -64,7 +64,7 @@ describeWith(schemathesis, 'generated requests', () => {
       const caller = { TEST_ACCOUNTS: JSON.stringify(accounts) };
       return { owner: made[0]?.client ?? platform.admin, caller };
     });
-    // A run by hand may leave out the examples, which name things that exist.
+    // A manual run may omit the examples, which refer to existing resources.
     if (longer !== undefined) return;
     expect(neverSucceeded(answers).filter((one) => !cannotSucceed.has(one))).toEqual([]);
   });
@@ -80,7 +80,7 @@ describeWith(schemathesis, 'generated requests', () => {
   });
 });
 
-/** The operations of the description without an answer 2xx. */
+/** The operations without a 2xx response. */
 function neverSucceeded(answers: Answers): readonly string[] {
   const operations = Object.entries(description.paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),

@@ -1,4 +1,4 @@
-/** What docs/security.md promises and no other test shows. */
+/** The statements of docs/security.md that no other test covers. */
 import { readFileSync } from 'node:fs';
 import { mustParse, parseCommandId } from '#domain/kernel/ids.ts';
 import { tablesWith } from '#infra/testing/stored-text.ts';
@@ -51,7 +51,7 @@ describe('keys and passwords', () => {
     const { id } = (await platform.admin.post('/api/v1/users', body)).json as { id: string };
     await platform.admin.patch(`/api/v1/users/${id}`, { disabled: true });
     const work = [
-      await workOf({ email: 'nobody@example.com', password: 'wrong' }),
+      await workOf({ email: 'unknown@example.com', password: 'wrong' }),
       await workOf({ ...administrator, password: 'wrong' }),
       await workOf({ email, password: 'a good password' }),
     ];
@@ -69,7 +69,7 @@ describe('keys and passwords', () => {
   });
 });
 
-/** How often a sign-in looks for a hash, and compares one. */
+/** The number of hash lookups and comparisons of a sign-in. */
 async function workOf(body: { readonly email: string; readonly password: string }) {
   const { services } = platform;
   const work = { looks: 0, compares: 0 };
@@ -179,7 +179,7 @@ describe('a page of another site', () => {
     const login = await platform.anonymous.post('/api/v1/auth/login', administrator);
     const both = sessionHeaders(login);
     const client = platform.anonymous.with({ ...both, ...evil });
-    // Nothing but a renewal takes the cookie, and that looks where it comes from.
+    // Only a renewal accepts the cookie, and it checks the origin.
     expect((await client.post('/api/v1/scripts', { name: 'Evil' })).status).toBe(401);
     expect((await client.post('/api/v1/auth/refresh')).status).toBe(403);
     const offered = ['orch.v1', `orch.session.${both['Orch-Session-Key']}`];

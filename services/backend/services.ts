@@ -1,4 +1,4 @@
-/** What handlers work with; made once, in `app.ts`. */
+/** The dependencies of handlers, created once in `app.ts`. */
 import type { ScriptId, SessionId } from '#domain/kernel/ids.ts';
 import type { Bus } from '#domain/ports/bus.ts';
 import type { Clock } from '#domain/ports/clock.ts';
@@ -33,25 +33,25 @@ import type { TrustedProxies } from './http/wire/client.ts';
 import type { Wheel } from './static/wheel.ts';
 import type { WebhookMisses } from './webhooks/misses.ts';
 
-/** What updates of the platform need. */
+/** The dependencies of platform updates. */
 export interface UpdateParts {
-  /** Undefined: no repository is set. */
+  /** Undefined: no repository is configured. */
   readonly provider: UpdateProvider | undefined;
-  /** Undefined where releases are images. */
+  /** Undefined if releases are images. */
   readonly releases: Releases | undefined;
-  /** Says that an update was started. */
+  /** Notifies the updater about a started update. */
   readonly wake: () => void;
 }
 
-/** What the process is given from outside. */
+/** The dependencies of the process. */
 export interface Parts extends HttpServerOptions {
   readonly commands: Commands;
   readonly readModels: ReadModels;
   readonly database: Queryable;
-  /** For what keeps a connection while it works. */
+  /** For code that needs its own connection. */
   readonly pool: pg.Pool;
   readonly vault: Vault;
-  /** The present one first: backups are sealed with it. */
+  /** The current key first, which encrypts backups. */
   readonly masterKeys: MasterKeys;
   readonly auditSigner: HeadSigner;
   readonly objects: ObjectStore;
@@ -59,46 +59,46 @@ export interface Parts extends HttpServerOptions {
   readonly runSamples: RunSamples;
   readonly bus: Bus;
   readonly clock: Clock;
-  /** What is wrong with the clock of this machine. */
+  /** The problem of this machine's clock. */
   readonly clockProblem?: () => string | undefined;
   readonly ids: Ids;
   readonly runEnds: RunEnds;
   readonly logger: Logger;
-  /** Longest wait of a read for the position that it names. */
+  /** The maximum wait of a read for its position. */
   readonly positionPatienceMs: number;
   readonly edition: 'minimal' | 'production';
-  /** Those of the environment, without secrets. */
+  /** The settings of the environment, without secrets. */
   readonly settings: readonly SettingState[];
   /** At least 32 bytes; signs access tokens. */
   readonly tokenKey: Uint8Array;
   readonly trustedProxies: TrustedProxies;
-  /** What addresses that are handed out begin with, such as `https://host`. Absent: as they were asked for. */
+  /** The public origin, such as `https://host`. Absent: that of the request. */
   readonly publicUrl?: string | undefined;
   /** Cost of password hashes, as a power of two. */
   readonly passwordCost: number;
-  /** Where objects and backups are kept. Undefined: in a bucket. */
+  /** The folder of objects and backups. Undefined: a bucket. */
   readonly objectsFolder: string | undefined;
-  /** Where the MCP server is, without a path. */
+  /** The URL of the MCP server, without a path. */
   readonly mcpUrl: string;
   /** Folder of the dashboard's build. */
   readonly dashboardDir: string;
   readonly updates: UpdateParts;
   /** Folder that holds the Python package `orchestrator`. */
   readonly sdkDir: string;
-  /** Absent where nothing is traced. */
+  /** Absent without tracing. */
   readonly tracing?: Tracing | undefined;
 }
 
 export interface Services extends Parts {
   readonly tokens: AccessTokens;
-  /** A session that still counts, with its owner as of now. */
+  /** A valid session, with its current owner. */
   readonly findSession: (id: SessionId) => Promise<OpenSession | undefined>;
-  /** An API token that counts, by its hash, with its owner as of now. */
+  /** A valid API token by its hash, with its current owner. */
   readonly findToken: (hash: string) => Promise<LiveToken | undefined>;
   readonly tokenUses: TokenUses;
-  /** The package of `sdkDir`, packed once. */
+  /** The wheel of `sdkDir`, built once. */
   readonly sdkWheel: () => Promise<Wheel>;
-  /** What a request for a run asks of a script that is there. */
+  /** The fields of a script that queueing a run requires. */
   readonly findRunnable: (id: ScriptId) => Promise<RunnableScript | undefined>;
   readonly parameterSchemas: ParameterSchemas;
   readonly passwords: Passwords;

@@ -29,7 +29,7 @@ test('a stopping backend reports not ready and serves requests that close their 
 
   backend.backend.announceStop();
 
-  // The connection was idle when the backend began to stop.
+  // The connection was idle when the backend started to stop.
   expect(await ask(agent, 'POST', '/api/v1/auth/login')).toMatchObject({
     status: 415,
     headers: { connection: 'close' },

@@ -1,4 +1,4 @@
-/** What changes by the mere passing of time. */
+/** Effects of the passage of time. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sessionHeaders } from './testing/browser-session.ts';
 import { administrator, startTestBackend, type TestBackend } from './testing/test-backend.ts';
@@ -23,7 +23,7 @@ describe('the passage of time', () => {
   });
 
   test('permits another sign-in attempt after 5 minutes', async () => {
-    const body = { email: 'nobody@example.com', password: 'wrong' };
+    const body = { email: 'unknown@example.com', password: 'wrong' };
     for (let index = 0; index < 5; index += 1) await platform.anonymous.post(login, body);
     expect((await platform.anonymous.post(login, body)).status).toBe(429);
     aheadMs += 6 * minuteMs;

@@ -1,4 +1,4 @@
-/** Writes the API description to `docs/openapi.json`, for those who read it without a server. */
+/** Writes the API description to `docs/openapi.json`, for use without a server. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';

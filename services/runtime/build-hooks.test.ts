@@ -1,4 +1,4 @@
-/** Code that a package executes while it is built stays inside the sandbox, whoever installs it. */
+/** Code that a package executes during its build stays inside the sandbox, with each installer. */
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -69,7 +69,7 @@ beforeAll(async () => {
 afterAll(() => bench.close());
 
 describe.for(['pip', 'uv'])('build hooks run by %s', (installer) => {
-  /** Names of the hooks that left their mark on the host. */
+  /** Names of the hooks that left a mark on the host. */
   async function hooksThatEscape(name: string, runBuild: BuildRunner): Promise<readonly string[]> {
     const place = join(bench.folder, name);
     const [marks, folder] = [join(place, 'marks'), join(place, 'project')];
@@ -99,7 +99,7 @@ describe.for(['pip', 'uv'])('build hooks run by %s', (installer) => {
 
   test('leave no trace on the host, but would without the sandbox', async () => {
     const outside = await hooksThatEscape(`${installer}-outside`, new ChildProcessRunner());
-    // uv also starts the environment's interpreter, to compile what it installed.
+    // uv also starts the environment's interpreter, to compile the installed packages.
     const real = ['build_editable', 'build_wheel', 'import'];
     if (installer === 'uv') real.push('path file of hooked');
     expect(outside).toEqual(expect.arrayContaining(real));

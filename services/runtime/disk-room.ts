@@ -5,11 +5,11 @@ import type { Logger } from '#services/shared/logger.ts';
 
 const mebibyte = 1024 * 1024;
 const reserveBytes = 64 * mebibyte;
-/** Of a small disk only this part is reserved. */
+/** On a small disk, only this fraction is reserved. */
 const reservePart = 0.05;
 
 export interface DiskRoomOptions {
-  /** Where runs get their files and environments. */
+  /** A folder on the disk for files and environments of runs. */
   readonly folder: string;
   readonly logger: Pick<Logger, 'warn' | 'info'>;
   /** Default: the space of the disk that `folder` is on. */

@@ -1,4 +1,4 @@
-/** What an execution works with. */
+/** The dependencies of an execution. */
 import type { Clock } from '#domain/ports/clock.ts';
 import type { Commands } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
@@ -19,17 +19,17 @@ export interface ExecutionParts {
   readonly sandbox: Sandbox;
   readonly openLog: (run: ClaimedRun, signal: AbortSignal) => RunLog;
   readonly openSampling: (run: ClaimedRun) => RunSampling;
-  /** Makes the environment and the files ready. Its output goes to the log. */
+  /** Prepares the environment and the files, with output to the log. */
   readonly prepare: (run: ClaimedRun, log: RunLog, signal: AbortSignal) => Promise<Preparation>;
   /** Whether the disk has space for runs. */
   readonly hasRoom: () => Promise<boolean>;
-  /** Stores what went wrong.
+  /** Stores the error of a run.
    *  @param error JSON text of a `RunError`
    *  @param fence of the run's start; null before it */
   readonly saveError: (runId: string, error: string, fence: number | null) => Promise<void>;
   readonly metrics: RunMetrics;
   readonly tracing: Tracing | undefined;
-  /** The log of a run that has ended is stored. */
+  /** Called when the log of a finished run is stored. */
   readonly onLogEnd: (run: ClaimedRun) => void;
   readonly logger: Logger;
 }

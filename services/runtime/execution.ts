@@ -1,7 +1,7 @@
 /** One run from its claim to its final state.
  *
- *  Whatever happens ends in a report: an error before the start gives the run up or hands it back, an
- *  error after it is found by whoever looks for started runs without a lease. */
+ *  Each outcome is reported: an error before the start fails or postpones the run, and an error after it is detected
+ *  as a started run without a lease. */
 import { performance } from 'node:perf_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Actor } from '#domain/kernel/actor.ts';
@@ -22,15 +22,15 @@ import type { PreparedRun, RunExit, RunObserver, RunSpec } from './sandbox/sandb
 import { SandboxError } from './sandbox/sandbox.ts';
 import { untilRecorded } from './until-recorded.ts';
 
-/** `postponed`: the run was not started, since a store or disk space is missing. */
+/** `postponed`: the run was not started, because a store is unavailable or the disk is full. */
 export type Completion = 'done' | 'postponed';
 
 const actor: Actor = { kind: 'system', name: 'runtime' };
 
-/** Why an execution was told to end. */
+/** Why an execution must end. */
 export type EndRequest = 'stop' | 'shutdown' | 'lost';
 
-/** The sandbox takes longer than the recording, so that it is told first: a socket has connected after two turns. */
+/** Waits two turns for a socket to connect. The sandbox takes longer than the recording, so it starts first. */
 async function afterConnecting(): Promise<void> {
   await nextTurn();
   await nextTurn();
@@ -41,7 +41,7 @@ export class Execution {
   readonly #parts: ExecutionParts;
   readonly #trace: RunTrace;
   readonly #preparing = new AbortController();
-  /** The run belongs to somebody else: nothing more of its log may be written. */
+  /** Aborted when another runtime holds the run: nothing more may be written to its log. */
   readonly #lost = new AbortController();
   #leaseEndsAtMs: number;
   #process: PreparedRun | undefined;
@@ -55,12 +55,12 @@ export class Execution {
     this.#trace = new RunTrace(run, parts);
   }
 
-  /** Whether the process has been let go. */
+  /** Whether the process was started. */
   get started(): boolean {
     return this.#process !== undefined;
   }
 
-  /** Carries the run out. Rejects only when its end could not be recorded. */
+  /** Executes the run. Rejects only if its end could not be recorded. */
   async complete(): Promise<Completion> {
     const log = this.#parts.openLog(this.run, this.#lost.signal);
     const preparation = await this.#prepare(log);
@@ -88,7 +88,7 @@ export class Execution {
     this.#process?.heartbeat(this.#leaseMs);
   }
 
-  /** Ends the run: gently when somebody asked for it, at once when it is no longer ours. */
+  /** Ends the run: gracefully on request, or immediately if the lease is lost. */
   end(request: EndRequest): void {
     this.#request ??= request;
     this.#preparing.abort(new Error(`ending run: ${request}`));
@@ -100,7 +100,7 @@ export class Execution {
     }
   }
 
-  /** What lines of the process's log name the run by. */
+  /** Fields that identify the run in the process's log. */
   get #named() {
     const { runId, correlationId, scriptName } = this.run;
     return { runId, trace_id: correlationId, script_name: scriptName };
@@ -117,7 +117,7 @@ export class Execution {
     } catch (error) {
       if (this.#request !== undefined) return undefined;
       const isStoreAway = error instanceof ObjectStoreUnavailable || isDatabaseAway(error);
-      // Neither is a fault of the run, so it keeps all its attempts.
+      // Neither is a fault of the run, so it keeps its attempts.
       if (isStoreAway || !(await hasRoom())) {
         logger.warn({ error, ...this.#named }, 'run is waiting for a store or for disk space');
         return 'postponed';
@@ -126,7 +126,7 @@ export class Execution {
       return {
         kind: 'failed',
         failure: 'sandbox_error',
-        // Of the environment's build; that of the run itself is told in the same words.
+        // A failed build is described in the same words as a failed run.
         detail: error instanceof SandboxError ? sandboxFailure(error) : unpreparedDetail(error),
       };
     }
@@ -142,7 +142,7 @@ export class Execution {
       await this.#closeUnfinished(log);
       return;
     }
-    // Neither waits for the other; the process is let go when both are done.
+    // Both proceed concurrently; the process starts when both are done.
     const [process, start] = await Promise.allSettled([
       this.#parts.sandbox.prepare(spec, observer),
       afterConnecting().then(() => this.#recordStart()),
@@ -189,24 +189,24 @@ export class Execution {
     prepared.go();
     this.#trace.reached('startedAt');
     this.#parts.metrics.started(this.run.queuedAt);
-    // Asked for while the start was being recorded.
+    // Requested while the start was being recorded.
     if (this.#request !== undefined) this.end(this.#request);
     const exit = await prepared.finished;
     this.#trace.reached('exitedAt');
-    // A lost run has no report of its end.
+    // A lost run reports no end.
     const durationMs =
       exit.kind === 'exited' ? exit.usage.durationMs : Math.round(performance.now() - startedAt);
-    // Whoever holds the run now reports its end.
+    // The runtime that holds the run reports its end.
     if (this.#lost.signal.aborted) return;
     await this.#recordEnd(log, exit, fence, durationMs);
   }
 
-  /** Keeps what there is of the log of a run that was ended before its start. */
+  /** Stores the log of a run that ended before its start. */
   async #closeUnfinished(log: RunLog): Promise<void> {
     if (!this.#lost.signal.aborted) await log.close();
   }
 
-  /** @returns the run's fence; `undefined` when it is no longer there to be started */
+  /** @returns the run's fence; `undefined` if it can no longer be started */
   async #recordStart(): Promise<number | undefined> {
     const outcome = await this.#parts.commands.execute(
       {
@@ -249,7 +249,7 @@ export class Execution {
     this.#ended(ending.outcome, durationMs);
   }
 
-  /** Stored before the event that names it. */
+  /** Stored before the event that refers to it. */
   async #keepError(
     error: RunError | undefined,
     fence: number | null,

@@ -1,4 +1,4 @@
-/** The Python interpreters of this machine, for scripts that want a certain one. */
+/** The Python interpreters of this machine, for scripts that request a version. */
 import { listPythons, type Python } from './sandbox/python.ts';
 import { managedInterpreters } from './version-managers.ts';
 
@@ -8,16 +8,16 @@ export class Interpreters {
   #found: readonly Python[] = [];
   #looking: Promise<readonly Python[]> | undefined;
 
-  /** @param usual what runs that want none get
-   *  @param environment variables that say where others are looked up, such as `PATH` and `HOME` */
+  /** @param usual the default interpreter
+   *  @param environment variables for the search, such as `PATH` and `HOME` */
   constructor(usual: Python, environment: Readonly<Record<string, string | undefined>>) {
     this.#usual = usual;
     this.#environment = environment;
   }
 
-  /** Looks up interpreters when the known ones do not fit, so that new ones are found without a restart.
-   *  @param version `3` or such as `3.12`; `null` for the usual one
-   *  @returns the interpreter, or the sentence that says which there are */
+  /** Finds an interpreter. Searches again if no known one fits, so that new ones are found without a restart.
+   *  @param version `3` or such as `3.12`; `null` for the default
+   *  @returns the interpreter, or a sentence with the available versions */
   async of(version: string | null): Promise<Python | string> {
     if (version === null || fits(this.#usual, version)) return this.#usual;
     const known = this.#found.find((one) => fits(one, version));

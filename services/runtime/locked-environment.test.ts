@@ -19,7 +19,7 @@ afterEach(async () => {
   await platform.close();
 });
 
-/** A runtime of its own that sees the packages of a folder. */
+/** A separate runtime that sees the packages of a folder. */
 async function givenRuntime(variables: Readonly<Record<string, string>>) {
   const given = await givenEnvironments({ variables: { PATH: '/usr/bin:/bin', ...variables } });
   closing.push(() => given.close());
@@ -66,8 +66,8 @@ describe('a version of a script that has run', () => {
     const { ensure } = await givenRuntime(offered.variables);
     const first = readyOf(await ensure(1));
     await offered.add(greeter('2.0'));
-    const anew = readyOf(await ensure(2, { resolution: 'anew' }));
-    expect(await words(anew.pythonPath)).toBe('2.0');
+    const resolvedAgain = readyOf(await ensure(2, { resolution: 'again' }));
+    expect(await words(resolvedAgain.pythonPath)).toBe('2.0');
     const same = readyOf(await ensure(1));
     expect(same.environmentDir).toBe(first.environmentDir);
   });
@@ -85,7 +85,7 @@ describe('a version of a script that has run', () => {
 test('two runtimes that resolve concurrently use the packages that are recorded first', async () => {
   const [older, newer] = [await offer('1.0'), await offer('1.0', '2.0')];
   const [one, other] = [await givenRuntime(older.variables), await givenRuntime(newer.variables)];
-  // The first has chosen and is about to record it when the other one does.
+  // The first runtime has resolved and is about to record the lock when the other one does.
   const isRecorded = Promise.withResolvers<void>();
   const first = one.ensure(1, {
     onLog: async (line: string) => {
@@ -109,7 +109,7 @@ async function placeOf(
   return { scriptId: scriptId(), scriptVersion: version, target };
 }
 
-/** What the runtime chooses for itself. */
+/** The lock that the runtime resolves itself. */
 async function lockOf({ ensure }: Awaited<ReturnType<typeof givenRuntime>>): Promise<string> {
   return readyOf(await ensure(99)).lock;
 }

@@ -1,5 +1,5 @@
-/** The environment of a script's version: what was chosen for its requirements at the first run is what
- *  all its runs get (contract §3, "Script"). */
+/** The environment of a script's version: all its runs use the packages that were resolved for the first run
+ *  (contract §3, "Script"). */
 import type { EnvironmentLocks, LockPlace } from '#domain/ports/environment-locks.ts';
 import type { ClaimedRun } from '#domain/ports/run-queue.ts';
 import type {
@@ -14,8 +14,8 @@ export interface LockedEnvironmentParts {
   readonly locks: Pick<EnvironmentLocks, 'find' | 'record'>;
 }
 
-/** Of two runtimes that choose at once, the first to record it wins; the other one builds what that chose.
- *  @throws what `Environments.ensure` throws, and when the locks cannot be reached */
+/** If two runtimes resolve concurrently, the first recorded lock wins, and the other runtime builds that one.
+ *  @throws what `Environments.ensure` throws, and if the locks are unreachable */
 export async function lockedEnvironment(
   { environments, locks }: LockedEnvironmentParts,
   { scriptId, scriptVersion }: Pick<ClaimedRun, 'scriptId' | 'scriptVersion'>,

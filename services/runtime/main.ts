@@ -1,4 +1,4 @@
-// Long because it puts together all that a runtime is made of.
+// Long because it creates all parts of a runtime.
 /** The runtime: claims runs and executes them in the sandbox. */
 import { once } from 'node:events';
 import { chmod, mkdir } from 'node:fs/promises';
@@ -57,12 +57,12 @@ const pollMs = 1_000;
 const maxKeeperBytes = 48 * 1024 * 1024;
 const reportMs = 10_000;
 const lookForPurgesMs = 10_000;
-/** Long enough for the grace of what still runs, and for the report of its end. */
+/** Enough for the grace period of active runs, and for reporting their ends. */
 const stopDeadlineMs = stopGraceMs + 10_000;
-/** How long runs may go on before that; known when the settings were read. */
+/** How long runs may continue before that; known after the settings were read. */
 let drainMs = 0;
 
-/** Ports of the platform's processes, which may all be on this machine. */
+/** Ports of the platform's processes, which may share this machine. */
 const portSettings = [
   'httpPort',
   'mcpPort',
@@ -115,7 +115,7 @@ async function startRuntime(signal: AbortSignal, logger: Logger) {
     signal,
     known,
   });
-  // Somebody else has written to that stream.
+  // Another process has written to that stream.
   platform.bus.subscribe('stop', ({ runId }) => known.forget([`run-${runId}`]));
   const projects = join(config.workDir, 'projects');
   await mkdir(projects, { recursive: true });
@@ -199,7 +199,7 @@ async function openPreparation(
   const folder = (name: string) => join(config.workDir, name);
   const leaseMs = config.leaseSeconds * 1000;
   await mkdir(folder('data'), { recursive: true });
-  // Users of scripts pass through to their own.
+  // The users of scripts traverse this folder to their own.
   await chmod(folder('data'), 0o711);
   const objects = await openObjects(config, logger);
   const secrets = new RunSecrets({ reads, vault, commands, ids });
@@ -257,7 +257,7 @@ function executionParts(
   logger: Logger,
 ): Omit<ExecutionParts, 'hasRoom' | 'metrics' | 'onLogEnd'> {
   const { clock, commands, ids, tracing } = platform;
-  // Chunks of several runs that are due together are stored by one statement.
+  // Chunks of several runs are stored by one statement.
   const store = joinAppends(platform.logs);
   return {
     runtimeId: config.runtimeId,
@@ -331,7 +331,7 @@ function startTidying(
   const folders = ['data', 'files', 'projects'].map((name) => join(config.workDir, name));
   const { runtimeId } = config;
   const loop = startLoop({
-    name: 'purged scripts',
+    name: 'remove purged scripts',
     everyMs: lookForPurgesMs,
     runOnce: () => removePurgedScripts({ runtimeId, database: database.pool, folders, ...kept }),
     logger,
@@ -368,7 +368,7 @@ function startReporting(
   });
 }
 
-/** Logs of runs on standard output, where that is asked for. */
+/** Writes the logs of runs to standard output, if configured. */
 function startForwarding({ logRuns }: Config, { database }: Platform, logger: Logger) {
   if (!logRuns) return undefined;
   return new ForwardedLogs({

@@ -1,5 +1,5 @@
-/** What the runtime counts, for Prometheus. Ids of runs and scripts are never labels: they would make a series
- *  each. */
+/** The runtime's Prometheus metrics. Ids of runs and scripts are never labels, because each would create a
+ *  series. */
 import { failures } from '#domain/run/run.ts';
 import { queryOutcomes } from '#infra/postgres/script-queries/query-answer.ts';
 import type { QueryMetrics } from '#infra/postgres/script-queries/script-queries.ts';
@@ -8,19 +8,19 @@ import { addProcessMetrics } from '#services/shared/process-metrics.ts';
 
 export interface RunMetrics {
   readonly registry: Registry;
-  /** A process was let go. */
+  /** A process was started. */
   readonly started: (queuedAt: Date) => void;
-  /** @param seconds that its process took; 0 where there was none */
+  /** @param seconds duration of its process; 0 without a process */
   readonly ended: (outcome: string, seconds: number) => void;
   readonly queries: QueryMetrics;
 }
 
-/** What is asked when the metrics are read. */
+/** The state that is read with the metrics. */
 export interface RuntimeState {
   readonly running: () => number;
   /** Queries of scripts that wait for a connection. */
   readonly waitingQueries: () => number;
-  /** Queries of scripts that were given up and go on in the database. */
+  /** Abandoned queries of scripts that are still running in the database. */
   readonly abandonedQueries: () => number;
 }
 

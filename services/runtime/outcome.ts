@@ -1,4 +1,4 @@
-/** What the end of a process means for its run (contract §3, "Run"). Pure. */
+/** Maps the end of a process to the outcome of its run (contract §3, "Run"). Pure. */
 import type { FinishRun } from '#domain/run/commands.ts';
 import { noTotals, type RunTotals } from '#domain/run/run.ts';
 import type { LogTotals } from './logs/log-writer.ts';
@@ -6,7 +6,7 @@ import type { RunExit } from './sandbox/sandbox.ts';
 
 export type Ending = Pick<FinishRun, 'outcome' | 'exitCode' | 'signal'>;
 
-/** @param shuttingDown the runtime itself ended the run, nobody asked for it */
+/** @param shuttingDown whether the runtime ended the run without a user's request */
 export function endingOf(exit: RunExit, shuttingDown: boolean): Ending {
   switch (exit.kind) {
     case 'failed':
@@ -40,7 +40,7 @@ function outcomeOf(
   }
 }
 
-/** What the platform has to say of the end in the run's own log; nothing of a plain one. */
+/** The platform's remark about the end in the run's log; undefined for a normal end. */
 export function endingNote(exit: RunExit, shuttingDown: boolean): string | undefined {
   switch (exit.kind) {
     case 'failed':
@@ -69,12 +69,12 @@ export function totalsOf(log: LogTotals, exit?: RunExit, durationMs?: number): R
   };
 }
 
-/** What a log says where the sandbox executed nothing. */
+/** The log message if the sandbox executed nothing. */
 export function sandboxFailure({ stage, message }: { stage: string; message: string }): string {
   return `The sandbox failed (${stage}): ${message}`;
 }
 
-/** What a log says where the preparation failed: of a file, what is wrong with it, without the host's paths. */
+/** The log message of a failed preparation: the problem of a file, without the host's paths. */
 export function unpreparedDetail(error: unknown): string {
   const [, problem] = /^(E[A-Z0-9]+: [^,]+),/.exec(String((error as Error).message)) ?? [];
   return problem === undefined

@@ -21,7 +21,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(parent, { recursive: true, force: true }));
 
-/** Another process, with a folder of its own that holds something. */
+/** Another process with its own folder and a file in it. */
 async function another() {
   const program = `import { makeOwnFolder } from ${JSON.stringify(module)};
     console.log(await makeOwnFolder(${JSON.stringify(parent)}, 'orch-sdk'));
@@ -60,7 +60,7 @@ test('keeps folders whose owner is unknown', async () => {
   const names = {
     'of another namespace': `orch-sdk-${gone}.${ticks}.${boot}.1-abcdef`,
     'without an owner': 'orch-sdk-abcdef',
-    'of somebody else': 'somebody-else',
+    'of another user': 'another-user',
   };
   for (const name of Object.values(names)) await mkdir(join(parent, name));
   await symlink(tmpdir(), join(parent, `orch-sdk-${gone}.1.${boot}.${namespace}-linked`));

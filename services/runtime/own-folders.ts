@@ -1,5 +1,5 @@
-/** Folders that are one process's and go with it. Where that was killed, the next one on this host removes
- *  them: whose a folder is stands in its name, so that none is without an owner for a moment. */
+/** Folders that belong to one process and are removed with it. After a kill, the next process on this host removes
+ *  them. The name of a folder contains its owner, so that each folder has an owner from the start. */
 import { createHash } from 'node:crypto';
 import { accessSync, constants, statfsSync } from 'node:fs';
 import { lstat, mkdtemp, readdir } from 'node:fs/promises';
@@ -12,16 +12,16 @@ import { startedTicks, thisProcess } from './environments/owner.ts';
 const inMemory = ['/run', '/dev/shm'];
 const TMPFS = 0x01021994;
 
-/** Where folders of sockets are made on which nobody but this process is heard: the temporary folder that it was given,
- *  else one in memory, where a file system does less for each of them. What an ordinary user has in memory may be
- *  removed when that user logs out. */
+/** The parent of socket folders for this process only: the configured temporary folder, or else one in memory, where
+ *  the file system is faster. Folders of an ordinary user in memory may be removed when that user logs
+ *  out. */
 export const socketsParent =
   process.env['TMPDIR'] === undefined && process.getuid?.() === 0
     ? (inMemory.find(isWritableMemory) ?? tmpdir())
     : tmpdir();
 
-/** The same for sockets to which scripts connect, so that no other script may take their place.
- *  @param layers that runs have: those without a root of their own may write to what is in memory */
+/** The same for sockets that scripts connect to, protected from replacement by other scripts.
+ *  @param layers of runs: without a root of their own, they may write to folders in memory */
 export function hiddenSocketsParent(layers: readonly string[]): string {
   return layers.includes('mount_namespace') ? socketsParent : tmpdir();
 }
@@ -35,13 +35,13 @@ function isWritableMemory(path: string): boolean {
   }
 }
 
-/** Makes a folder of this process alone, whose name begins with `kind`. */
+/** Creates a folder for this process only, whose name begins with `kind`. */
 export async function makeOwnFolder(parent: string, kind: string): Promise<string> {
   return await mkdtemp(join(parent, `${kind}-${mark()}-`));
 }
 
-/** Removes the folders in `parent` whose processes are gone; those of living ones stay, and those of which
- *  that cannot be known. A folder that another process changes meanwhile stays until the next start.
+/** Removes the folders in `parent` whose processes have ended. Keeps folders of living and unknown processes. Also
+ *  keeps a folder that another process changes meanwhile, until the next start.
  *  @param remove removes one folder
  *  @returns the paths of removed folders */
 export async function removeLeftFolders(
@@ -53,7 +53,7 @@ export async function removeLeftFolders(
     const owner = OWN.exec(name)?.[1];
     if (owner === undefined || !hasEnded(owner)) continue;
     const path = join(parent, name);
-    // In a folder that is everybody's, others may have made one of such a name.
+    // In a shared folder, other users may have created one with such a name.
     const found = await lstat(path).catch(() => undefined);
     if (found?.isDirectory() !== true || found.uid !== process.getuid?.()) continue;
     if (await isUndisturbed(remove(path))) removed.push(path);
@@ -61,7 +61,7 @@ export async function removeLeftFolders(
   return removed;
 }
 
-/** Codes of a removal that met another process in the folder: one that makes files there or removes it too. */
+/** Error codes if another process creates files in the folder or removes it concurrently. */
 const disturbances: ReadonlySet<string | undefined> = new Set(['ENOTEMPTY', 'ENOENT']);
 
 async function isUndisturbed(removal: Promise<void>): Promise<boolean> {
@@ -74,8 +74,8 @@ async function isUndisturbed(removal: Promise<void>): Promise<boolean> {
   }
 }
 
-/** What killed runtimes left of sockets, and of copies of scripts in the folders below `projects`. What is
- *  left of runs goes with the launcher's start, unfinished environments when those are opened. */
+/** Removes sockets of killed runtimes, and copies of scripts in the folders below `projects`. The launcher removes
+ *  leftover runs at its start, and opening the environments removes unfinished ones. */
 export async function removeLeftovers(
   projects: string,
   logger: Pick<Logger, 'info'>,
@@ -98,7 +98,7 @@ function mark(): string {
 function hasEnded(owner: string): boolean {
   const [pid = '', ticks, itsBoot, itsNamespace] = owner.split('.');
   if (itsBoot !== boot()) return true;
-  // Numbers of processes mean something only within one namespace, such as a container.
+  // Process ids are valid within one namespace only, such as a container.
   if (itsNamespace !== namespace()) return false;
   const started = startedTicks(Number.parseInt(pid, 36));
   return started === undefined || base36(Number(started)) !== ticks;

@@ -1,4 +1,4 @@
-/** Makes everything ready that a run needs: its files, its environment, the bounds of its sandbox. */
+/** Prepares a run: its files, its environment, the limits of its sandbox. */
 import { copyFile, mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { EnvironmentLocks } from '#domain/ports/environment-locks.ts';
@@ -35,23 +35,23 @@ export interface PreparationParts {
   readonly warmStarts: WarmStarts;
   readonly secrets: Pick<RunSecrets, 'environmentOf'>;
   readonly sdk: Sdk;
-  /** JSON text of parameters by their hash; `undefined` when they are no longer kept. */
+  /** JSON text of parameters by their hash; `undefined` if no longer retained. */
   readonly parameters: (sha256: string) => Promise<string | undefined>;
-  /** What webhooks were called with, by its hash; `undefined` when it is no longer kept. */
+  /** The webhook call by its hash; `undefined` if no longer retained. */
   readonly payload: (sha256: string) => Promise<Buffer | undefined>;
-  /** Folder of what scripts keep between runs, one folder each. */
+  /** Folder of persistent script data, with one folder per script. */
   readonly dataFolder: string;
-  /** Copies of scripts that an environment is being built from, one folder for each script. */
+  /** Copies of scripts for builds in progress, one folder per script. */
   readonly projectsFolder: string;
-  /** What no script may see. */
+  /** Paths that no script may see. */
   readonly hidden: readonly string[];
-  /** TCP ports of the platform's own processes: no run may listen on them. */
+  /** TCP ports of the platform's own processes, which no run may listen on. */
   readonly platformPorts: readonly number[];
   readonly leaseMs: number;
   readonly stopGraceMs: number;
 }
 
-/** Builds the environment where there is none yet; its output goes to the log. */
+/** Builds the environment if necessary, with output to the log. */
 export async function prepareRun(
   parts: PreparationParts,
   run: ClaimedRun,
@@ -105,7 +105,7 @@ export async function prepareRun(
     signal.throwIfAborted();
     const [{ sdk, given }, secrets] = await Promise.all([
       opening,
-      // Not before, so that what was set while the environment was built counts.
+      // Read late, so that secrets changed during the build apply.
       run.hasSecrets || environment.built || run.triggerType === 'rerun'
         ? parts.secrets.environmentOf(run)
         : {},
@@ -149,7 +149,7 @@ export async function prepareRun(
 
 interface OpenChannel {
   readonly sdk: SdkEntry;
-  /** What the run's webhook was called with. */
+  /** The webhook call of the run. */
   readonly given?: PayloadFile;
   readonly close: () => Promise<void>;
 }
@@ -180,8 +180,8 @@ interface Project {
   readonly version: string;
 }
 
-/** Requirements such as `-e .` or `-r more.txt` name files of the script itself: those get a copy to
- *  look at. */
+/** Requirements such as `-e .` or `-r more.txt` refer to files of the script itself, so these get a
+ *  copy. */
 async function withProject<Result>(
   parts: PreparationParts,
   run: ClaimedRun,
@@ -209,7 +209,7 @@ interface Surroundings {
   readonly folder: string;
   readonly sdk: SdkEntry;
   readonly payloads: readonly string[];
-  /** Whether the environment is the script's own. */
+  /** Whether the environment belongs to this script only. */
   readonly isPrivate: boolean;
 }
 

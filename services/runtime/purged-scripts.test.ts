@@ -20,7 +20,7 @@ const placeNames = ['data', 'files', 'projects', 'environments/cache'];
 let platform: TestPlatform;
 let folder: string;
 let parts: PurgedScriptsParts;
-/** Whose interpreters were ended. */
+/** Scripts whose interpreters were ended. */
 let forgotten: string[];
 beforeEach(async () => {
   platform = await openTestPlatform();
@@ -50,7 +50,7 @@ afterEach(async () => {
   await removeFolder(folder);
 });
 
-/** A script with something in every place; the data has a link out, as a script can plant one. */
+/** A script with files in each place, including a link out of its data folder, as a script can plant. */
 async function givenScript(id: ScriptId): Promise<void> {
   await platform.accepted(createScript({ scriptId: id, settings: defaultSettings }));
   for (const place of placeNames) {
@@ -58,7 +58,7 @@ async function givenScript(id: ScriptId): Promise<void> {
     await writeFile(join(folder, place, id, 'more', 'file'), 'content');
   }
   await mkdir(join(folder, 'outside'), { recursive: true });
-  await writeFile(join(folder, 'outside', 'file'), 'of somebody else');
+  await writeFile(join(folder, 'outside', 'file'), 'of another user');
   await symlink(join(folder, 'outside'), join(folder, 'data', id, 'link'));
 }
 

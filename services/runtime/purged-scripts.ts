@@ -1,5 +1,5 @@
-/** Removes from this machine what it keeps for scripts that have been purged, and says up to when it has. A runtime
- *  that was away looks when it is back. */
+/** Removes the data of purged scripts from this machine, and records the time up to which this is done. A runtime that
+ *  was offline catches up. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseScriptId } from '#domain/kernel/ids.ts';
@@ -13,17 +13,17 @@ import type { Environments } from './environments/environments.ts';
 export interface PurgedScriptsParts {
   readonly runtimeId: string;
   readonly database: Queryable;
-  /** Existing folders with a folder for each script in them, named by its id. */
+  /** Existing folders that contain one folder per script, named by its id. */
   readonly folders: readonly string[];
   readonly environments: Pick<Environments, 'scripts' | 'forget'>;
   readonly sandbox: Pick<LocalSandbox, 'scripts' | 'forget'>;
 }
 
-/** One round. A script that cannot be removed does not hold up the others.
- *  @throws AggregateError with what was thrown for each such script */
+/** One round. A script that cannot be removed does not delay the others.
+ *  @throws AggregateError with the error of each such script */
 export async function removePurgedScripts(parts: PurgedScriptsParts): Promise<void> {
   const { runtimeId, database, folders, environments, sandbox } = parts;
-  // Purges until now are found below.
+  // All purges until now are included below.
   const since = await databaseTime(database);
   const inFolders = await Promise.all(folders.map((folder) => readdir(folder)));
   const names = new Set([

@@ -1,4 +1,4 @@
-/** What went wrong in a run, from the end of its process and its log. */
+/** The error of a run, derived from the end of its process and its log. */
 import { createHash } from 'node:crypto';
 import {
   boundedError,
@@ -12,11 +12,11 @@ import type { Ending } from './outcome.ts';
 
 export interface FailureFacts {
   readonly ending: Ending;
-  /** What the platform says of the end in the log. */
+  /** The platform's remark about the end in the log. */
   readonly note: string | undefined;
-  /** The end of what the run wrote to stderr. */
+  /** The end of the run's stderr. */
   readonly errorText: string;
-  /** The folder of the script's files as its process names it; `undefined` where it had none. */
+  /** The folder of the script's files as its process sees it; `undefined` without a process. */
   readonly workspace: string | undefined;
 }
 
@@ -29,7 +29,7 @@ export function runErrorOf(facts: FailureFacts): RunError | undefined {
   if (outcome === 'exit_code' && raised)
     return boundedError<RunError>({ ...raised, source: 'log' });
   const error = platformError(outcome, note ?? endOf(ending));
-  // The exception says where the memory ended.
+  // The exception shows where the memory limit was reached.
   const isShown = outcome === 'memory_limit' && raised && raised.type.endsWith('MemoryError');
   return isShown ? boundedError<RunError>({ ...error, frames: raised.frames }) : error;
 }
@@ -39,7 +39,7 @@ function endOf({ exitCode, signal }: Ending): string {
   return exitCode === null ? 'The run ended.' : `The script exited with exit code ${exitCode}.`;
 }
 
-/** The error as it is stored, and what the history keeps of it. */
+/** The error to store, and its summary in the history. */
 export interface KeptError {
   readonly json: string;
   readonly fact: ErrorFact;

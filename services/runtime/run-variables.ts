@@ -5,20 +5,20 @@ import type { PayloadFile } from './payload-file.ts';
 
 const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-/** What a run's variables are made of besides the run itself. */
+/** The sources of a run's variables in addition to the run itself. */
 export interface RunSurroundings {
   readonly environmentFolder: string;
   /** JSON text of the run's parameters. */
   readonly params: string;
-  /** Those that are variables, by name; they come before the author's variables. */
+  /** Secrets that are variables, by name; they take precedence over the author's variables. */
   readonly secrets: Readonly<Record<string, string>>;
   /** Path of the run's private socket. */
   readonly socket: string;
-  /** Where a webhook caused it. */
+  /** Present for a run started by a webhook. */
   readonly payload?: PayloadFile;
 }
 
-/** The complete environment of a run (contract §5): nothing of the platform's own is inherited. */
+/** The complete environment of a run (contract §5); nothing of the platform's own is inherited. */
 export function runVariables(
   run: ClaimedRun,
   { environmentFolder, params, secrets, socket, payload }: RunSurroundings,
@@ -42,11 +42,11 @@ export function runVariables(
     }),
     PATH: [join(environmentFolder, 'bin'), systemPath].join(delimiter),
     VIRTUAL_ENV: environmentFolder,
-    // A pipe would hold lines back in blocks; people watch the log live.
+    // Python would otherwise buffer output to a pipe, but users follow the log live.
     PYTHONUNBUFFERED: '1',
     PYTHONDONTWRITEBYTECODE: '1',
   };
 }
 
-/** Variables that name the workspace as the script sees it. */
+/** Variables with the path of the workspace as the script sees it. */
 export const workspaceVariables: readonly string[] = ['HOME', 'PWD'];

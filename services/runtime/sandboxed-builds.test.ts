@@ -1,4 +1,4 @@
-/** Builds of environments run foreign code: it is contained as a script is. */
+/** Builds of environments run foreign code, and are contained like scripts. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -7,7 +7,7 @@ import { givenEnvironments, readyOf } from './environments/testing/fixture.ts';
 import { Bench } from './sandbox/testing/bench.ts';
 import { sandboxedBuilds } from './sandboxed-builds.ts';
 
-/** A package whose build looks around, says what it found, and then builds. */
+/** A package whose build looks around, reports the result, and then builds. */
 function looksAround(secret: string): string {
   return `import json, os, zipfile
 

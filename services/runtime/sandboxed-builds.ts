@@ -1,4 +1,4 @@
-/** Builds of environments, executed in the sandbox: they run foreign code. */
+/** Executes builds of environments in the sandbox, because they run foreign code. */
 import { randomUUID } from 'node:crypto';
 import type { BuildCommand, BuildRunner } from './environments/build-runner.ts';
 import type { Python } from './sandbox/python.ts';
@@ -6,7 +6,7 @@ import type { PreparedRun, RunExit, RunSpec, Sandbox } from './sandbox/sandbox.t
 
 const mebibyte = 1024 * 1024;
 
-// A sandboxed process starts in its workspace; a build has to start where its project is.
+// A sandboxed process starts in its workspace, but a build must start in its project folder.
 const startIn = 'import os, sys; os.chdir(sys.argv[1]); os.execv(sys.argv[2], sys.argv[2:])';
 
 const limits: RunSpec['limits'] = {
@@ -15,22 +15,22 @@ const limits: RunSpec['limits'] = {
   addressSpaceBytes: null,
   openFiles: 1024,
   processes: 256,
-  // The environment's own deadline aborts the build.
+  // The environment's own timeout aborts the build.
   wallClockSeconds: null,
-  // With the cache of packages, of which more is kept from build to build.
+  // Includes the package cache, which keeps growing between builds.
   diskBytes: 8192 * mebibyte,
 };
 
 export interface SandboxedBuildsOptions {
   readonly sandbox: Sandbox;
   readonly python: Python;
-  /** What no build may see. */
+  /** Paths that no build may see. */
   readonly hidden: readonly string[];
-  /** How long a build outlives a runtime that hangs. */
+  /** How long a build outlives a hanging runtime. */
   readonly leaseMs: number;
 }
 
-/** Runs builds with the bounds of a build: more memory and files than a run, a network, no data. */
+/** Runs builds with their limits: more memory and files than a run, network access, no data. */
 export function sandboxedBuilds(options: SandboxedBuildsOptions): BuildRunner {
   return {
     run: async (command) => {
@@ -70,7 +70,7 @@ function specOf(options: SandboxedBuildsOptions, command: BuildCommand): RunSpec
   return {
     runId: randomUUID(),
     scriptId: command.scriptId,
-    // Not the script's own: what was installed is not its to change.
+    // Not the script's own user, so that the script cannot change the installed packages.
     user: `build-${command.scriptId}`,
     argv: [options.python.executable, '-I', '-S', '-c', startIn, command.cwd, ...command.argv],
     env: command.env,

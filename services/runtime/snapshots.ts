@@ -1,5 +1,5 @@
-/** The files of a script's version, as immutable copies on this machine: a folder for each script, so that
- *  they go with it. */
+/** The files of a script's version, as immutable copies on this machine, in a folder per script, so that they are
+ *  removed with it. */
 import { createHash, randomUUID } from 'node:crypto';
 import { utimesSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
@@ -13,7 +13,7 @@ import type { RunFile } from './sandbox/sandbox.ts';
 
 const fileMode = 0o644;
 const unusedForMs = 7 * 24 * 60 * 60 * 1000;
-/** A version's list never changes; those of the versions that run most are kept, as long as they are short. */
+/** The file list of a version never changes, so short lists of frequent versions are cached. */
 const maxLists = 200;
 const maxListed = 200;
 const maxVerified = 10_000;
@@ -26,7 +26,7 @@ export class Snapshots {
   readonly #reads: ReadModels;
   /** By script and version, the latest last. */
   readonly #lists = new Map<string, FileList>();
-  /** Copies whose content this process has compared with their hash. A power loss leaves copies without content. */
+  /** Copies that this process has verified with their hash. A power loss may leave empty copies. */
   readonly #verified = new Set<string>();
 
   private constructor(folder: string, objects: ObjectStore, reads: ReadModels) {
@@ -35,7 +35,7 @@ export class Snapshots {
     this.#reads = reads;
   }
 
-  /** Opens the cache in `folder` and drops what no run has used for a week. */
+  /** Opens the cache in `folder` and removes files unused for a week. */
   static async open(folder: string, objects: ObjectStore, reads: ReadModels): Promise<Snapshots> {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
@@ -48,7 +48,7 @@ export class Snapshots {
   }
 
   /** Exactly the files of that version.
-   *  @throws when a file's content cannot be had: the run must not start with less */
+   *  @throws if the content of a file is unavailable: the run must not start incomplete */
   async of(scriptId: ScriptId, version: number): Promise<readonly RunFile[]> {
     const files = await this.#listOf(scriptId, version);
     return await Promise.all(
@@ -73,7 +73,7 @@ export class Snapshots {
   async #copyOf(scriptId: ScriptId, sha256: string): Promise<string> {
     const folder = join(this.#folder, scriptId);
     const path = join(folder, sha256);
-    // At each start of a run: waiting for a thread would take longer.
+    // Synchronous, because waiting for a thread at each start of a run would take longer.
     if (touch(path) && (await this.#isWhole(path, sha256))) return path;
     const bytes = await this.#objects.get(objectKey.scriptBlob(scriptId, sha256));
     if (bytes === undefined) throw new Error(`content ${sha256} of ${scriptId} is missing`);
@@ -88,7 +88,7 @@ export class Snapshots {
     return path;
   }
 
-  /** Compares a copy with its hash at its first use. */
+  /** Verifies a copy with its hash at its first use. */
   async #isWhole(path: string, sha256: string): Promise<boolean> {
     if (this.#verified.has(path)) return true;
     if (sha256Of(await readFile(path)) !== sha256) return false;
@@ -106,7 +106,7 @@ function sha256Of(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** @returns whether the file is there */
+/** @returns whether the file exists */
 function touch(path: string): boolean {
   const now = new Date();
   try {

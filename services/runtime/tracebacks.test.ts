@@ -1,4 +1,4 @@
-/** What real interpreters write about an error, read by the platform. */
+/** Parses the tracebacks of real interpreters. */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,7 +29,7 @@ function hasGroups({ version }: Python): boolean {
   return Number(version.split('.')[1]) >= 11;
 }
 
-/** The own places as `file:line function`. */
+/** The frames of the script as `file:line function`. */
 function placesOf(error: Exception | undefined): readonly string[] | undefined {
   const own = error?.frames.filter((frame) => frame.own);
   return own?.map(({ file, line, function: name }) => `${file}:${line} ${name}`);

@@ -3,8 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 const firstPauseMs = 100;
 const longestPauseMs = 2_000;
 
-/** Tries until it works: what has happened to a run must be recorded, however long the database is
- *  away. */
+/** Retries until success: what happened to a run must be recorded, however long the database is
+ *  unavailable. */
 export async function untilRecorded<Result>(
   task: () => Promise<Result>,
   onFailure: (error: unknown) => void,

@@ -1,4 +1,4 @@
-/** Interpreters that version managers installed: pyenv, asdf, mise and uv. Their shims on the PATH lead to one version
+/** Interpreters installed by version managers: pyenv, asdf, mise and uv. Their shims on the PATH provide one version
  *  each; the others are found in the folders of the managers. */
 import { execFile } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
@@ -9,7 +9,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const answerTimeoutMs = 20_000;
 
-/** Paths of `python3` in every installation, newest version first. Nothing is executed but `uv python dir`. */
+/** Paths of `python3` in all installations, newest version first. Executes only `uv python dir`. */
 export async function managedInterpreters(environment: Environment): Promise<readonly string[]> {
   const folders = new Set([...usualFolders(environment), await uvFolder(environment)]);
   const found = await Promise.all(
@@ -37,7 +37,7 @@ function folderOf(value: string | undefined): string | undefined {
   return value !== undefined && isAbsolute(value) ? value : undefined;
 }
 
-/** Where uv keeps its interpreters, as its own configuration says. */
+/** The interpreter folder of uv, according to its own configuration. */
 async function uvFolder(environment: Environment): Promise<string | undefined> {
   for (const folder of (environment['PATH'] ?? '').split(delimiter)) {
     if (!isAbsolute(folder)) continue;
@@ -46,7 +46,7 @@ async function uvFolder(environment: Environment): Promise<string | undefined> {
       const { stdout } = await promisify(execFile)(join(folder, 'uv'), ['python', 'dir'], options);
       return folderOf(stdout.trim());
     } catch {
-      // No uv here, or one without managed interpreters.
+      // uv is missing, or has no managed interpreters.
     }
   }
   return undefined;

@@ -1,4 +1,4 @@
-/** What a script asks to have installed: its `requirements.txt`, or else what its entrypoint says of itself
+/** The requirements of a script: its `requirements.txt`, or else the inline metadata of its entrypoint
  *  (PEP 723). */
 import { readFile } from 'node:fs/promises';
 import { readInlineMetadata } from './environments/inline-metadata.ts';
@@ -6,7 +6,7 @@ import { isWantedPython } from './environments/python-versions.ts';
 import type { RunFile } from './sandbox/sandbox.ts';
 
 export type Wanted =
-  /** In the form of a `requirements.txt`; empty for none. */
+  /** In the format of a `requirements.txt`; empty for none. */
   | { readonly requirements: string }
   /** Why there can be no environment, for the script's author. */
   | { readonly problem: string };
@@ -14,10 +14,10 @@ export type Wanted =
 const maxRemembered = 1_000;
 
 export class WantedPackages {
-  /** By the copies that were read, which never change, and the interpreter; the latest last. */
+  /** By the immutable copies and the interpreter; the latest last. */
   readonly #answers = new Map<string, Promise<Wanted>>();
 
-  /** @param pythonVersion of the interpreter that the run is to have, such as `3.12.1` */
+  /** @param pythonVersion of the run's interpreter, such as `3.12.1` */
   async of(files: readonly RunFile[], entrypoint: string, pythonVersion: string): Promise<Wanted> {
     const listed = files.find(({ path }) => path === 'requirements.txt');
     const read = listed ?? files.find(({ path }) => path === entrypoint);

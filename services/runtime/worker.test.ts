@@ -24,7 +24,7 @@ afterAll(() => platform.close());
 
 const unused = () => Promise.reject(new Error('no run starts'));
 
-/** Lets a runtime claim a run, whose preparation fails. @returns when the slot is free again */
+/** Has a runtime claim a run whose preparation fails. @returns when the slot is free again */
 async function claimAndFail(error: Error): Promise<void> {
   const queue = new PostgresRunQueue(platform.pool);
   const logger = createLogger('test', 'silent');

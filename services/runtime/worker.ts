@@ -1,4 +1,4 @@
-/** Claims runs into free slots, keeps their leases, and passes on what is asked of them. */
+/** Claims runs into free slots, renews their leases, and forwards stop requests. */
 import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ClaimedRun, RunQueue } from '#domain/ports/run-queue.ts';
@@ -12,12 +12,12 @@ export interface WorkerParts {
   readonly labels: readonly string[];
   readonly queue: RunQueue;
   readonly newExecution: (run: ClaimedRun, leaseEndsAtMs: number) => Execution;
-  /** Told when a slot has become free. */
+  /** Called when a slot has become free. */
   readonly onFree: () => void;
   readonly logger: Logger;
 }
 
-/** A run that could not be prepared while a store was unavailable is tried again after this time. */
+/** Delay before a run is retried whose preparation failed because a store was unavailable. */
 const postponedSeconds = 5;
 
 interface Held {
@@ -34,13 +34,13 @@ export class Worker {
     this.#parts = parts;
   }
 
-  /** Runs that occupy a slot now. */
+  /** Runs in a slot. */
   get running(): number {
     return this.#held.size;
   }
 
-  /** Claims as many runs as there are free slots and sets them going.
-   *  @returns whether there may be more to claim at once */
+  /** Claims a run for each free slot and starts them.
+   *  @returns whether there may be more to claim immediately */
   async claimOnce(): Promise<boolean> {
     const { runtimeId, slots, leaseSeconds, labels, queue } = this.#parts;
     const free = slots - this.#held.size;
@@ -51,7 +51,7 @@ export class Worker {
     return claimed.length === free && this.#held.size < slots;
   }
 
-  /** Renews all leases; ends what is no longer held here and what somebody asked to stop. */
+  /** Renews all leases; ends runs with lost leases and requested stops. */
   async renewOnce(): Promise<void> {
     const held = [...this.#held.values()];
     if (held.length === 0) return;
@@ -68,19 +68,19 @@ export class Worker {
       if (lease === undefined) {
         this.#withdrawn(one);
       } else {
-        // The lease counts from when it was asked for: the answer may have come late.
+        // The lease counts from the request, because the response may have arrived late.
         one.execution.renewed(askedAtMs + leaseSeconds * 1000);
         if (lease.stopRequested) one.execution.end('stop');
       }
     }
   }
 
-  /** Passes a request on to a run, if it is here. */
+  /** Forwards a request to a run, if it is here. */
   end(runId: string, request: EndRequest): void {
     this.#held.get(runId)?.execution.end(request);
   }
 
-  /** Takes nothing more, lets what runs go on for so long, ends the rest, and waits for it; safe twice. */
+  /** Claims nothing more, lets active runs continue for this time, stops the rest, and waits. Safe to call twice. */
   async drain(patienceMs: number): Promise<void> {
     this.#draining = true;
     const held = [...this.#held.values()];
@@ -92,7 +92,7 @@ export class Worker {
     await all;
   }
 
-  // A run that ended leaves the queue, and its lease with it: that is the ordinary case.
+  // A finished run leaves the queue, and its lease with it: this is the normal case.
   #withdrawn(held: Held): void {
     if (this.#held.get(held.execution.run.runId) === held) held.execution.end('lost');
   }
@@ -122,7 +122,7 @@ export class Worker {
   async #giveBack(run: ClaimedRun, delaySeconds = 0): Promise<void> {
     const { queue, runtimeId, logger } = this.#parts;
     await queue.release(runtimeId, [run.runId], delaySeconds).catch((error: unknown) => {
-      // Its lease ends by itself.
+      // Its lease expires automatically.
       logger.warn(
         { error, runId: run.runId, script_name: run.scriptName },
         'run could not be returned to the queue',

@@ -1,4 +1,4 @@
-/** Ends every session of somebody. */
+/** Ends every session of a user. */
 import {
   mustParse,
   parseCommandId,
@@ -16,11 +16,11 @@ import type { Services } from '../services.ts';
 
 interface WhoseSessions {
   readonly userId: UserId;
-  /** The session that goes on. */
+  /** The session to keep. */
   readonly keep?: SessionId | undefined;
 }
 
-/** Ends those that there are, all of a page at once; whoever signs in meanwhile is in. */
+/** Ends the existing sessions, a page at a time. Sessions that start meanwhile are unaffected. */
 export async function endSessions(
   { userId, keep }: WhoseSessions,
   context: CommandContext,

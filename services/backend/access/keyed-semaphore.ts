@@ -1,10 +1,10 @@
-/** Limits concurrency per subject. Callers beyond the limit wait in the order of their arrival. */
+/** Limits concurrency per subject. Callers beyond the limit wait in order of arrival. */
 export class KeyedSemaphore {
   readonly #lines = new Map<string, { inside: number; readonly waiting: (() => void)[] }>();
 
-  /** Waits for a slot, to be released afterwards.
+  /** Waits for a slot, which the caller must release.
    *  @param limit slots of the subject
-   *  @returns false at once when `maxWaiting` callers wait already */
+   *  @returns false immediately if `maxWaiting` callers are waiting already */
   async acquire(subject: string, limit: number, maxWaiting: number): Promise<boolean> {
     const line = this.#lines.get(subject) ?? { inside: 0, waiting: [] };
     this.#lines.set(subject, line);
@@ -19,7 +19,7 @@ export class KeyedSemaphore {
     return true;
   }
 
-  /** Releases one slot; once for each that was acquired. */
+  /** Releases one slot; called once per acquired slot. */
   release(subject: string): void {
     const line = this.#lines.get(subject);
     if (line === undefined) return;

@@ -1,8 +1,7 @@
-/** How often sign-ins may fail: 5 times per account and 20 per address in 5 minutes (contract §6), whichever
- *  backends they come to.
+/** Limits failed sign-ins: 5 per account and 20 per address in 5 minutes (contract §6), across all backends.
  *
- *  An address from which the account was signed in before has a count of its own for it, so that
- *  failures elsewhere never lock its owner out. */
+ *  An address from which the account has signed in before has a separate count for that account, so that failures
+ *  from elsewhere never lock out its owner. */
 import type { UserId } from '#domain/kernel/ids.ts';
 import type { Clock } from '#domain/ports/clock.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
@@ -15,12 +14,12 @@ const perAccount = 5;
 const perAddress = 20;
 export const windowSeconds = 300;
 
-/** Attempts that are looked at together: what has not failed yet is to keep nobody out. */
+/** Attempts from one address that are checked concurrently. Unfinished attempts must not block others. */
 const atOncePerAddress = 10;
 const maxWaiting = 50;
 
 export interface Attempt {
-  /** As it was typed, in lower case. */
+  /** As typed, in lower case. */
   readonly email: string;
   readonly userId: UserId | undefined;
   readonly ip: string;
@@ -30,7 +29,7 @@ export type Admission =
   | { readonly kind: 'checked'; readonly matches: boolean }
   | { readonly kind: 'throttled'; readonly retryAfterSeconds: number; readonly limit: number };
 
-/** What an attempt counts for. */
+/** A count that an attempt adds to. */
 interface Subject {
   readonly name: string;
   readonly limit: number;
@@ -55,8 +54,8 @@ export class LoginThrottle {
     this.#clock = clock;
   }
 
-  /** Lets `check` look at the password unless too many failed before, and counts its failure.
-   *  Attempts on one account wait for each other, so that many at once count like many in turn. */
+  /** Runs `check` unless too many attempts failed before, and counts its failure.
+   *  Attempts on one account run one by one, so that concurrent attempts count like sequential ones. */
   async admit(attempt: Attempt, check: () => Promise<boolean>): Promise<Admission> {
     const subjects = await this.#subjectsOf(attempt);
     const taken: Subject[] = [];
@@ -73,7 +72,7 @@ export class LoginThrottle {
     }
   }
 
-  /** It counts as failed until it is known to be right, so that no other backend counts less. */
+  /** Counts as failed until it succeeds, so that concurrent attempts at other backends are counted correctly. */
   async #attempt(
     [account, ...others]: readonly [Subject, ...Subject[]],
     check: () => Promise<boolean>,
@@ -96,7 +95,7 @@ export class LoginThrottle {
     return { kind: 'checked', matches };
   }
 
-  /** The account's own count first. */
+  /** The account's own count comes first. */
   async #subjectsOf({ email, userId, ip }: Attempt): Promise<readonly [Subject, ...Subject[]]> {
     const account = { limit: perAccount, atOnce: 1 };
     if (userId !== undefined && (await hasSignedInFrom(this.#readModels, userId, ip))) {

@@ -1,12 +1,12 @@
-/** The dashboard's refresh token: `<session id>.<256 bits that nobody can guess>` in a cookie that scripts of a page
- *  cannot read. Only its SHA-256 is stored. */
+/** The dashboard's refresh token: `<session id>.<256 random bits>` in a cookie that page scripts cannot read.
+ *  Only its SHA-256 is stored. */
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { refreshTokenDays } from '#infra/postgres/access/session-tokens.ts';
 import { parseSessionId, type SessionId } from '#domain/kernel/ids.ts';
 
 const maxAgeSeconds = refreshTokenDays * 24 * 60 * 60;
 
-/** `__Host-` makes browsers insist on HTTPS, this host and path `/`. */
+/** With the `__Host-` prefix, browsers require HTTPS, this host and path `/`. */
 const secureName = '__Host-orch_refresh';
 const plainName = 'orch_refresh';
 
@@ -21,8 +21,7 @@ export function newRefreshToken(sessionId: SessionId): RefreshToken {
   return tokenOf(sessionId, `${sessionId}.${randomBytes(32).toString('base64url')}`);
 }
 
-/** The token that follows: the same one however often it is asked for, and known to nobody who lacks
- *  the key.
+/** The next token: always the same for a token, and unpredictable without the key.
  *  @param key of this installation */
 export function successorOf({ sessionId, text }: RefreshToken, key: Uint8Array): RefreshToken {
   const next = createHmac('sha256', key).update(`refresh token after ${text}`).digest('base64url');
@@ -33,8 +32,8 @@ function tokenOf(sessionId: SessionId, text: string): RefreshToken {
   return { sessionId, text, hash: createHash('sha256').update(text).digest('hex') };
 }
 
-/** The tokens in a `Cookie` header whose form is right. There may be several: a program on another port of the host
- *  can have the browser keep cookies of the same name, and send them first. */
+/** The well-formed tokens in a `Cookie` header. There may be several: a program on another port of the host can set
+ *  cookies of the same name that browsers send first. */
 export function refreshTokensIn(
   cookies: string | undefined,
   secure: boolean,
@@ -52,12 +51,12 @@ export function refreshTokensIn(
   });
 }
 
-/** The `Set-Cookie` header that gives the token to a browser. */
+/** The `Set-Cookie` header that sets the token. */
 export function cookieOf(token: RefreshToken, secure: boolean): string {
   return cookie(token.text, maxAgeSeconds, secure);
 }
 
-/** The `Set-Cookie` header that takes it away. */
+/** The `Set-Cookie` header that removes the token. */
 export function noCookie(secure: boolean): string {
   return cookie('', 0, secure);
 }

@@ -16,7 +16,7 @@ afterAll(() => platform.close());
 const password = 'a good password';
 
 async function person() {
-  // The clock goes on by days: a token of before is out of date.
+  // The clock advances by days, so an earlier access token has expired.
   const admin = await platform.anonymous.signIn(administrator);
   const wanted = { role: 'viewer', groupIds: [groups.custom] } as const;
   const client = await someone({ ...platform, admin }, wanted);
@@ -93,7 +93,7 @@ describe('cookies of the same name from a program on another port', () => {
       (await signedIn()).Cookie,
     ].join('; ');
     const ofOwnSession = `${name}=${text.slice(0, 36)}.${'z'.repeat(43)}`;
-    // Browsers send the cookie of the longest path first; the own one has the shortest.
+    // Browsers send the cookie with the longest path first; the right cookie has the shortest.
     const Cookie =
       place === 'before' ? `${ofOwnSession}; ${others}; ${own.Cookie}` : `${own.Cookie}; ${others}`;
     const answer = await refresh({ ...own, Cookie });
@@ -117,7 +117,7 @@ describe('the cookie of a session without its key', () => {
     const key = keyOf(await signedIn());
     const traded = await refresh(own);
     nowMs += 10_000;
-    // The present token, and one that was traded long before.
+    // The current token, and one that was exchanged long before.
     for (const Cookie of [cookieOf(traded.headers), own.Cookie]) {
       const answer = await refresh({ Cookie, ...key, Origin: platform.origin });
       expect([answer.status, answer.headers.get('set-cookie')]).toEqual([401, null]);

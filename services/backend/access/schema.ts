@@ -21,7 +21,7 @@ export const userExample = {
   last_login_at: examples.time,
 };
 
-/** What an account consists of at any time. */
+/** The fields of an account. */
 export const account = {
   id: Uuid(),
   email: Type.String(),

@@ -1,6 +1,6 @@
 /** The second half of a browser's session. Browsers send a cookie to every port of its host, and so to servers of
- *  other programs; the key lies in the storage of the dashboard's origin, and is sent in a header that no other
- *  origin can make a browser send. The cookie is worth nothing without it, and it is nothing without the cookie. */
+ *  other programs. The key is in the storage of the dashboard's origin. It is sent in a header that no other origin
+ *  can make a browser send. The cookie and the key are valid only together. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readKeyHashes } from '#infra/postgres/access/session-tokens.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
@@ -17,7 +17,7 @@ export function newSessionKey(): SessionKey {
   return keyOf(randomBytes(32).toString('base64url'));
 }
 
-/** The key that a client presents, where its form is right. */
+/** The key that a client sends, if well-formed. */
 export function parseSessionKey(text: string | undefined): SessionKey | undefined {
   return text !== undefined && /^[\w-]{43}$/.test(text) ? keyOf(text) : undefined;
 }

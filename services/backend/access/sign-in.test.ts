@@ -73,7 +73,7 @@ describe('a wrong password', () => {
   test('throttles an address that failed for twenty accounts', async () => {
     const client = from('192.0.2.3');
     const attempt = (index: number) =>
-      client.post(login, { email: `nobody${index}@example.com`, password: 'wrong' });
+      client.post(login, { email: `unknown${index}@example.com`, password: 'wrong' });
     const tries = await Promise.all(Array.from({ length: 23 }, (_, index) => attempt(index)));
     expect(statusesOf(tries)).toEqual([...Array<number>(20).fill(401), 429, 429, 429]);
   });

@@ -25,7 +25,7 @@ export interface Renewed {
 }
 
 export interface SignedIn extends Renewed {
-  /** Shown to the client this once. */
+  /** Shown to the client only in this response. */
   readonly sessionKey: string;
   readonly position: Readonly<Record<string, string>>;
 }
@@ -34,16 +34,16 @@ interface LoginCall extends Pick<Call, 'context' | 'ip' | 'header' | 'headers'> 
   readonly body: { readonly email: string; readonly password: string };
 }
 
-/** Characters kept of what a client says that it is. */
+/** Stored characters of the `User-Agent` header. */
 const maxUserAgent = 300;
 const wrong = 'Incorrect e-mail address or password.';
-/** The answer to a page of another origin, which is not to give, take or trade a cookie. */
+/** The response to a page of another origin, which must not set, send or renew a cookie. */
 export const foreignPage: Problem = problem(
   'forbidden',
   'The request comes from a page of a different origin.',
 );
 
-/** Checks a password, slowly and evenly, and opens a session. */
+/** Checks a password in constant time, and opens a session. */
 export async function openSession(
   call: LoginCall,
   services: Services,
@@ -69,14 +69,14 @@ async function isRight(
   password: string,
   { database, ids, passwords }: Services,
 ): Promise<boolean> {
-  // Asked for an unknown user too, so that both take the same time.
+  // Also compared for an unknown user, so that both take the same time.
   const hash = await getCredential(database, user?.credential_id ?? ids.next());
   const isMatch = await passwords.matches(password, hash);
   return isMatch && user?.disabled === false;
 }
 
-/** For the account as it was when its password was looked at: one that ended its sessions meanwhile has
- *  ended this one, too. */
+/** Opens a session of the account as of the password check. If the account's sessions were ended meanwhile, this
+ *  session ends as well. */
 async function open(
   { user_id: userId, email, access_version: accountVersion }: UsersTable & { user_id: UserId },
   { context, header }: Pick<Call, 'context' | 'header'>,
@@ -101,9 +101,9 @@ async function open(
 
 const ended = problem('unauthenticated', 'The session has ended. Sign in again.');
 
-/** Trades the refresh token of the cookie, for who has the session's key too. One that was traded before gets the
- *  same successor for a few seconds, and ends the session after. A cookie without the key changes nothing: other
- *  programs on the host are sent it, and are not to sign anybody out by it. */
+/** Exchanges the refresh token of the cookie together with the session key. A repeat within a few seconds gets the
+ *  same successor; a later one ends the session. A cookie without the key has no effect, because browsers send it
+ *  to other programs on the host, which must not be able to sign the user out. */
 export async function refreshSession(
   call: Pick<Call, 'context' | 'header' | 'headers' | 'secure'>,
   services: Services,

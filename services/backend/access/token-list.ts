@@ -7,7 +7,7 @@ import type { Answer } from '../http/reply.ts';
 import type { Services } from '../services.ts';
 import { tokenJson } from './view.ts';
 
-/** A page of somebody's tokens. */
+/** A page of a user's tokens. */
 export async function tokensOf(
   userId: UserId,
   { url, limit, cursor }: Pick<ListRequest, 'url'> & Partial<Pick<ListRequest, 'limit' | 'cursor'>>,

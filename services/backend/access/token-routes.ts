@@ -1,4 +1,4 @@
-/** API tokens: what programs use in the place of a sign-in. */
+/** API tokens, which programs use instead of a sign-in. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import { mustParse, parseTokenId } from '#domain/kernel/ids.ts';
 import { mayAnywhere, mayGrant } from '#domain/kernel/rights.ts';
@@ -115,12 +115,12 @@ async function issue(
   const tokenId = mustParse(parseTokenId, outcome.streamId.slice('token-'.length));
   const row = await findToken(readModels, tokenId);
   if (row === undefined) return notFound;
-  // What was issued the first time is of another text, which nobody has any more.
+  // A repeated command created another text, which is lost.
   const shown = outcome.repeated ? tokenJson(row) : { ...tokenJson(row), token: text };
   return json(201, shown, positionHeader(outcome));
 }
 
-/** Why the caller may not make such a token: a role gives no scope that it lacks. */
+/** Why the caller may not create the token: a scope must be within the role. */
 function grantProblem(
   principal: Principal,
   scopes: Static<typeof NewApiToken>['scopes'],

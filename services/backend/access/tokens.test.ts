@@ -50,7 +50,7 @@ describe('a token', () => {
     const { token, ...others } = first.json;
     expect(token).toBeDefined();
     expect([again.status, again.json]).toEqual([201, others]);
-    // As after a fall between the command and its answer.
+    // As after a crash between the command and its response.
     await platform.pool.query('DELETE FROM idempotency_answers');
     expect((await developer.post(path, body, options)).json).toEqual(others);
     expect(await deeds(platform)).toBe(before);
@@ -224,7 +224,7 @@ describe('an API token of an administrator', () => {
 });
 
 describe('an API token', () => {
-  test('is told which operations require a user who signed in', async () => {
+  test('gets a clear refusal from operations that require a sign-in', async () => {
     const { client } = await apiToken(developer, ['*']);
     const answer = await client.post('/api/v1/auth/logout');
     expect([answer.status, answer.json.detail]).toEqual([

@@ -5,12 +5,12 @@ import type { TokenView } from '#projections/tokens/queries.ts';
 import type { UserView } from '#projections/users/queries.ts';
 import type { UsersTable } from '#projections/users/table.ts';
 
-/** @param asking the session that asks, which is marked */
+/** @param asking the current session, which is marked */
 export function sessionJson({ session_id: id, ...rest }: SignedInSession, asking?: SessionId) {
   return { id, current: id === asking, ...rest };
 }
 
-/** What an account consists of at any time. */
+/** The fields of an account. */
 export function accountJson(user: UsersTable) {
   return {
     id: user.user_id,

@@ -1,4 +1,4 @@
-/** What exists for the caller: whatever lies outside their groups does not. */
+/** Visibility for the caller: resources outside their groups do not exist. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import {
   mustParse,
@@ -13,7 +13,7 @@ import { findRun } from '#projections/runs/queries.ts';
 import type { RunsTable } from '#projections/runs/table.ts';
 import { findScript, findScriptGroup, type ScriptView } from '#projections/scripts/queries.ts';
 
-/** The groups that a list may look in; `null` for all. */
+/** The groups that a list includes; `null` for all. */
 export function visibleGroups(principal: Principal): readonly GroupId[] | null {
   return principal.role === 'administrator' ? null : principal.groupIds;
 }
@@ -27,7 +27,7 @@ export async function visibleScript(
   return script !== undefined && isIn(principal, script.group_id) ? script : undefined;
 }
 
-/** Whether the script is there for the caller: the cheaper question where nothing of it is shown. */
+/** Whether the caller can see the script, without reading it. */
 export async function seesScript(
   principal: Principal,
   scriptId: ScriptId,
@@ -37,7 +37,7 @@ export async function seesScript(
   return script !== undefined && isIn(principal, script.group_id);
 }
 
-/** The same of a script that may have been deleted. */
+/** The same for a script that may be deleted. */
 export async function seesScriptOrDeleted(
   principal: Principal,
   scriptId: ScriptId,
@@ -56,8 +56,8 @@ export async function visibleRun(
   return run !== undefined && isIn(principal, run.group_id) ? run : undefined;
 }
 
-/** Whether what belongs to a group is there for the caller.
- *  @param groupId `null`: of what belongs to none, which is for those who see all */
+/** Whether the caller can see resources of a group.
+ *  @param groupId `null`: resources without a group, visible to callers who see all groups */
 export function isIn(principal: Principal, groupId: string | null): boolean {
   if (groupId === null) return visibleGroups(principal) === null;
   return sees(principal, mustParse(parseGroupId, groupId));

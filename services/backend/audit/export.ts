@@ -1,4 +1,4 @@
-/** The audit trail as a file, written as it is read: any length takes the same memory. */
+/** Streams the audit trail as a file, in constant memory. */
 import type { SignedHead } from '#infra/audit/head-signer.ts';
 import { listAudit } from '#projections/audit/queries.ts';
 import type { AuditTable } from '#projections/audit/table.ts';
@@ -6,18 +6,18 @@ import type { ReadModels } from '#projections/projection.ts';
 
 export type ExportFormat = 'ndjson' | 'csv';
 
-/** Entries to be written. */
+/** The entries to export. */
 export interface ExportRange {
   readonly fromSeq: number;
-  /** The last entry is its; without it there are none. */
+  /** The last exported entry; without it, the export is empty. */
   readonly head: SignedHead | undefined;
-  /** Groups whose entries may be shown; `null` for all. The others are there as links alone. */
+  /** Groups whose entries are included; `null` for all. Other entries are included as chain links only. */
   readonly groupIds: readonly string[] | null;
 }
 
 const entriesAtOnce = 500;
 
-/** What of an entry is hashed, its hash, and where its event is; in this order in CSV. */
+/** The hashed fields of an entry, its hash and the position of its event, in the column order of CSV. */
 const columns = [
   'audit_seq',
   'time',
@@ -58,12 +58,12 @@ const writers: Readonly<
   csv: {
     begin: `${columns.join(',')}\r\n`,
     entry: (entry) => `${columns.map((name) => cell(entry[name])).join(',')}\r\n`,
-    // As a comment that a spreadsheet shows as text.
+    // As a comment that spreadsheets show as text.
     end: (head) => `${cell(`# ${JSON.stringify({ head: head ?? null })}`)}\r\n`,
   },
 };
 
-/** Oldest first; the head comes last, so that a file without it was cut. */
+/** Oldest first. The head comes last, so that a truncated file is detected. */
 export async function* exportTrail(
   db: ReadModels,
   format: ExportFormat,
@@ -99,9 +99,9 @@ function shownOf(row: AuditTable, groupIds: ExportRange['groupIds']): Exported {
   return isShown ? shown : { ...shown, withheld: true };
 }
 
-/** A value as CSV (RFC 4180). Spreadsheets take text that begins like a formula for one: a `'` before it
- *  prevents that, also before text that begins with `'`, so that one can be taken away again. Nothing is
- *  null; empty text is a `'` alone. */
+/** A value in CSV (RFC 4180). Spreadsheets evaluate text that begins like a formula; a leading `'` prevents this.
+ *  It also precedes text that begins with `'`, so that it can be removed unambiguously.
+ *  A null value is empty; empty text is a single `'`. */
 function cell(value: unknown): string {
   if (value === null || value === undefined) return '';
   const plain = value instanceof Date ? value.toISOString() : String(value as string | number);

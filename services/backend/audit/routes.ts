@@ -34,7 +34,7 @@ const list = operation({
   description:
     'Administrators see all entries. Other users with the audit right see the entries of their groups. ' +
     'Entries without a group, such as sign-ins, are visible to administrators only. New events appear ' +
-    'within moments.',
+    'with a short delay.',
   tag,
   access,
   query: auditQuery,
@@ -153,7 +153,7 @@ const density = operation({
   handle: async ({ principal, query }, { readModels, clock }) => {
     const to = query.to === undefined ? clock.now() : new Date(query.to);
     const asked = query.from ?? (await beginningOfTrail(readModels));
-    // Of an empty trail any stretch will do.
+    // Any range is right for an empty trail.
     const from = asked === undefined ? new Date(to.getTime() - 1000) : new Date(asked);
     if (from >= to) {
       return problem('invalid_parameter', 'The parameter "from" must be earlier than "to".');

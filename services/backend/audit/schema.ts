@@ -82,7 +82,7 @@ export const auditQuery = Type.Object(
   { additionalProperties: false },
 );
 
-/** Bars that a time line has at most. */
+/** The maximum number of bars in a time line. */
 const mostBuckets = 500;
 
 export const densityQuery = Type.Object(

@@ -1,4 +1,4 @@
-/** Whether the audit trail is what was recorded. */
+/** Verification of the audit trail. */
 import type { ChainHead } from '#infra/audit/head-signer.ts';
 import { saveHead } from '#infra/postgres/operations/audit-heads.ts';
 import { auditProjection } from '#projections/audit/apply.ts';
@@ -72,7 +72,7 @@ async function* told(
   yield Buffer.from(render('result', await resultOf(last, services)));
 }
 
-/** The head of a chain that is whole is signed and kept. */
+/** Signs and stores the head of an intact chain. */
 async function resultOf(
   last: Verification | undefined,
   { auditSigner, clock, database }: Services,

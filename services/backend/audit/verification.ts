@@ -1,4 +1,4 @@
-/** Whether the audit trail is what was recorded: chain, events and saved heads. */
+/** Verifies the audit trail: chain, events and saved heads. */
 import { isAfter, startOfStore, type Position } from '#domain/kernel/event.ts';
 import { isSignedBy, type ChainHead } from '#infra/audit/head-signer.ts';
 import { headsBetween, publicKeys } from '#infra/postgres/operations/audit-heads.ts';
@@ -14,29 +14,29 @@ import {
 } from '#projections/audit/verification.ts';
 import type { ReadModels } from '#projections/projection.ts';
 
-/** Entries that are looked at in one statement: an open transaction holds up every reader of the store. */
+/** Entries checked in one statement. A longer transaction would delay all readers of the event store. */
 const chunkSize = 2_000;
 
 export interface VerificationParts {
   readonly database: Queryable;
   readonly readModels: ReadModels;
-  /** A head that somebody saved. */
+  /** A head that the caller saved. */
   readonly saved: ChainHead | undefined;
   readonly signal: AbortSignal;
 }
 
-/** What has been looked at so far, and what was found. */
+/** The progress and result of a verification. */
 export interface Verification {
   readonly checked: number;
   /** Entries in the trail. */
   readonly entries: number;
-  /** The last entry that was looked at. */
+  /** The last checked entry. */
   readonly end: ChainHead;
   readonly broken: BrokenEntry | undefined;
 }
 
-/** Goes through the chain from its beginning. It stops at the first broken entry, and otherwise at the end
- *  that the trail has then. The last answer is the result. */
+/** Verifies the chain from its beginning. Stops at the first broken entry, or at the current end of the trail. The last
+ *  yielded value is the result. */
 export async function* verifyTrail(parts: VerificationParts): AsyncGenerator<Verification, void> {
   const { database, readModels, saved, signal } = parts;
   let ends = await trailEnds(readModels);
@@ -69,14 +69,14 @@ async function nextPlace(database: Queryable, from: Position, last: Position): P
   return chunk === undefined || isAfter(chunk.end, last) ? last : chunk.end;
 }
 
-/** The trail goes on where it should have ended, or ends before a head that was signed. */
+/** The trail continues after its end, or ends before a signed head. */
 function brokenEnd({ last, signed }: TrailEnds, end: ChainEnd): BrokenEntry | undefined {
   const audit_seq = end.audit_seq + 1;
   if (last > end.audit_seq) return { audit_seq, reason: 'event_missing' };
   return signed > end.audit_seq ? { audit_seq, reason: 'tail_missing' } : undefined;
 }
 
-/** The first head of these entries that is not the chain's, or not signed. */
+/** The first head of these entries that differs from the chain, or is not signed. */
 async function brokenHead(
   { database, readModels }: VerificationParts,
   { audit_seq: from }: ChainEnd,

@@ -1,4 +1,4 @@
-/** Backups: made, verified and restored behind the answer, by a scheduler. */
+/** Backups. A scheduler creates, verifies and restores them in the background. */
 import type { BackupCommand } from '#domain/backup/commands.ts';
 import { mustParse, parseBackupId, type BackupId } from '#domain/kernel/ids.ts';
 import { downloadOf, storedBackup } from '#infra/backup/files.ts';
@@ -62,7 +62,7 @@ const make = operation({
   handle: async ({ context }, services) => {
     const backupId = mustParse(parseBackupId, services.ids.next());
     const command = { type: 'StartBackup', backupId, kind: 'manual' } as const;
-    return await carryOut(command, context, services);
+    return await executeCommand(command, context, services);
   },
 });
 
@@ -160,7 +160,7 @@ const verify = operation({
   responses: onItsWay,
   refusals: ['backup_not_complete'],
   handle: async ({ parameters: { backup_id: backupId }, context }, services) =>
-    await carryOut({ type: 'CheckBackup', backupId }, context, services),
+    await executeCommand({ type: 'CheckBackup', backupId }, context, services),
 });
 
 const restore = operation({
@@ -186,7 +186,7 @@ const restore = operation({
           'restore.',
       );
     }
-    return await carryOut({ type: 'RequestRestore', backupId }, context, services);
+    return await executeCommand({ type: 'RequestRestore', backupId }, context, services);
   },
 });
 
@@ -206,14 +206,14 @@ const remove = operation({
   },
 });
 
-async function carryOut(
+async function executeCommand(
   command: BackupCommand,
   context: Call['context'],
   { commands, readModels }: Services,
 ): Promise<Answer> {
   const outcome = accepted(await commands.execute(command, context));
   if (isProblem(outcome)) return outcome;
-  // The id of the first request, where this one repeats it.
+  // A repeated request has the id of the first one.
   const id: BackupId = mustParse(parseBackupId, outcome.streamId.slice('backup-'.length));
   const row = await findBackup(readModels, id);
   return row === undefined ? notFound : json(202, backupJson(row), positionHeader(outcome));

@@ -1,4 +1,4 @@
-/** When backups are made by themselves. */
+/** The backup schedule. */
 import {
   nextBackupDue,
   noBackupSchedule,

@@ -1,4 +1,4 @@
-/** Backups that come from elsewhere: taken in whole, or not at all. */
+/** Uploaded backups are accepted completely or not at all. */
 import { randomBytes } from 'node:crypto';
 import { request } from 'node:http';
 import { once } from 'node:events';
@@ -30,7 +30,7 @@ const upload = (bytes: Uint8Array) =>
   });
 const listed = async () => (await platform.admin.get(path)).json.items as { id: string }[];
 
-/** Of the same length, so that nothing else changes. */
+/** With the same length, so that nothing else changes. */
 function replaced(bytes: Buffer, what: string, by: string): Buffer {
   const at = bytes.indexOf(what);
   if (at < 0 || what.length !== by.length) throw new Error(`there is no ${what}`);
@@ -87,7 +87,7 @@ describe('an incomplete or foreign backup file', () => {
     expect(await storedBackups(platform.services.objects)).toEqual([]);
   });
 
-  /** What is said of it, with another digit behind a name. */
+  /** A manifest field with another digit. */
   function said(name: string, digit: string): Buffer {
     const at = plain.indexOf(name) + name.length;
     const copy = Buffer.from(plain);
@@ -115,7 +115,7 @@ describe('an incomplete or foreign backup file', () => {
       },
     });
     asked.on('error', () => undefined);
-    // As much as is thrown away, so that it hears the answer.
+    // As much as the server discards, so that the client receives the response.
     asked.write(Buffer.alloc(33 * 1024 * 1024));
     const [answer] = (await once(asked, 'response')) as [{ statusCode: number }];
     expect(answer.statusCode).toBe(413);

@@ -1,4 +1,4 @@
-/** A backup that comes from elsewhere, as it was downloaded. */
+/** Uploads of downloaded backups. */
 import { fileURLToPath } from 'node:url';
 import type { BackupCommand } from '#domain/backup/commands.ts';
 import { mustParse, parseBackupId, parseCommandId, type BackupId } from '#domain/kernel/ids.ts';
@@ -16,12 +16,12 @@ import { isProblem, problem, type Problem } from '../http/problem.ts';
 import { BodyCut } from '../http/wire/body.ts';
 import type { Services } from '../services.ts';
 
-/** Longer ones are put where backups are kept, and found there. */
+/** Larger backups are copied to the backup folder by hand. */
 export const maxUploadBytes = 64 * 1024 ** 3;
 
 const migrations = fileURLToPath(new URL('../../../migrations', import.meta.url));
 
-/** Why a backup is not taken in, out of the midst of it. */
+/** Aborts an upload with the reason. */
 class Turned extends Error {
   readonly problem: Problem;
 
@@ -31,8 +31,8 @@ class Turned extends Error {
   }
 }
 
-/** Stores it, verifies it, and only then lists it. One at a time.
- *  @returns its id, or why there is none */
+/** Stores and verifies the backup, and only then lists it. One at a time.
+ *  @returns its id, or the reason for the refusal */
 export async function uploadBackup(
   chunks: AsyncIterable<Uint8Array>,
   context: Call['context'],
@@ -46,7 +46,7 @@ export async function uploadBackup(
   return outcome;
 }
 
-// Longer than a scheduler takes to tidy up.
+// Longer than a scheduler needs to clean up.
 const patienceMs = 2_000;
 
 const busy = problem(
@@ -68,7 +68,7 @@ async function takeIn(
   const content = contentOf({ summary });
   const taken = await execute({ type: 'TakeInBackup', backupId, content });
   if (isProblem(taken)) return taken;
-  // Whoever has its key looks into it; what was verified here is verified as it lies.
+  // With the key, the content is verified, in the form in which it is stored.
   const checked = await execute(
     { type: 'CheckBackup', backupId },
     mustParse(parseCommandId, ids.derived(context.commandId, 'check')),
@@ -78,7 +78,7 @@ async function takeIn(
 
 const idOf = ({ backupId }: BackupSummary): BackupId => mustParse(parseBackupId, backupId);
 
-/** Nothing of one that is here is written over. */
+/** Never overwrites an existing backup. */
 async function admit(summary: BackupSummary, { readModels }: Services): Promise<void> {
   const row = await findBackup(readModels, idOf(summary));
   if (row === undefined || row.status === 'failed') return;

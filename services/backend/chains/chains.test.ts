@@ -34,7 +34,7 @@ async function scripts(count: number): Promise<readonly string[]> {
   return made.map(({ id }) => id);
 }
 
-/** A run of the script ends, and what follows is done. */
+/** Ends a run of the script, and waits for its effects. */
 async function end(scriptId: string): Promise<string> {
   const runId = await run(developer, scriptId);
   await finishRun(platform, runId, await startRun(platform, runId));

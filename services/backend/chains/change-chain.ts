@@ -1,4 +1,4 @@
-/** Makes and changes chains. */
+/** Creates and changes chains. */
 import type { ChainSettings } from '#domain/chain/chain.ts';
 import type { Principal } from '#domain/kernel/actor.ts';
 import {
@@ -25,7 +25,7 @@ interface Asking<Body> {
   readonly body: Body;
 }
 
-/** A chain that is there for the caller: both of its scripts are. */
+/** A chain that the caller can see: both of its scripts are visible. */
 export async function visibleChain(
   principal: Principal,
   chainId: ChainId,
@@ -108,7 +108,7 @@ export async function changeChain(
   return accepted(outcome);
 }
 
-/** Parameters have to match what the target takes, also those that stay when the target is another. */
+/** Parameters must match the schema of the target, also unchanged ones if the target changes. */
 async function changedParams(
   present: ChainView,
   target: ScriptId | undefined,

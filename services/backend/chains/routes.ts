@@ -177,7 +177,7 @@ const occurrences = operation({
   },
 });
 
-/** The chain that a command wrote; a repeated request made it the first time, under another id. */
+/** The chain that a command wrote; for a repeated request, the one that the first request created. */
 async function shown(status: 200 | 201, outcome: Accepted, services: Services): Promise<Answer> {
   const chainId = mustParse(parseChainId, outcome.streamId.slice('chain-'.length));
   const chain = await findChain(services.readModels, chainId);

@@ -1,10 +1,10 @@
-/** Parameters that schedules and chains of a document give to runs. */
+/** Validates the parameters that schedules and chains of a document pass to runs. */
 import { maxParamsBytes } from '#domain/run/run.ts';
 import { paramsObjection, paramsTooLarge } from '#services/shared/run-requests.ts';
 import type { Problem } from '../http/problem.ts';
 import type { Reading } from './kind.ts';
 
-/** What is wrong with them for the script, as the document leaves it. */
+/** The problem of the parameters for the script as the document defines it. */
 export async function paramsProblem(
   scriptId: string,
   params: object | null,

@@ -1,4 +1,4 @@
-/** What differs between what is there and what a document wants. */
+/** Compares existing resources with a document. */
 import { isSameJson } from '#domain/kernel/json.ts';
 import type { Item } from './kind.ts';
 
@@ -9,9 +9,9 @@ export interface FieldChange {
   readonly to: unknown;
 }
 
-/** Fields that tell and do not decide. */
+/** Informational fields. */
 const told: ReadonlySet<string> = new Set(['id', 'secrets']);
-/** Fields whose parts are named one by one, by what stands between the names. */
+/** Fields whose parts are listed one by one, with the separator of their names. */
 const parted: Readonly<Record<string, string>> = {
   limits: '.',
   retry: '.',
@@ -20,8 +20,8 @@ const parted: Readonly<Record<string, string>> = {
   files: '/',
 };
 
-/** Field by field, in the order of the wanted thing; a part that is not there is `null`.
- *  @param present `undefined` for something new */
+/** Lists differing fields in the order of the document; a missing part is `null`.
+ *  @param present `undefined` for a new resource */
 export function differences(present: Item | undefined, wanted: Item): readonly FieldChange[] {
   const before = present === undefined ? new Map<string, unknown>() : fieldsOf(present);
   const after = fieldsOf(wanted);

@@ -1,4 +1,4 @@
-// Long because what is tried on one document needs the same two installations.
+// Long because the tests of one document share two installations.
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { channel, chain, groups, notificationRule, script, webhook } from '../testing/people.ts';
@@ -16,7 +16,7 @@ afterAll(() => Promise.all([platform.close(), other.close()]));
 
 const path = '/api/v1/system/config';
 const head = { format: 'orchestrator-configuration', format_version: 1 };
-/** Ids that nobody has made. */
+/** Ids of resources that do not exist. */
 const idOf = (number: number) => `019bb000-0000-7000-8000-${String(number).padStart(12, '0')}`;
 
 async function exported(client = admin): Promise<string> {
@@ -87,7 +87,7 @@ describe('an installation with one resource of each kind', () => {
     const { counts, missing_secrets } = await done(await exported(), '?prune=true');
     expect(counts).toMatchObject({ create: 0, change: 0, delete: 0, absent: 0 });
     expect(missing_secrets).toEqual([]);
-    // The export itself was seen.
+    // The export itself is in the audit trail.
     const { rows: after } = await platform.pool.query('SELECT count(*) FROM events');
     expect(Number(after[0].count) - Number(before[0].count)).toBe(1);
   });
@@ -109,7 +109,7 @@ describe('an installation with one resource of each kind', () => {
     expect((await done(text, '', other.admin)).counts).toMatchObject({ create: 0, change: 0 });
     const there = JSON.parse(await exported(other.admin));
     expect(there.channels).toMatchObject([{ enabled: false }]);
-    // But for what only a secret makes whole, it is the same.
+    // Apart from what requires a secret, it is the same.
     const same = JSON.parse(text);
     same.channels[0].enabled = false;
     for (const one of same.scripts) one.secrets = [];
@@ -139,7 +139,7 @@ describe('an installation with one resource of each kind', () => {
     await done(then.text, '?prune=true');
     const after = JSON.parse(await exported());
     const same = JSON.parse(before);
-    // What was deleted for good comes back under another id.
+    // Permanently deleted resources return under another id.
     for (const one of [...same.schedules, ...same.rules, ...after.schedules, ...after.rules])
       delete one.id;
     expect({ ...after, groups: [] }).toEqual({ ...same, groups: [] });
@@ -352,7 +352,7 @@ describe('an invalid document', () => {
   });
 });
 
-/** Documents that name only what they hold. */
+/** Documents that refer only to their own resources. */
 const documents = fc
   .record({
     groups: fc.uniqueArray(fc.integer({ min: 100, max: 103 }), { minLength: 1 }),
@@ -414,7 +414,7 @@ const documents = fc
               channel_ids: [one(channels).id],
               script_ids: [one(scriptIds)],
             })),
-      // A schedule stays with its script, and so do the others: their ids say whose they are.
+      // A schedule stays with its script, as do the others: their ids determine the script.
       schedules: scripts.filter(flag).map((script_) => ({
         id: idOf(1000 + script_),
         script_id: idOf(script_),

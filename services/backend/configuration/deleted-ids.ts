@@ -1,12 +1,12 @@
-/** Gives another id to what a document brings back: an id names one thing for ever, and what was deleted stays
- *  so. The new one follows from the old, so that the same document finds it the next time. */
+/** Assigns new ids to resources that a document restores, because the ids of deleted resources are not reused. The new
+ *  id is derived from the old one, so that importing the document again finds the same resource. */
 import { inOrderOfTime } from '#domain/kernel/ids.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import { knownStreams } from '#projections/configuration/queries.ts';
 import type { Services } from '../services.ts';
 import type { Document, Given, Kind, Section } from './kind.ts';
 
-/** @param presentIds of what is there, by the section that it belongs to */
+/** @param presentIds ids of existing resources, by section */
 export async function reassignDeletedIds(
   document: Document,
   kinds: readonly Kind[],
@@ -36,13 +36,13 @@ export async function reassignDeletedIds(
   return rewritten(document, (id) => renamed.get(id.toLowerCase()) ?? id.toLowerCase());
 }
 
-/** At the same place in the order of time, by which lists go. */
+/** At the same place in the order of time, by which lists are sorted. */
 function successor(id: string, ids: Ids): string {
   const at = new Date(Number.parseInt(id.replace('-', '').slice(0, 12), 16));
   return inOrderOfTime(ids.derived(id, 'configuration'), at);
 }
 
-/** Every id of the document, in one place and in the others that name it. */
+/** Replaces each id of the document, including references to it. */
 function rewritten(document: Document, of: (id: string) => string): Document {
   const each = <Name extends Section>(
     name: Name,

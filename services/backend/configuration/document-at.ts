@@ -1,4 +1,4 @@
-/** The configuration as it was at a moment: the same export, on tables that are made from the history. */
+/** The configuration as of a point in time: the same export, from tables that are rebuilt from the history. */
 import { withTablesAt } from '#infra/postgres/rebuild/tables-at.ts';
 import type { Moment } from '#infra/postgres/event-store/streams-at.ts';
 import { chainsProjection } from '#projections/chains/apply.ts';
@@ -28,13 +28,13 @@ const projections = [
   retentionProjection,
 ];
 
-/** `exportConfiguration` of then. Scripts that were purged since are no part of it: their files are gone. */
+/** `exportConfiguration` as of that time, without scripts that were purged since, whose files no longer exist. */
 export function exportAt(
   moment: Moment,
   withFiles: boolean,
   services: Services,
 ): Promise<AsyncIterable<Uint8Array> | Problem> {
-  // When a schedule fires next is no part of it.
+  // The next due time of a schedule is not exported.
   return withTablesAt(services.pool, { projections, moment, without: ['run'] }, async (db) => {
     await hidePurgedScripts(db);
     return await exportConfiguration(withFiles, { ...services, readModels: db });

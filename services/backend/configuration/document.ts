@@ -1,4 +1,4 @@
-/** The configuration as text: what an export writes and an import reads. */
+/** The configuration as text, which an export writes and an import reads. */
 import { mustParse, parseScriptId } from '#domain/kernel/ids.ts';
 import { isStorable } from '#domain/kernel/json.ts';
 import { objectKey } from '#domain/ports/object-keys.ts';
@@ -13,16 +13,16 @@ import { kinds } from './kinds.ts';
 import { readPresent } from './plan.ts';
 import { documentFormat, documentVersion, enteredConfiguration } from './schema.ts';
 
-/** Of a document, as it is sent. */
+/** The maximum size of a document. */
 export const maxDocumentBytes = 100 * 1024 * 1024;
 
-/** What a file takes in the document at most, for each of its bytes: in base64, or as text with escapes. */
+/** The maximum size of a file in the document per byte: in base64, or as text with escapes. */
 const bytesPerByte = 1.4;
 
 type FileEntry = { readonly sha256: string; readonly size_bytes: number };
 
-/** The document in pieces: the same configuration gives the same text.
- *  @param withFiles what is in the files of scripts, too */
+/** The document in chunks. The same configuration gives the same text.
+ *  @param withFiles whether to include the contents of script files */
 export async function exportConfiguration(
   withFiles: boolean,
   services: Services,
@@ -109,7 +109,7 @@ function decoded(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Reads a document, which is checked whole before anything is done. */
+/** Parses and validates a whole document. */
 export function parseDocument(bytes: Uint8Array): Document | Problem {
   const content = decoded(bytes);
   const parsed = content === undefined ? notJson : parseJson(content);

@@ -1,4 +1,4 @@
-/** Carries an import out: read, compare, try, keep what is referred to, and then everything in one transaction. */
+/** Imports a document: read, compare, try, store referenced content, then apply all commands in one transaction. */
 import { createHash } from 'node:crypto';
 import { mustParse, parseCommandId, parseScriptId } from '#domain/kernel/ids.ts';
 import type { CommandContext, CommandRequest } from '#domain/ports/commands.ts';
@@ -16,7 +16,7 @@ export interface Import {
   readonly document: Document;
   readonly dryRun: boolean;
   readonly prune: boolean;
-  /** What addresses of webhooks begin with. */
+  /** The origin of webhook URLs. */
   readonly origin: string;
   readonly context: CommandContext;
 }
@@ -24,26 +24,26 @@ export interface Import {
 export interface Imported {
   readonly steps: readonly Step[];
   readonly shown: readonly ShownOnce[];
-  /** Of the last event; `undefined` where nothing was recorded. */
+  /** The position of the last event; `undefined` if nothing was recorded. */
   readonly position: number | undefined;
 }
 
 const sha256Of = (content: Uint8Array) => createHash('sha256').update(content).digest('hex');
 
-/** All of it or nothing. What is tried and refused leaves nothing behind. */
+/** Imports everything or nothing. A refused import leaves nothing behind. */
 export async function importConfiguration(
   wanted: Import,
   services: Services,
 ): Promise<Imported | Problem> {
   const steps = await planImport(wanted.document, wanted.prune, services);
   if (isProblem(steps)) return steps;
-  const trial = await carryOut(steps, wanted, trying, services, true);
+  const trial = await applySteps(steps, wanted, trying, services, true);
   if (isProblem(trial)) return trial;
   if (wanted.dryRun) return { steps, shown: [], position: undefined };
   const shown: ShownOnce[] = [];
   try {
     const keeping = keepingIn(services, shown, wanted.origin);
-    const position = await carryOut(steps, wanted, keeping, services, false);
+    const position = await applySteps(steps, wanted, keeping, services, false);
     return isProblem(position) ? position : { steps, shown, ...position };
   } catch (error) {
     if (!(error instanceof UnreadableSecret)) throw error;
@@ -51,7 +51,7 @@ export async function importConfiguration(
   }
 }
 
-async function carryOut(
+async function applySteps(
   steps: readonly Step[],
   { context }: Import,
   keeping: Keeping,
@@ -70,7 +70,7 @@ async function carryOut(
   if (outcome.kind === 'refused') {
     const step = requests[outcome.index]?.step;
     const { code, detail } = outcome.refusal;
-    // Something that the document names, and not the page that was asked for.
+    // About a resource in the document, not about the requested URL.
     const refused =
       code === 'not_found' ? problem('validation_failed', detail) : refusalProblem(outcome.refusal);
     return step === undefined ? refused : within(step.pointer, refused);

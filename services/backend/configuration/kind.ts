@@ -1,4 +1,4 @@
-/** What the kinds of things in a configuration have in common. */
+/** The common interface of the resource kinds in a configuration. */
 import type { Command } from '#domain/aggregates.ts';
 import type { ParametersSchema } from '#domain/script/settings.ts';
 import type { Sealed } from '#domain/secret/events.ts';
@@ -11,25 +11,25 @@ import type { Configuration, configurationKinds } from './schema.ts';
 
 export type Document = Static<typeof Configuration>;
 export type ItemKind = (typeof configurationKinds)[number];
-/** A part of the document that is a list. */
+/** A list in the document. */
 export type Section = Exclude<keyof Document, 'format' | 'format_version' | 'retention'>;
 export type Given<Name extends Section> = NonNullable<Document[Name]>[number];
 
-/** Fields as a document shows them. */
+/** The fields of a resource in a document. */
 export interface Item {
   readonly id: string;
   readonly [field: string]: unknown;
 }
 
-/** Where what commands refer to goes before they are carried out. A trial keeps nothing. */
+/** Stores content that commands refer to, before they are executed. A dry run stores nothing. */
 export interface Keeping {
   /** @returns the SHA-256 of parameters; `null` for none */
   payload(params: object | null): Promise<string | null>;
   file(scriptId: string, sha256: string, content: Uint8Array): Promise<void>;
   channel(channelId: string, secrets: ChannelSecrets): Promise<Sealed | null>;
-  /** @returns what the webhook is given; nothing in a trial */
+  /** @returns the stored signing secret of the webhook; nothing in a dry run */
   signing(webhookId: string, version: number, secret: string): Promise<WebhookSigning | undefined>;
-  /** Notes what whoever asked is told once. */
+  /** Adds a secret that the response shows once. */
   show(one: ShownOnce): void;
 }
 
@@ -42,45 +42,45 @@ export interface ShownOnce {
   readonly signing_secret?: string;
 }
 
-/** A thing as the document wants it. */
+/** A resource as the document defines it. */
 export interface Wanted {
-  /** With what the document leaves out as it is, or as it usually is. */
+  /** Fields that the document omits have their current or default value. */
   readonly item: Item;
   readonly note?: string;
-  /** Names of secrets that have no value here. */
+  /** Names of secrets without a value. */
   readonly missing?: readonly string[];
-  /** What has to be done where it differs from what is there. */
+  /** The commands to execute if the resource differs. */
   readonly commands: (keeping: Keeping) => Promise<readonly Command[]>;
 }
 
-/** A thing that is there. */
+/** An existing resource. */
 export interface Present<Entry> {
   readonly item: Item;
-  /** It is deleted, or belongs to something that is: no part of an export, but a document brings it back. */
+  /** It is deleted, or its owner is: an export omits it, but a document restores it. */
   readonly hidden: boolean;
-  /** Why it cannot be deleted, where it cannot. */
+  /** Why it cannot be deleted; absent if it can. */
   readonly kept?: string;
   readonly change: (given: Entry) => Promise<Wanted | Problem>;
   readonly remove: () => Command;
 }
 
-/** What reading a document asks of its surroundings. */
+/** The context for reading a document. */
 export interface Reading {
   readonly services: Services;
-  /** Files that the document leaves out are to go. */
+  /** Whether to delete files that the document omits. */
   readonly prune: boolean;
-  /** Schema of the parameters that a script takes, as the document leaves it. */
+  /** The parameter schema of a script as the document defines it. */
   readonly schemaOf: (scriptId: string) => ParametersSchema | null;
 }
 
-/** One section of the document. */
+/** A section of the document. */
 export interface Kind<Name extends Section = Section> {
   readonly kind: ItemKind;
   readonly section: Name;
-  /** Prefix of the streams. */
+  /** Prefix of the stream ids. */
   readonly stream: string;
-  /** All there are, of every group. */
+  /** All existing resources, of all groups. */
   readonly present: (reading: Reading) => Promise<readonly Present<Given<Name>>[]>;
-  /** A thing that is not there yet. */
+  /** A new resource. */
   readonly make: (given: Given<Name>, reading: Reading) => Promise<Wanted | Problem>;
 }

@@ -1,4 +1,4 @@
-/** Every kind of thing that a configuration holds, in the order in which they need each other. */
+/** All resource kinds of a configuration, in the order of their dependencies. */
 import type { Kind } from './kind.ts';
 import { chainKind } from './kinds/chains.ts';
 import { channelKind } from './kinds/channels.ts';
@@ -8,7 +8,7 @@ import { scheduleKind } from './kinds/schedules.ts';
 import { scriptKind } from './kinds/scripts.ts';
 import { webhookKind } from './kinds/webhooks.ts';
 
-/** A kind whose own types have done their work. */
+/** Erases the type parameters of a kind. */
 const erased = (kind: unknown) => kind as Kind;
 
 export const kinds: readonly Kind[] = [

@@ -1,4 +1,4 @@
-/** What an import will do: each thing of the document beside what is there, and what is there alone. */
+/** Plans an import by comparing the document with the existing resources. */
 import type { Command } from '#domain/aggregates.ts';
 import type { ParametersSchema } from '#domain/script/settings.ts';
 import { retentionSetting } from '#projections/retention/queries.ts';
@@ -10,17 +10,17 @@ import { reassignDeletedIds } from './deleted-ids.ts';
 import type { Document, Item, ItemKind, Keeping, Kind, Present, Reading, Section } from './kind.ts';
 import { kinds } from './kinds.ts';
 
-/** One thing, and what becomes of it. */
+/** A resource and the change to it. */
 export interface Step {
   readonly kind: ItemKind;
-  /** `null` for settings of the whole platform. */
+  /** `null` for platform settings. */
   readonly id: string | null;
   readonly name: string;
   readonly action: 'create' | 'change' | 'delete' | 'unchanged' | 'absent';
   readonly changes: readonly FieldChange[];
   readonly note: string | null;
   readonly missing: readonly string[];
-  /** Where the document speaks of it, as a JSON Pointer. */
+  /** Its place in the document, as a JSON Pointer. */
   readonly pointer: string;
   readonly commands: (keeping: Keeping) => Promise<readonly Command[]>;
 }
@@ -28,7 +28,7 @@ export interface Step {
 type Entry = Present<{ readonly id: string }>;
 type Entries = ReadonlyMap<Section, ReadonlyMap<string, Entry>>;
 
-/** All that is there, by section and id. */
+/** All existing resources, by section and id. */
 export async function readPresent(reading: Reading): Promise<Entries> {
   const found = await Promise.all(
     kinds.map(async (kind) => {
@@ -39,8 +39,8 @@ export async function readPresent(reading: Reading): Promise<Entries> {
   return new Map(found);
 }
 
-/** @param prune what is absent from a section of the document is deleted
- *  @returns the steps in the order in which they can be done, or what is wrong with the document */
+/** @param prune whether to delete resources that are absent from a section of the document
+ *  @returns the steps in an executable order, or the problem of the document */
 export async function planImport(
   given: Document,
   prune: boolean,
@@ -77,7 +77,7 @@ const schemaIn = (item: object) =>
 
 type Names = (item: Item) => string;
 
-/** What people call a thing: by its own name, or by those of the scripts that it belongs to. */
+/** The display name of a resource: its own name, or those of its scripts. */
 function namesOf(present: Entries, document: Document): Names {
   const scripts = new Map<unknown, unknown>();
   for (const [id, { item }] of present.get('scripts') ?? []) scripts.set(id, item['name']);
@@ -138,7 +138,7 @@ async function stepOf(
 
 const noCommands = () => Promise.resolve([]);
 
-/** Things that the document does not name, where it has their section at all. */
+/** Resources that the document omits, in sections that it contains. */
 function absentSteps(
   kind: Kind,
   document: Document,
@@ -194,7 +194,7 @@ async function retentionSteps(
   ];
 }
 
-/** The problem, said of a part of the document. */
+/** The problem with its pointers relative to a part of the document. */
 export function within(pointer: string, { code, detail, errors }: Problem): Problem {
   const parts = errors ?? [{ pointer: '', detail }];
   return problem(code, `In ${pointer.slice(1)}: ${detail}`, {

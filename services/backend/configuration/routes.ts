@@ -1,4 +1,4 @@
-/** The configuration as one document, out and in. */
+/** Exports and imports the configuration as one document. */
 import { readFile } from 'node:fs/promises';
 import { createSemaphore } from '#infra/objects/semaphore.ts';
 import Type from 'typebox';
@@ -17,7 +17,7 @@ import { Configuration, ConfigurationImport, emptyConfiguration } from './schema
 const tag = 'System';
 const path = '/api/v1/system/config';
 
-/** A document is in memory while it is taken over. */
+/** Limits imports to one at a time, because each document is in memory. */
 const oneAtATime = createSemaphore(1);
 const access = { right: 'system.manage' } as const;
 

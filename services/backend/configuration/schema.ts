@@ -1,4 +1,4 @@
-/** The configuration as one document, and what an import makes of it (contract §3, "Configuration"). */
+/** The configuration document and the result of an import (contract §3, "Configuration"). */
 import Type, { type TSchema } from 'typebox';
 import { NewChain } from '../chains/schema.ts';
 import { examples, Nullable, Uuid } from '../http/schema.ts';
@@ -12,9 +12,9 @@ import { NewWebhook } from '../webhooks/schema.ts';
 
 const strict = { additionalProperties: false } as const;
 
-/** Tells such a document from any other. */
+/** Identifies configuration documents. */
 export const documentFormat = 'orchestrator-configuration';
-/** Raised when older releases could not read a document any more. */
+/** Incremented when older releases can no longer read a document. */
 export const documentVersion = 1;
 
 const id = Uuid('Identifies the item, here and in references. An unknown id creates a new item.');
@@ -71,7 +71,7 @@ const items = {
 const section = <T extends TSchema>(item: T) =>
   Type.Optional(Type.Array(item, { maxItems: 100_000 }));
 
-/** The smallest document there is. */
+/** The smallest valid document. */
 export const emptyConfiguration = { format: documentFormat, format_version: documentVersion };
 
 export const Configuration = Type.Object(
@@ -95,7 +95,7 @@ export const Configuration = Type.Object(
   },
 );
 
-/** Without defaults: what a document leaves out is to stay as it is. */
+/** Without defaults, because fields that a document omits remain unchanged. */
 export const enteredConfiguration = withoutDefaults(Configuration);
 
 function withoutDefaults(schema: TSchema): TSchema {

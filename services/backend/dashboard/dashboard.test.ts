@@ -11,7 +11,7 @@ let platform: TestBackend;
 let viewer: TestClient;
 let stranger: TestClient;
 
-/** One run has ended and one waits, of a script in one group; a script in another is disabled. */
+/** A script in one group has a finished and a waiting run; a script in another group is disabled. */
 beforeAll(async () => {
   platform = await startTestBackend();
   const { admin, pool } = platform;
@@ -78,7 +78,7 @@ describe('runs of several groups', () => {
     expect(json.bucket_seconds).toBe(3600);
     expect(all.map(({ name }) => name)).toEqual(names);
     for (const { points } of all) expect(points).toHaveLength(25);
-    // The run may have ended just before a new hour began.
+    // The run may have ended just before a new hour.
     const sums = all.map(({ points }) =>
       Math.max(...points.slice(-2).map(([, value]) => value ?? 0)),
     );

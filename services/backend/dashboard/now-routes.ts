@@ -1,4 +1,4 @@
-/** What the dashboard shows of now and of what comes. */
+/** The current and upcoming activity on the dashboard. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { dueCounts, type CountedSchedule } from '#domain/schedule/due-counts.ts';
 import { dueAfter } from '#domain/schedule/due-times.ts';
@@ -15,11 +15,11 @@ import { DashboardFires, DashboardNow } from './schema.ts';
 const tag = 'System';
 const hourMs = 60 * 60 * 1000;
 const dayMs = 24 * hourMs;
-/** Of each kind. */
+/** The maximum of each kind. */
 const shown = 6;
-/** Most schedules that are looked at for the fires of a day. */
+/** The maximum number of schedules that are considered for the due times of a day. */
 const maxSchedules = 1000;
-/** Looking for the next due time of a cron takes about a ten-thousandth of a second. */
+/** Computing the next due time of a cron expression takes about 0.1 ms. */
 const maxCronTimes = 1500;
 const latest = new Date(8.64e15);
 
@@ -88,14 +88,14 @@ const fires = operation({
     for (const due of dueCounts(schedules, ends, maxCronTimes)) {
       hours.push({ begins_at: begins, due });
       begins = ends[hours.length - 1] ?? to;
-      // Others are served meanwhile.
+      // Lets other requests proceed.
       await nextTurn();
     }
     return json(200, { from, to, counted_until: begins, hours });
   },
 });
 
-/** What should have been served already counts no longer. */
+/** Excludes due times that have already passed. */
 function countedFrom(
   from: Date,
   { definition, created_at: createdAt, next_fire_at: next }: ComingSchedule,
@@ -105,7 +105,7 @@ function countedFrom(
   return nextAt === undefined ? [] : [{ definition, createdAt, nextAt }];
 }
 
-/** Where the hours of UTC end, and the end. */
+/** The ends of UTC hours until `to`, and `to`. */
 function hoursUntil(from: Date, to: Date): readonly Date[] {
   const ends: Date[] = [];
   const first = (Math.floor(from.getTime() / hourMs) + 1) * hourMs;

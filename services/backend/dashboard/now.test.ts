@@ -36,7 +36,7 @@ describe('scripts of two groups that fail, run and are due', () => {
     ({ id: failing } = await script(admin, { name: 'Fails' }));
     await ended(admin, failing, 'success');
     failed = await ended(admin, failing, 'exit_code');
-    // It failed, and has got well since.
+    // A script that failed and has recovered.
     const { id: well } = await script(admin, { name: 'Got well' });
     await ended(admin, well, 'exit_code');
     await ended(admin, well, 'success');
@@ -103,7 +103,7 @@ describe('scripts of two groups that fail, run and are due', () => {
     });
     const hours: { begins_at: string; due: number }[] = day.hours;
     expect(hours).toHaveLength(25);
-    // Every ten minutes from the first on; and once at the time that the clocks of Berlin leave out.
+    // Every ten minutes from the first, and once at the time that the clock change in Berlin skips.
     expect(hours.reduce((sum, { due: count }) => sum + count, 0)).toBe(143 + 1);
     expect(hours[0]).toEqual({ begins_at: '2026-03-28T22:20:00.000Z', due: 3 });
     expect(hours[3]).toEqual({ begins_at: '2026-03-29T01:00:00.000Z', due: 7 });

@@ -1,4 +1,4 @@
-/** Figures for the dashboard (contract §3, "System"). */
+/** Statistics for the dashboard (contract §3, "System"). */
 import { listRuntimes } from '#infra/postgres/queue/runtimes.ts';
 import { runFiguresProjection } from '#projections/figures/apply.ts';
 import { bucketLengths, type BucketLength } from '#projections/figures/buckets.ts';
@@ -16,7 +16,7 @@ import { DashboardStats, metricNames, Timeseries, type MetricName } from './sche
 const tag = 'System';
 const dayMs = 24 * 60 * 60 * 1000;
 const maxBuckets = 1000;
-/** A series that does not say otherwise has no more points. */
+/** The default maximum number of points. */
 const usualBuckets = 150;
 
 const stats = operation({
@@ -24,7 +24,7 @@ const stats = operation({
   path: '/api/v1/dashboard/stats',
   operationId: 'dashboardStats',
   summary: 'Read current statistics and those of the last 24 hours',
-  description: "Covers the caller's groups. New events appear within moments.",
+  description: "Covers the caller's groups. New events appear with a short delay.",
   tag,
   access: { right: 'runs.read' },
   responses: { 200: { description: 'The statistics.', schema: DashboardStats } },

@@ -1,4 +1,4 @@
-/** The dashboard's figures on the wire (contract §3, "System"). */
+/** The dashboard's statistics on the wire (contract §3, "System"). */
 import { failures } from '#domain/run/run.ts';
 import Type from 'typebox';
 import { examples, Nullable, Time, Uuid } from '../http/schema.ts';
@@ -83,7 +83,7 @@ export const Timeseries = Type.Object(
             Type.Unsafe<readonly [string, number | null]>({
               type: 'array',
               prefixItems: [{ type: 'string', format: 'date-time' }, { type: ['number', 'null'] }],
-              // Generators of clients accept a schema here, not `false`.
+              // Client generators require a schema here, not `false`.
               items: {},
               minItems: 2,
               maxItems: 2,
@@ -110,7 +110,7 @@ export const Timeseries = Type.Object(
   },
 );
 
-/** How long the runs of a script usually take. */
+/** Duration statistics of a script. */
 export const UsualDuration = Type.Object(
   {
     runs: Type.Integer({

@@ -1,4 +1,4 @@
-/** Error groups: failed runs that have one error. */
+/** Error groups: failed runs with the same error. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { failWith, groups, script, someone } from '../testing/people.ts';
 import { startTestBackend, type TestBackend } from '../testing/test-backend.ts';

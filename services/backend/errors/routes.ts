@@ -1,4 +1,4 @@
-/** Error groups: failed runs that have one error. */
+/** Error groups: failed runs with the same error. */
 import type { ErrorGroupCommand } from '#domain/error-group/commands.ts';
 import { mustParse, parseRunId, parseScriptId, type ErrorGroupId } from '#domain/kernel/ids.ts';
 import {
@@ -155,7 +155,7 @@ const change = operation({
 
 type Change = Static<typeof ErrorGroupChange>;
 
-/** A sentence on a field that does not belong to the status. */
+/** The problem of a field that does not apply to the status. */
 function misplaced({ status, resolved_in_version, ignored_until }: Change): string | undefined {
   if (resolved_in_version != null && status !== 'resolved') {
     return '`resolved_in_version` needs the status `resolved`.';

@@ -1,4 +1,4 @@
-/** What runs gave to keep: list and download. */
+/** Artifacts of runs: list and download. */
 import type { RunId } from '#domain/kernel/ids.ts';
 import { objectKey, objectPrefix } from '#domain/ports/object-keys.ts';
 import type { ObjectInfo } from '#domain/ports/objects.ts';
@@ -90,7 +90,7 @@ const get = operation({
     if (isUnchanged(header('If-None-Match'), info.etag)) return nothing(304, headers);
     const chunks = await objects.getStream(key);
     if (chunks === undefined) return notFound;
-    // No Content-Length: the run may have written it anew since its size was looked at.
+    // No Content-Length: the run may have rewritten the file since its size was read.
     return disclosing(download(path, chunks, headers), {
       action: 'artifact_downloaded',
       detail: path,

@@ -1,4 +1,4 @@
-/** Saves a file: bytes first to where they can be thrown away, then the check, then the store. */
+/** Saves a file: first to a temporary place, then after the checks to the object store. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import type { ScriptId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
@@ -59,7 +59,7 @@ export async function saveFile(call: SaveCall, services: Services): Promise<Save
   }
 }
 
-/** Refused saves leave no bytes behind. */
+/** Refused saves leave nothing behind. */
 async function save(
   command: SaveFile,
   content: Spooled,
@@ -86,7 +86,7 @@ function contentOf({ raw, body }: SaveCall): AsyncIterable<Uint8Array> | Problem
     : badField('content', 'is not base64');
 }
 
-/** `If-Match` may name the file as it was seen, by its hash, or the script, by its version. */
+/** `If-Match` may contain the hash of the file, or the version of the script. */
 export function conditionOf(
   ifMatch: string | undefined,
 ): Pick<SaveFile, 'expectedSha256' | 'expectedVersion'> | Problem {

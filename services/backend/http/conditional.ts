@@ -5,7 +5,7 @@ export function etag(version: string | number): string {
   return `"${version}"`;
 }
 
-/** The tags that an `If-Match` names; `undefined` where any state will do (no header, or `*`). */
+/** The tags of an `If-Match` header; `undefined` if any state matches (no header, or `*`). */
 export function tagsOf(ifMatch: string | undefined): readonly string[] | undefined {
   if (ifMatch === undefined || ifMatch.trim() === '*') return undefined;
   return ifMatch.split(',').map((tag) =>
@@ -16,9 +16,9 @@ export function tagsOf(ifMatch: string | undefined): readonly string[] | undefin
   );
 }
 
-/** The one version that an `If-Match` names, to be checked by the decision itself.
- *  @returns the number, `undefined` where there is no condition, or the problem of a tag that can
- *    never match */
+/** The version of an `If-Match` header, which the decision itself checks.
+ *  @returns the number, `undefined` without a condition, or the problem of a tag that never
+ *    matches */
 export function versionOf(ifMatch: string | undefined): { version?: number } | Problem {
   const tags = tagsOf(ifMatch);
   if (tags === undefined) return {};
@@ -34,7 +34,7 @@ export const mismatch: Problem = problem(
   'If-Match contains no valid ETag of this resource.',
 );
 
-/** Whether the client has the present state already. */
+/** Whether the client has the current state. */
 export function isUnchanged(ifNoneMatch: string | undefined, current: string): boolean {
   if (ifNoneMatch === undefined) return false;
   return ifNoneMatch.trim() === '*' || (tagsOf(ifNoneMatch)?.includes(current) ?? false);

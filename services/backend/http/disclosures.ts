@@ -1,11 +1,11 @@
-/** Records what an answer gives away before it is sent, so that nothing leaves unseen. */
+/** Records disclosed data before sending the response, so that nothing is disclosed without an audit entry. */
 import { mustParse, parseCommandId, parseDisclosureId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import type { Services } from '../services.ts';
 import type { Answer } from './reply.ts';
 
-/** @param resource stream id of what the request is about
- *  @throws when it cannot be recorded: the answer is not to be sent then */
+/** @param resource stream id of the affected resource
+ *  @throws if recording fails; the response must then not be sent */
 export async function recordDisclosure(
   answer: Answer,
   resource: string | null,

@@ -1,4 +1,4 @@
-/** Downloads: bytes under a name, which a client may already have. */
+/** Downloads with a name, which a client may have cached. */
 import Type from 'typebox';
 import type { ResponseRule } from './operation.ts';
 import { stream, type Reply } from './reply.ts';

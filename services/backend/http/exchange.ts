@@ -1,4 +1,4 @@
-/** One request on its way to its operation: who asks, may they, and what do they ask. */
+/** Processes a request up to its operation: authentication, authorization and validation. */
 import type { ServerResponse } from 'node:http';
 import type { Principal } from '#domain/kernel/actor.ts';
 import { mustParse, parseCommandId, type CommandId, type SessionId } from '#domain/kernel/ids.ts';
@@ -16,7 +16,7 @@ import type { ReadBody } from './wire/body.ts';
 import { clientAddress, isSecure, originOf, traceOf, type RequestTrace } from './wire/client.ts';
 import type { Sendable } from './wire/send.ts';
 
-/** Filled in as it becomes known. */
+/** Filled in during processing. */
 export interface Exchange {
   readonly operation: Operation;
   readonly request: Request;
@@ -24,10 +24,10 @@ export interface Exchange {
   readonly traceId: string;
   readonly trace: RequestTrace;
   readonly ip: string;
-  /** Of the command that the request became. */
+  /** The id of the command that the request causes. */
   commandId?: CommandId;
   identity?: Identity;
-  /** What the operation asked ahead. */
+  /** The result of the operation's `ahead` function. */
   ahead?: Promise<unknown>;
   parameters?: Readonly<Record<string, unknown>>;
 }
@@ -43,12 +43,12 @@ export function begin(
   return { operation, request, response, traceId: trace.traceId, trace, ip };
 }
 
-/** Deny by default: only what is marked public needs nobody. */
+/** Denies by default: only public operations need no credential. */
 export async function admit(exchange: Exchange, services: Services): Promise<Problem | undefined> {
   const { access } = exchange.operation;
   if (access === 'public') return undefined;
   const { tokens, tokenUses } = services;
-  // Nothing is asked ahead for whoever shows nothing that could be valid.
+  // Without a plausible credential, nothing is read ahead.
   const identity = await authenticate(exchange.request.headers.authorization, {
     tokens,
     tokenUses,
@@ -71,7 +71,7 @@ function askAhead(exchange: Exchange, services: Services): void {
   const isRead = Object.keys(operation.parameters ?? {}).every((name) => name in parameters);
   const asked = isRead ? operation.ahead?.(parameters, services) : undefined;
   if (asked === undefined) return;
-  // Whoever needs the answer hears of a failure.
+  // The awaiting code receives the failure.
   asked.catch(() => undefined);
   exchange.ahead = asked;
 }
@@ -95,13 +95,13 @@ function accessProblem(
   );
 }
 
-/** What API tokens are refused. */
+/** The response to API tokens on operations that require a sign-in. */
 export const needsSession = problem(
   'forbidden',
   'API tokens cannot be used for this request. Sign in with e-mail address and password.',
 );
 
-/** Parses the parameters of the path into the exchange. Text that is no id names nothing: 404. */
+/** Parses the path parameters. Malformed ids do not exist: 404. */
 export function readParameters(exchange: Exchange): Problem | undefined {
   const parsed: Record<string, unknown> = {};
   exchange.parameters = parsed;
@@ -114,7 +114,7 @@ export function readParameters(exchange: Exchange): Problem | undefined {
   return undefined;
 }
 
-/** The query in the types of its schema. */
+/** The query, converted to the types of its schema. */
 export function readQuery({ operation, request }: Exchange): object | Problem {
   const given: Record<string, unknown> = { ...request.query };
   for (const [name, value] of Object.entries(given)) {
@@ -132,7 +132,7 @@ export function readQuery({ operation, request }: Exchange): object | Problem {
   return queryProblem(operation.query, given) ?? given;
 }
 
-/** What the handler gets. */
+/** The arguments of the handler. */
 export function callOf(
   exchange: Exchange,
   query: object,
@@ -145,7 +145,7 @@ export function callOf(
     query,
     body: body?.kind === 'json' ? body.value : {},
     raw: body?.kind === 'raw' ? body : undefined,
-    // Set where the operation needs them, which is what their types say.
+    // Present if the operation requires it, which its types guarantee.
     principal: identity?.principal as Principal,
     sessionId: sessionOf(identity) as SessionId,
     context: {
@@ -184,7 +184,7 @@ function goneSignal(response: ServerResponse): AbortSignal {
   return gone.signal;
 }
 
-/** What the audit trail keeps of an answer that turns a request of the API away. */
+/** The audit entry of a refused API request. */
 export function refusalOf(exchange: Exchange, answer: Sendable): Refused | undefined {
   const { operation, identity, ip, traceId } = exchange;
   if (!('code' in answer) || answer.code === undefined) return undefined;
@@ -201,7 +201,7 @@ export function refusalOf(exchange: Exchange, answer: Sendable): Refused | undef
   };
 }
 
-/** Stream id of what the request is about, where its path names that. */
+/** Stream id of the affected resource, if the path contains it. */
 export function resourceOf({ operation, parameters }: Exchange): string | null {
   for (const [name, { stream }] of Object.entries(operation.parameters ?? {})) {
     const id = parameters?.[name];

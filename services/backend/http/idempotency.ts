@@ -1,6 +1,6 @@
-/** `Idempotency-Key`: the same key and body give the first answer again, for 24 hours. The key names
- *  the command itself, so that even two processes, or one that fell between the command and its
- *  answer, carry it out once. */
+/** `Idempotency-Key`: a repeat with the same key and body gets the first response, for 24 hours. The command id is
+ *  derived from the key. Two processes, or a process that crashed between the command and its response, therefore
+ *  execute the command once. */
 import { createHash } from 'node:crypto';
 import { mustParse, parseCommandId, type UserId } from '#domain/kernel/ids.ts';
 import type { Clock } from '#domain/ports/clock.ts';
@@ -14,15 +14,15 @@ import {
 } from '#infra/postgres/access/idempotency-answers.ts';
 import { problem, type Problem, type ProblemCode } from './problem.ts';
 
-/** What an `Idempotency-Key` has to match. */
+/** The pattern of valid `Idempotency-Key` values. */
 export const keyPattern = /^[\x21-\x7e]{1,255}$/;
 
-/** An answer as it goes over the wire. */
+/** A response as sent. */
 export interface Rendered {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Set where it is a problem that was made just now. */
+  /** Set for a problem created by this request. */
   readonly code?: ProblemCode;
   readonly resource?: string;
 }
@@ -33,7 +33,7 @@ export interface KeyedRequest {
   readonly method: string;
   readonly path: string;
   readonly body: Uint8Array;
-  /** Fields of the answer's JSON that are neither kept nor given again. */
+  /** Fields of the response's JSON that are not stored or repeated. */
   readonly shownOnce: readonly string[];
 }
 
@@ -51,8 +51,8 @@ export class Idempotency {
     this.#parts = parts;
   }
 
-  /** Gives the first answer again, or makes it.
-   *  @param make answers the request; its commands must go by the given context */
+  /** Repeats the first response, or creates it.
+   *  @param make handles the request; its commands must use the given context */
   async answer(
     request: KeyedRequest,
     make: (own: Pick<CommandContext, 'commandId' | 'fingerprint'>) => Promise<Rendered>,
@@ -61,7 +61,7 @@ export class Idempotency {
     if (!keyPattern.test(request.key)) return badKey;
     const commandId = mustParse(parseCommandId, ids.derived(request.userId, request.key));
     const fingerprint = fingerprintOf(request);
-    // One at a time for each key, the look for an earlier answer included.
+    // One at a time for each key, including the lookup of a stored response.
     const before = this.#underWay.get(commandId);
     const turn = (async () => {
       await before?.catch(() => undefined);
@@ -85,7 +85,7 @@ export class Idempotency {
   ): Promise<Rendered> {
     const { database, clock } = this.#parts;
     const rendered = await make({ commandId, fingerprint });
-    // What failed here may go well the next time; what was decided stays decided.
+    // A failure may succeed on retry; a decision is final.
     if (rendered.status < 500) {
       const { status, headers } = rendered;
       const body = without(rendered.body, shownOnce);
@@ -107,7 +107,7 @@ const badKey = problem(
   'The Idempotency-Key must have 1 to 255 visible ASCII characters.',
 );
 
-/** A key that was used for something else. */
+/** The key was used for another request. */
 export const keyReused = problem(
   'idempotency_key_reused',
   'The Idempotency-Key was already used with a different request.',

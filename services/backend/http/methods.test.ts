@@ -1,4 +1,4 @@
-/** Methods that a path does not have, for every path of the API description. */
+/** Unsupported methods, for each path of the API description. */
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
@@ -16,7 +16,7 @@ afterAll(() => platform.close());
 const all = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'QUERY'];
 const templates = Object.entries({ ...description.paths, ...description['x-websockets'] });
 
-/** What the description has at an address, where a file's path may end like another path. */
+/** The declared methods of a URL, whose file path may end like another path. */
 function declaredAt(template: string): readonly string[] {
   const broader = template.replace(/\{path\}\/.+/, '{path}');
   const methods = templates
@@ -26,7 +26,7 @@ function declaredAt(template: string): readonly string[] {
   return methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
 }
 
-/** Sends what `fetch` refuses to send, without a token. */
+/** Sends requests that `fetch` refuses to send, without a token. */
 async function send(method: string, path: string, headers = {}) {
   const { port } = new URL(platform.origin);
   const request = httpRequest({ host: '127.0.0.1', port, method, path, headers });

@@ -1,4 +1,4 @@
-/** What the backend tells Prometheus stays small, whatever is asked of it. */
+/** The backend's metrics stay small, regardless of the requests. */
 import { ConnectionLimits } from '#services/shared/connections/connection-limits.ts';
 import { RunEnds } from '#services/shared/run-ends.ts';
 import { expect, test } from 'vitest';

@@ -1,5 +1,5 @@
-/** What the backend counts, for Prometheus. Labels are templates of paths, never paths: ids would
- *  make a series each. Times have no status label, which would multiply every bucket. */
+/** The backend's Prometheus metrics. Labels contain path templates, not paths, because ids would create a series each.
+ *  Durations have no status label, which would multiply the buckets. */
 import type { ConnectionLimits } from '#services/shared/connections/connection-limits.ts';
 import { addRunEndMetric } from '#services/shared/process-metrics.ts';
 import type { RunEnds } from '#services/shared/run-ends.ts';

@@ -4,7 +4,7 @@ import { auditProjection } from '#projections/audit/apply.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestBackend, type TestBackend } from '../testing/test-backend.ts';
 
-/** Nobody projects but these tests, so the audit trail stays where they leave it. */
+/** Only these tests project, so the position of the audit trail is under their control. */
 let platform: TestBackend;
 let hasty: TestBackend;
 beforeAll(async () => {
@@ -23,7 +23,7 @@ async function project(of: TestBackend): Promise<void> {
   await new Projector(of.pool, [auditProjection]).runOnce(signal);
 }
 
-/** Writes something. @returns the position that it was answered with */
+/** Writes an event. @returns its position from the response */
 async function write(of: TestBackend, name = 'Written'): Promise<number> {
   const { headers } = await of.admin.post('/api/v1/scripts', { name });
   return Number(headers.get('orch-position'));

@@ -1,4 +1,4 @@
-/** `Orch-Min-Position`: a read that is to see at least what a write answered with. */
+/** `Orch-Min-Position`: makes a read include an earlier write. */
 import { positionReached } from '#infra/postgres/event-store/event-position.ts';
 import type { Services } from '../services.ts';
 import type { Operation } from './operation.ts';
@@ -6,10 +6,10 @@ import { problem, type Problem } from './problem.ts';
 
 const header = 'Orch-Min-Position';
 
-/** What its value has to match. */
+/** The pattern of valid values. */
 export const positionPattern = /^\d{1,15}$/;
 
-/** Whether reads of this kind can be asked to wait. */
+/** Whether reads of this operation can wait. */
 export function takesMinPosition({ method, path }: Operation): boolean {
   return method === 'get' && path.startsWith('/api/v1/');
 }
@@ -20,8 +20,8 @@ export interface PositionedRead {
   readonly gone: () => AbortSignal;
 }
 
-/** Waits until the read sees the position that it names; at once where it names none.
- *  @returns the problem to answer with: a malformed position, or one that does not come in time */
+/** Waits until the read includes the requested position; returns immediately without one.
+ *  @returns the problem of a malformed position, or of a position that is not reached in time */
 export async function awaitMinPosition(
   { operation, header: valueOf, gone }: PositionedRead,
   { database, positionPatienceMs }: Pick<Services, 'database' | 'positionPatienceMs'>,

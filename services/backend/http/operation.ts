@@ -1,6 +1,5 @@
-/** An operation is data: from the same description come the route, its validation, the permission
- *  table and the API description. Without `access` none can be written, so nothing is open by
- *  accident. */
+/** An operation is data: its route, validation, permissions and API description are derived from one description.
+ *  `access` is mandatory, so no operation is public by accident. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Principal } from '#domain/kernel/actor.ts';
 import type { SessionId } from '#domain/kernel/ids.ts';
@@ -12,21 +11,21 @@ import type { Tag } from './description/tags.ts';
 import type { ProblemCode } from './problem.ts';
 import type { Answer } from './reply.ts';
 
-/** Who may ask: anybody, anybody who is known, those who signed in (and use no API token), or the holders
- *  of a right; with `session`, those of them who signed in. */
+/** Who may call the operation: all clients, all authenticated users, users who signed in (without API tokens), or the
+ *  holders of a right; with `session`, those of them who signed in. */
 export type Access =
   | 'public'
   | 'signed-in'
   | 'session'
   | { readonly right: Right; readonly session?: true };
 
-/** A part of the path. Text that does not parse names nothing: 404. */
+/** A path parameter. Malformed values do not exist: 404. */
 export interface PathParameter<Value> {
   readonly description: string;
   readonly schema: TSchema;
   readonly example: string;
   readonly parse: (text: string) => Value | undefined;
-  /** Prefix of the stream that the value names, for the audit trail. */
+  /** Prefix of the stream that the value identifies, for the audit trail. */
   readonly stream?: string;
 }
 
@@ -38,7 +37,7 @@ type ParsedParameters<Parameters extends PathParameters> = {
     : never;
 };
 
-/** Bytes of a body that is not JSON, read once, at the pace of the handler. */
+/** A body other than JSON, read once at the pace of the handler. */
 export interface RawBody {
   readonly kind: 'raw';
   readonly chunks: AsyncIterable<Uint8Array>;
@@ -47,15 +46,15 @@ export interface RawBody {
 export interface BodyRule<Schema extends TSchema> {
   readonly schema: Schema;
   readonly example: unknown;
-  /** An absent body means `{}`. */
+  /** A missing body means `{}`. */
   readonly optional?: true;
-  /** Content types beside `application/json` that carry plain JSON. */
+  /** Content types other than `application/json` that contain plain JSON. */
   readonly mediaTypes?: readonly string[];
-  /** Any other content type is taken as bytes, up to this many. */
+  /** The maximum size of bodies with other content types, which are passed as bytes. */
   readonly rawMaxBytes?: number;
-  /** JSON is taken as bytes, too. */
+  /** JSON is passed as bytes, too. */
   readonly bytesOnly?: true;
-  /** What those bytes may be, for the description. */
+  /** The content types of byte bodies, for the description. */
   readonly rawMediaTypes?: readonly string[];
   /** Text is stored as bytes, so NUL characters may stay. */
   readonly anyText?: true;
@@ -63,11 +62,11 @@ export interface BodyRule<Schema extends TSchema> {
 
 export interface ResponseRule {
   readonly description: string;
-  /** Absent where there is no body. */
+  /** Absent for responses without a body. */
   readonly schema?: TSchema;
   /** Default `application/json`. */
   readonly mediaType?: string;
-  /** Other content types that a request may ask for, each with the schema of its body. */
+  /** Other content types that a request may accept, each with the schema of its body. */
   readonly alternatives?: Readonly<Record<string, TSchema>>;
   readonly headers?: readonly ResponseHeader[];
 }
@@ -91,7 +90,7 @@ export type RequestHeader =
   | 'Idempotency-Key'
   | 'Orch-Min-Position';
 
-/** One request, validated. */
+/** A validated request. */
 export interface Call<
   Parameters extends PathParameters = PathParameters,
   Query extends TSchema = TSchema,
@@ -102,33 +101,33 @@ export interface Call<
   readonly parameters: ParsedParameters<Parameters>;
   readonly query: Static<Query>;
   readonly body: Static<Body>;
-  /** Set instead of `body` where the operation takes bytes and got them. */
+  /** Set instead of `body` if the operation accepts bytes and received them. */
   readonly raw: RawBody | undefined;
   readonly principal: Rule extends 'public' ? undefined : Principal;
   readonly sessionId: Rule extends 'session' ? SessionId : undefined;
-  /** For the commands of this request: who asks, from where, under which id. */
+  /** The context for commands of this request: user, client address and id. */
   readonly context: CommandContext;
-  /** Address of the client. */
+  /** The client's IP address. */
   readonly ip: string;
   /** Whether the client came over HTTPS. */
   readonly secure: boolean;
-  /** What addresses of this service begin with for others, such as `https://host`. */
+  /** The public origin of this service, such as `https://host`. */
   readonly origin: string;
-  /** Path and query as they were asked for. */
+  /** Path and query as requested. */
   readonly url: string;
   readonly header: (name: string) => string | undefined;
   /** All headers, by lower-case name. */
   readonly headers: IncomingHttpHeaders;
-  /** A signal that is aborted when the client goes away. */
+  /** Returns a signal that is aborted when the client disconnects. */
   readonly gone: () => AbortSignal;
-  /** What the operation asked `ahead`. */
+  /** The result of `ahead`. */
   readonly ahead: Promise<Ahead>;
 }
 
 export interface Alias {
   readonly method?: 'put';
   readonly path?: string;
-  /** Served, but left out of the API description, whose rules some paths break. */
+  /** Served, but omitted from the API description, whose rules some paths break. */
   readonly undescribed?: true;
 }
 
@@ -140,9 +139,9 @@ export interface OperationDescription<
   Ahead,
 > {
   readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
-  /** With `{name}` for parameters; `{path}` takes slashes too. */
+  /** With `{name}` for parameters; `{path}` also matches slashes. */
   readonly path: string;
-  /** Other paths and methods that mean the same. */
+  /** Alternative paths and methods. */
   readonly aliases?: readonly Alias[];
   readonly operationId: string;
   readonly summary: string;
@@ -153,17 +152,17 @@ export interface OperationDescription<
   readonly query?: Query;
   readonly body?: BodyRule<Body>;
   readonly requestHeaders?: readonly RequestHeader[];
-  /** Names of the projections that it reads and that are written behind the append; a read that names
-   *  an `Orch-Min-Position` waits for them. */
+  /** Names of asynchronous projections that it reads. A read with an `Orch-Min-Position` header waits for
+   *  them. */
   readonly readsBehind?: readonly string[];
-  /** Fields of the answer's JSON that are shown once: a repeated answer leaves them out. */
+  /** Fields of the response's JSON that are shown once: a repeated response omits them. */
   readonly shownOnce?: readonly string[];
-  /** Makes something: an `Idempotency-Key` gives the first answer again. */
+  /** Creates a resource: an `Idempotency-Key` repeats the first response. */
   readonly creates?: true;
   readonly responses: Readonly<Record<number, ResponseRule>>;
-  /** What it refuses beside what follows from the description itself. */
+  /** Problem codes in addition to those that the description implies. */
   readonly refusals?: readonly ProblemCode[];
-  /** Asks for what the handler needs in any case, while it is looked up who asks. */
+  /** Starts reads that the handler always needs, in parallel with the authentication. */
   readonly ahead?: (parameters: ParsedParameters<Parameters>, services: Services) => Promise<Ahead>;
   readonly handle: (
     call: Call<Parameters, Query, Body, Rule, Ahead>,
@@ -171,10 +170,10 @@ export interface OperationDescription<
   ) => Promise<Answer>;
 }
 
-/** An operation whose types have done their work. */
+/** An operation with erased type parameters. */
 export type Operation = OperationDescription<PathParameters, TSchema, TSchema, Access, unknown>;
 
-/** Describes an operation; its handler is checked against its schemas. */
+/** Describes an operation and checks its handler against its schemas. */
 export function operation<
   const Parameters extends PathParameters,
   Query extends TSchema,
@@ -192,7 +191,7 @@ export interface Form {
   readonly isDescribed: boolean;
 }
 
-/** Every method and path that leads to the operation, the reference form first. */
+/** All methods and paths of the operation, the canonical form first. */
 export function formsOf(one: Operation): readonly Form[] {
   return [
     { method: one.method, path: one.path, isDescribed: true },

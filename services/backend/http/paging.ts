@@ -1,17 +1,17 @@
-/** Pages by key: a cursor says behind which row the next page begins, and of which list. */
+/** Keyset pagination: a cursor contains the key of the last row, and identifies its list. */
 import { createHash } from 'node:crypto';
 import { problem, type Problem } from './problem.ts';
 import { json, type Reply } from './reply.ts';
 
 export const defaultLimit = 50;
 
-/** A list as one caller filters it. */
+/** A filtered list of one caller. */
 export interface ListRequest {
   /** The operation's id. */
   readonly list: string;
-  /** Everything that decides which rows are in it, but `limit` and `cursor`. */
+  /** All parameters that select rows, apart from `limit` and `cursor`. */
   readonly filter: unknown;
-  /** Path and query as they were asked for. */
+  /** Path and query as requested. */
   readonly url: string;
   readonly limit: number | undefined;
   readonly cursor: string | undefined;
@@ -22,9 +22,9 @@ const badCursor = problem(
   'The cursor does not belong to this list. Start again from the first page.',
 );
 
-/** The key that a cursor carries.
- *  @param parse takes the key's text to its value
- *  @returns `undefined` at the beginning of the list, or the problem of a foreign cursor */
+/** The key in a cursor.
+ *  @param parse parses the key
+ *  @returns `undefined` at the start of the list, or the problem of a foreign cursor */
 export function keyOf<Key>(
   { list, filter, cursor }: ListRequest,
   parse: (text: string) => Key | undefined,
@@ -37,37 +37,33 @@ export function keyOf<Key>(
   return key === undefined ? badCursor : { key };
 }
 
-/** The rows of one page, and whether there is a next. Ask the database for `limit + 1`.
- *  @param beside what the answer says of the whole list */
+/** A page of rows, and whether there is a next page. Query `limit + 1` rows.
+ *  @param extra fields of the response about the whole list */
 export function pageReply<Row>(
   request: ListRequest,
   rows: readonly Row[],
   keyOfRow: (row: Row) => string,
   render: (row: Row) => unknown,
-  beside: object = {},
+  extra: object = {},
 ): Reply {
   const limit = request.limit ?? defaultLimit;
   const items = rows.slice(0, limit);
   const last = items.at(-1);
   const next = rows.length > limit && last !== undefined ? keyOfRow(last) : null;
-  return pageOf(request, items.map(render), next, beside);
+  return pageOf(request, items.map(render), next, extra);
 }
 
-/** A page whose next begins behind `nextKey`; `null` ends the list. */
+/** A page whose next page starts after `nextKey`; `null` ends the list. */
 export function pageOf(
   request: ListRequest,
   items: readonly unknown[],
   nextKey: string | null,
-  beside: object = {},
+  extra: object = {},
 ): Reply {
-  if (nextKey === null) return json(200, { items, next_cursor: null, ...beside });
+  if (nextKey === null) return json(200, { items, next_cursor: null, ...extra });
   const tag = tagOf(request.list, request.filter);
   const cursor = Buffer.from(`${tag} ${nextKey}`).toString('base64url');
-  return json(
-    200,
-    { items, next_cursor: cursor, ...beside },
-    { Link: linkTo(request.url, cursor) },
-  );
+  return json(200, { items, next_cursor: cursor, ...extra }, { Link: linkTo(request.url, cursor) });
 }
 
 function linkTo(url: string, cursor: string): string {

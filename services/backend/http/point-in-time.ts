@@ -1,4 +1,4 @@
-/** `?at=`: the past as somebody asks for it. */
+/** `?at=`: reads as of a point in time. */
 import { positionIssued } from '#infra/postgres/event-store/event-position.ts';
 import type { Moment } from '#infra/postgres/event-store/streams-at.ts';
 import Type from 'typebox';
@@ -7,7 +7,7 @@ import { problem, type Problem } from './problem.ts';
 import { examples } from './schema.ts';
 import { isTime } from './validation.ts';
 
-/** The query parameter of reads that can look back. */
+/** The query parameter of reads with history. */
 export const atParameter = Type.Optional(
   Type.String({
     minLength: 1,
@@ -19,12 +19,12 @@ export const atParameter = Type.Optional(
   }),
 );
 
-/** Said of every read that can look back, in its description. */
+/** Part of the description of each read with history. */
 export const aboutCurrentGroups =
   'Access depends on the current groups of the resource and the caller, not on those at that time.';
 
-/** The moment that a text names.
- *  @returns a problem where it names none, or one that is yet to come */
+/** Parses a point in time.
+ *  @returns a problem if it is invalid or in the future */
 export async function momentOf(
   text: string,
   { clock, database }: Pick<Services, 'clock' | 'database'>,

@@ -1,8 +1,8 @@
-/** What is said when a request is turned away: RFC 9457, one table from code to status. */
+/** Problem responses (RFC 9457), with the status of each code. */
 import type { RefusalCode } from '#domain/kernel/decision.ts';
 import type { Fault } from '#services/shared/faults.ts';
 
-/** Codes that only the HTTP edge gives; the others are the domain's. */
+/** Codes of the HTTP layer; the others come from the domain. */
 type EdgeCode =
   | 'backup_damaged'
   | 'backup_newer'
@@ -33,7 +33,7 @@ interface Kind {
   readonly title: string;
 }
 
-/** The one place where a code gets its status. */
+/** The status of each code. */
 export const problemKinds: Readonly<Record<ProblemCode, Kind>> = {
   already_exists: { status: 409, title: 'Already exists' },
   backup_damaged: { status: 422, title: 'Backup damaged' },
@@ -84,15 +84,15 @@ export const problemKinds: Readonly<Record<ProblemCode, Kind>> = {
   version_mismatch: { status: 412, title: 'Changed since it was read' },
 };
 
-/** A request that is turned away. */
+/** The reason for a refused request. */
 export interface Problem {
   readonly kind: 'problem';
   readonly code: ProblemCode;
-  /** One sentence for the person who asked. */
+  /** One sentence for the user. */
   readonly detail: string;
   readonly errors?: readonly Fault[];
   readonly headers?: Readonly<Record<string, string>>;
-  /** Stream id of what it was tried on, where the path does not say. */
+  /** Stream id of the affected resource, if the path does not contain it. */
   readonly resource?: string;
 }
 
@@ -104,7 +104,7 @@ export function problem(
   return { kind: 'problem', code, detail, ...more };
 }
 
-/** What every unknown id and every resource of other groups is answered, word for word the same. */
+/** The identical response for unknown ids and for resources of other groups. */
 export const notFound: Problem = problem(
   'not_found',
   'The resource does not exist, or you do not have access to it.',
@@ -114,7 +114,7 @@ export function isProblem(value: unknown): value is Problem {
   return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'problem';
 }
 
-/** The body of the answer. */
+/** The response body. */
 export function problemDocument({ code, detail, errors }: Problem, traceId: string) {
   const { status, title } = problemKinds[code];
   return {
@@ -128,8 +128,8 @@ export function problemDocument({ code, detail, errors }: Problem, traceId: stri
   };
 }
 
-/** The problem of a path that exists, asked with a method that it does not support.
- *  @param methods those of its operations, in lower case */
+/** The problem of an unsupported method.
+ *  @param methods supported methods, in lower case */
 export function methodNotAllowed(methods: Iterable<string>): Problem {
   const upper = [...new Set(methods)].map((method) => method.toUpperCase());
   const allowed = upper.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
@@ -137,7 +137,7 @@ export function methodNotAllowed(methods: Iterable<string>): Problem {
   return problem('method_not_allowed', detail, { headers: { Allow: allowed.join(', ') } });
 }
 
-/** Headers that belong to the status, whoever made the problem. */
+/** Headers for the status of a problem. */
 export function problemHeaders({ code, headers }: Problem): Readonly<Record<string, string>> {
   const { status } = problemKinds[code];
   return {

@@ -1,4 +1,4 @@
-/** What a handler answers with. */
+/** Responses of handlers. */
 import type { Problem } from './problem.ts';
 
 type Headers = Readonly<Record<string, string>>;
@@ -17,11 +17,11 @@ export interface Reply {
   readonly disclosure?: Disclosure;
 }
 
-/** What an answer gives away that is to be seen in the audit trail. */
+/** Disclosed data, for the audit trail. */
 export interface Disclosure {
-  /** In the trail's words, such as `script_exported`. */
+  /** The audit action, such as `script_exported`. */
   readonly action: string;
-  /** What of the resource, such as a path. */
+  /** The part of the resource, such as a path. */
   readonly detail?: string;
 }
 
@@ -35,7 +35,7 @@ export function text(status: number, type: string, content: string, headers: Hea
   return { kind: 'reply', status, headers, body: { kind: 'text', type, text: content } };
 }
 
-/** Bytes in pieces, read at the pace of the client. */
+/** A streamed body, read at the pace of the client. */
 export function stream(
   status: number,
   type: string,
@@ -45,7 +45,7 @@ export function stream(
   return { kind: 'reply', status, headers, body: { kind: 'stream', type, chunks } };
 }
 
-/** The same reply, which is recorded before it is sent. */
+/** The same reply, recorded before it is sent. */
 export function disclosing(reply: Reply, disclosure: Disclosure): Reply {
   return { ...reply, disclosure };
 }

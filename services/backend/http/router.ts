@@ -1,4 +1,4 @@
-/** Leads requests to operations. Every way out of here is an answer of the contract. */
+/** Routes requests to operations. Each response conforms to the contract. */
 import type { CommandContext } from '#domain/ports/commands.ts';
 import type { RefusalRecorder } from '#services/shared/refusals.ts';
 import type { Express, NextFunction, Request, Response } from 'express';
@@ -33,7 +33,7 @@ export interface RouterParts {
   readonly refusals: RefusalRecorder;
 }
 
-/** Adds a route for every form of every operation, and an answer to every other method of their paths. */
+/** Adds a route for each form of each operation, and a response to other methods of their paths. */
 export function addRoutes(
   app: Express,
   operations: readonly Operation[],
@@ -51,7 +51,7 @@ export function addRoutes(
   }
 }
 
-/** Answers requests without a WebSocket handshake at the paths of WebSockets.
+/** Responds to requests without a WebSocket handshake at the paths of WebSockets.
  *  @param paths with `{name}` for parameters */
 export function addSocketPaths(app: Express, paths: readonly string[]): void {
   for (const path of paths) {
@@ -66,7 +66,7 @@ const upgradeRequired = problem('upgrade_required', 'Connect here with a WebSock
   headers: { Upgrade: 'websocket', Connection: 'Upgrade' },
 });
 
-/** Answers a request that leads to no operation. */
+/** Responds to a request that matches no operation. */
 export async function refuse(request: Request, response: Response, answer: Problem): Promise<void> {
   const traceId = traceIdOf(request);
   if (!(await discardRest(request))) response.setHeader('Connection', 'close');
@@ -90,7 +90,7 @@ async function serve(
   await finish(exchange, await answerTo(exchange, parts), parts);
 }
 
-/** @returns `undefined` where nobody is left to be answered */
+/** @returns `undefined` if the client has disconnected */
 async function answerTo(exchange: Exchange, parts: RouterParts): Promise<Sendable | undefined> {
   try {
     return await work(exchange, parts);
@@ -108,7 +108,7 @@ async function answerTo(exchange: Exchange, parts: RouterParts): Promise<Sendabl
 
 async function work(exchange: Exchange, parts: RouterParts): Promise<Sendable> {
   const { operation, request } = exchange;
-  // Read first, so that the audit trail can tell what a refused request was for.
+  // Parsed first, so that the audit trail can name the resource of a refused request.
   const unreadable = readParameters(exchange);
   const refused = (await admit(exchange, parts.services)) ?? unreadable;
   if (refused !== undefined) return refused;
@@ -141,7 +141,7 @@ async function work(exchange: Exchange, parts: RouterParts): Promise<Sendable> {
   }
 }
 
-/** The request as its `Idempotency-Key` names it, where it has one that counts. */
+/** The request under its `Idempotency-Key`, if it has a valid one. */
 function keyedRequest({
   operation,
   request,
@@ -165,7 +165,7 @@ async function finish(
   }
   const refusal = refusalOf(exchange, answer);
   if (refusal !== undefined) refusals.note(refusal);
-  // A client that is still sending would not see the answer.
+  // A client that is still sending would not see the response.
   if (!(await discardRest(request))) response.setHeader('Connection', 'close');
   try {
     await send(response, isRendered(answer) ? answer : render(answer, traceId), traceId);

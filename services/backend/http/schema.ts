@@ -1,4 +1,4 @@
-/** Pieces that the schemas of all resources share. `title` names a component of the description. */
+/** Shared parts of the schemas. `title` names a component of the description. */
 import {
   parseChainId,
   parseChannelId,
@@ -36,10 +36,10 @@ import { objectPrefix, parseObjectKey } from '#domain/ports/object-keys.ts';
 import Type, { type TSchema } from 'typebox';
 import type { PathParameter } from './operation.ts';
 
-/** Characters that are no text, as a part of a pattern's set: they would move the cursor of a terminal. */
+/** Control characters, as part of a pattern's set: they could move the cursor of a terminal. */
 export const control = '\\u0000-\\u001f\\u007f-\\u009f';
 
-/** Text that is shown in one line, and is not blank. */
+/** A single line of text that is not blank. */
 export function OneLine(maxLength: number) {
   const pattern = `^(?=.*\\S)[^${control}]*$`;
   return Type.String({ minLength: 1, maxLength, pattern });
@@ -65,7 +65,7 @@ export const examples = {
   sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
 } as const;
 
-// Validation checks the format (http/validation.ts). A `pattern` beside it breaks clients that parse ids.
+// Validation checks the format (http/validation.ts). An additional `pattern` breaks clients that parse ids.
 export const Uuid = (description?: string) =>
   Type.String({ format: 'uuid', ...(description && { description }) });
 export const Time = (description?: string) =>
@@ -105,12 +105,12 @@ const id = <Id>(
   stream,
 });
 
-/** Whether an artifact of a run could have this path. */
+/** Whether an artifact can have this path. */
 export function isArtifactPath(text: string): boolean {
   return parseObjectKey(`${objectPrefix.runArtifacts(examples.runId)}${text}`) !== undefined;
 }
 
-/** Parameters of paths. */
+/** Path parameters. */
 export const pathParameters = {
   scriptId: id<ScriptId>('script', examples.scriptId, parseScriptId),
   scheduleId: id<ScheduleId>('schedule', examples.scriptId, parseScheduleId),
@@ -149,7 +149,7 @@ export const pathParameters = {
     example: 'API_TOKEN',
     parse: (text: string) => (isStorable(text) ? text : undefined),
   },
-  // Checked by the domain, which says what is wrong with it.
+  // Validated by the domain, which explains the error.
   filePath: {
     description:
       'Path of the file within the script, with `/` as separator: relative, at most 255 bytes, without ' +
@@ -164,7 +164,7 @@ export const pathParameters = {
       'segments.',
     schema: Type.String({ minLength: 1, maxLength: 950 }),
     example: 'report/summary.csv',
-    // A path that no object can have names nothing.
+    // An invalid artifact path does not exist.
     parse: (text: string) => (isArtifactPath(text) ? text : undefined),
   },
 } as const;

@@ -1,9 +1,9 @@
-/** Parameters of lists that name what is wanted or, behind `!`, what is not. */
+/** List parameters that select values or, after `!`, exclude them. */
 import Type from 'typebox';
 
 const not = '!';
 
-/** One or more words, separated by commas; behind `!`, none of them. */
+/** One or more values, separated by commas; after `!`, all others. */
 export function SomeOf(words: readonly string[], what: string) {
   const word = `(${words.join('|')})`;
   return Type.String({
@@ -13,14 +13,14 @@ export function SomeOf(words: readonly string[], what: string) {
   });
 }
 
-/** The words that such a parameter means. */
+/** The values that such a parameter selects. */
 export function wordsOf<Word extends string>(text: string, words: readonly Word[]): Word[] {
   const isNegated = text.startsWith(not);
   const named = new Set<string>((isNegated ? text.slice(1) : text).split(','));
   return words.filter((word) => named.has(word) !== isNegated);
 }
 
-/** An id; behind `!`, all others. */
+/** An id; after `!`, all others. */
 export function IdOrNot(of: string) {
   const hex = (digits: number) => `[0-9a-fA-F]{${digits}}`;
   return Type.String({
@@ -30,7 +30,7 @@ export function IdOrNot(of: string) {
   });
 }
 
-/** What such a parameter means: what is wanted, or what is not. */
+/** The id of such a parameter, and whether it is excluded. */
 export function idOf<Id>(
   text: string | undefined,
   parse: (text: string) => Id | undefined,

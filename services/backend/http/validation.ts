@@ -1,13 +1,13 @@
-/** Checks requests against the same schemas that the API description publishes. */
+/** Validates requests with the schemas of the API description. */
 import { contentFault, faultOf, type Fault } from '#services/shared/faults.ts';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { TSchema } from 'typebox';
 import { problem, type Problem } from './problem.ts';
 
-/** The form of a UUID, whatever its version. */
+/** The form of a UUID of any version. */
 export const uuidFormat = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-// Bodies are taken as they are; in a query everything is text, so there `limit=5` is a number.
+// Bodies are not converted. Query values are text, so there `limit=5` becomes a number.
 const bodies = compilerWith({ allErrors: false });
 const queries = compilerWith({ coerceTypes: true });
 
@@ -20,14 +20,14 @@ function compilerWith(options: ConstructorParameters<typeof Ajv2020>[0]): Ajv202
 
 const time = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
-/** RFC 3339, and a day that exists. */
+/** RFC 3339, with an existing day. */
 export function isTime(text: string): boolean {
   if (!time.test(text)) return false;
   const instant = Date.parse(text);
   return !Number.isNaN(instant) && new Date(instant).getUTCFullYear() > 0;
 }
 
-// Compiled when first needed: most operations of an idle process never are.
+// Compiled on first use, because most operations of an idle process are never called.
 const compiled = new WeakMap<TSchema, ValidateFunction>();
 
 function validatorOf(ajv: Ajv2020, schema: TSchema): ValidateFunction {
@@ -39,7 +39,7 @@ function validatorOf(ajv: Ajv2020, schema: TSchema): ValidateFunction {
   return validate;
 }
 
-/** What is wrong with a body, or `undefined`; fills in defaults. */
+/** The problem of a body, or `undefined`; fills in defaults. */
 export function bodyProblem(schema: TSchema, value: unknown): Problem | undefined {
   const validate = validatorOf(bodies, schema);
   if (validate(value)) return undefined;
@@ -47,7 +47,7 @@ export function bodyProblem(schema: TSchema, value: unknown): Problem | undefine
   return problem('validation_failed', summaryOf(errors), { errors });
 }
 
-/** What is wrong with a query, or `undefined`; turns its text into the schema's types. */
+/** The problem of a query, or `undefined`; converts its text to the schema's types. */
 export function queryProblem(schema: TSchema, value: unknown): Problem | undefined {
   const validate = validatorOf(queries, schema);
   if (validate(value)) return undefined;
@@ -67,7 +67,7 @@ function summaryOf(errors: readonly Fault[]): string {
     : `The field "${first.pointer.slice(1)}" ${first.detail}.`;
 }
 
-/** Text that the database cannot hold, or nesting that no schema asks for. */
+/** The problem of text that the database cannot store, or of excessive nesting. */
 export function contentProblem(root: unknown, anyText: boolean): Problem | undefined {
   const found = contentFault(root, anyText);
   if (found === undefined) return undefined;

@@ -5,7 +5,7 @@ export interface Ending {
   /** Close code of the WebSocket. */
   readonly close: 4401 | 4403 | 4404;
   readonly reason: string;
-  /** What the same refusal is at the API. */
+  /** The same refusal in the API. */
   readonly code: ProblemCode;
 }
 

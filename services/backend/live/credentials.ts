@@ -1,5 +1,5 @@
-/** Who opens a WebSocket: a ticket in the address, a token as subprotocol or header, or the dashboard's
- *  cookie with the key of its session as subprotocol. */
+/** Authenticates a WebSocket: by a ticket in the URL, by a token as subprotocol or header, or by the dashboard's cookie
+ *  with its session key as subprotocol. */
 import type { IncomingMessage } from 'node:http';
 import { isCurrentToken } from '#infra/postgres/access/session-tokens.ts';
 import { redeemTicket } from '#infra/postgres/access/ws-tickets.ts';
@@ -19,21 +19,21 @@ const bearer = 'orch.bearer.';
 const sessionKey = 'orch.session.';
 export const subprotocol = 'orch.v1';
 
-/** What is answered of the subprotocols that a client offers. A client that offers its token alone
- *  gets it back: it would take no other answer. */
+/** The subprotocol of the response. A client that offers only its token gets the token back, because it would accept
+ *  no other. */
 export function chosenProtocol(offered: ReadonlySet<string>): string | false {
   if (offered.has(subprotocol)) return subprotocol;
   return [...offered].find((one) => one.startsWith(bearer)) ?? false;
 }
 
 export interface Credentials {
-  /** The subprotocols of the request. */
+  /** The subprotocols in the request. */
   readonly offered: readonly string[];
-  /** Where there is one, it alone counts. */
+  /** A ticket takes precedence over other credentials. */
   readonly ticket: string | undefined;
 }
 
-/** Uses up the ticket, where there is one. */
+/** Redeems the ticket, if there is one, and returns the identity. */
 export async function identify(
   request: IncomingMessage,
   { offered, ticket }: Credentials,
@@ -64,8 +64,8 @@ async function identityOfTicket(
     : { credential: { kind: 'session', sessionId }, principal: principalOf(session) };
 }
 
-/** Browsers send the cookie whatever page opens the socket, and to other programs on the host: the page must be of
- *  this origin, and have the session's key. */
+/** Browsers send the cookie for sockets opened by any page, and to other programs on the host. The page must therefore
+ *  be of this origin, and have the session key. */
 async function identityOfCookie(
   request: IncomingMessage,
   key: string | undefined,

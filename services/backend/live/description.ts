@@ -1,5 +1,5 @@
-/** The WebSockets in the API description: OpenAPI has no word for frames, so they are shown as what a
- *  101 answer leads to. */
+/** The WebSockets in the API description. OpenAPI cannot describe frames, so they appear as the content of a 101
+ *  response. */
 import Type, { type TSchema } from 'typebox';
 import type { SocketDescription } from '../http/description/openapi.ts';
 import { examples, Nullable, Time, Uuid } from '../http/schema.ts';

@@ -1,5 +1,5 @@
-/** What `/ws` says of runs and scripts: how they are at the time of saying it. Of other things it says
- *  that they have changed. */
+/** The frames of `/ws`. Runs and scripts are sent with their current state; for other resources, a frame only announces
+ *  the change. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import {
   mustParse,
@@ -21,18 +21,18 @@ import { scriptJson } from '../scripts/view.ts';
 import type { Services } from '../services.ts';
 
 export interface FeedFrame {
-  /** Whoever does not see what it is about must not see the frame. */
+  /** Whether a reader may see the resource, and so the frame. */
   readonly isFor: (reader: Principal) => boolean;
   readonly frame: Buffer;
 }
 
-/** What is told as it is, by the prefix of its streams, and who may know: whoever may follow at all. */
+/** Streams that are sent with their state, by prefix, and who may receive them: all who may follow. */
 const shown = {
   'run-': { right: 'runs.read' },
   'script-': { right: 'scripts.list' },
 } as const satisfies Record<string, { readonly right: Right }>;
 
-/** What is told by name alone, and who may know. */
+/** Streams that are announced by name, and who may receive them. */
 const named = {
   'schedule-': { resource: 'schedule', right: 'schedules.read' },
   'webhook-': { resource: 'webhook', right: 'webhooks.manage' },
@@ -47,17 +47,17 @@ type NamedPrefix = keyof typeof named;
 
 const prefixes: readonly string[] = [...Object.keys(shown), ...Object.keys(named)];
 
-/** Whether somebody may follow at all. */
+/** Whether a user may follow at all. */
 export function mayFollowAll(reader: Principal): boolean {
   return Object.values(shown).every(({ right }) => mayAnywhere(reader, right));
 }
 
-/** Whether changes of a stream are told at all. */
+/** Whether changes of a stream are sent at all. */
 export function isTold(streamId: string): boolean {
   return prefixes.some((prefix) => streamId.startsWith(prefix));
 }
 
-/** The frames of streams, made once for all who get them; what is gone for good has none. */
+/** The frames of streams, created once for all readers. Permanently deleted resources have none. */
 export async function framesOf(
   streamIds: readonly string[],
   services: Services,
@@ -116,7 +116,7 @@ async function scriptFrames(
         : { type: 'script', script: scriptJson(view) };
     return [
       `script-${scriptId}`,
-      // Its group may change between the two questions; the view has both of one moment.
+      // The group may change between both queries; the view has a consistent one.
       inGroup(view?.group_id ?? groupId, body),
     ];
   });
@@ -133,7 +133,7 @@ async function ownedFrames(
   );
 }
 
-/** A chain is seen by those who see both its scripts. */
+/** A chain is visible to users who see both of its scripts. */
 async function chainFrames(
   ids: readonly string[],
   { readModels }: Services,
@@ -144,7 +144,7 @@ async function chainFrames(
   );
 }
 
-/** The secrets of a script are one thing, under the script's id. */
+/** The secrets of a script share one name: the script's id. */
 async function ownersOfSecrets(
   ids: readonly string[],
   { readModels }: Services,
@@ -156,7 +156,7 @@ async function ownersOfSecrets(
   return [...groups].map(([id, group_id]) => ({ id, script_id: id, group_id }));
 }
 
-/** @param groupIds all of which one must see; none where groups do not matter */
+/** @param groupIds groups that a reader must all see; empty if groups do not matter */
 function changed(
   prefix: NamedPrefix,
   about: { readonly id: string; readonly script_id: string | null },

@@ -1,6 +1,6 @@
-/** Tells the sockets at `/ws` what has changed. The events say what has changed, so
- *  nothing is missed; what is told is read when it is told, so many changes of one thing are one
- *  frame. The bus only hurries. */
+/** Sends changes to the sockets at `/ws`. Changes are read from the events, so nothing is missed. The state is read at
+ *  the time of sending, so that several changes of a resource need one frame. Bus messages only reduce the
+ *  delay. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Position } from '#domain/kernel/event.ts';
 import {
@@ -16,15 +16,15 @@ import { ownersOf } from './find-owners.ts';
 import { ProgressFeed } from './progress-feed.ts';
 
 const lookEveryMs = 1000;
-/** Pause between two frames of one thing. */
+/** Minimum time between two frames of one resource. */
 const gatherMs = 100;
 const eventsAtOnce = 500;
-/** What is read before it is told; what is left comes in the next round. */
+/** The pages of events per round; the rest follows in the next round. */
 const pagesAtOnce = 20;
 const framesAtOnce = 100;
 
 export interface FeedOptions {
-  /** Between two signs of life. */
+  /** Time between two heartbeats. */
   readonly heartbeatMs: number;
 }
 
@@ -35,7 +35,7 @@ export class FeedHub {
   readonly #changes: Loop;
   readonly #heartbeats: Loop;
   readonly #progress: ProgressFeed;
-  /** Everything up to here has been noted; nobody looks while nobody listens. */
+  /** All events up to here are processed; nothing is read without subscribers. */
   #place: Position | undefined;
 
   constructor(services: Services, { heartbeatMs }: FeedOptions) {
@@ -43,7 +43,7 @@ export class FeedHub {
     const { bus, logger } = services;
     this.#unsubscribe = bus.subscribe('events', () => this.wake());
     this.#changes = startLoop({
-      name: 'tell what has changed',
+      name: 'send changes',
       everyMs: lookEveryMs,
       runOnce: (signal) => this.#runOnce(signal),
       logger,
@@ -57,7 +57,7 @@ export class FeedHub {
     });
   }
 
-  /** Follows everything from now on. */
+  /** Adds a subscriber of all changes from now on. */
   add(subscriber: FeedSubscriber): void {
     this.#subscribers.add(subscriber);
     this.wake();
@@ -67,12 +67,12 @@ export class FeedHub {
     this.#subscribers.delete(subscriber);
   }
 
-  /** Looks at once for what is to be told. */
+  /** Checks for changes immediately. */
   wake(): void {
     if (this.#subscribers.size > 0) this.#changes.wake();
   }
 
-  /** Safe twice. */
+  /** Safe to call twice. */
   async close(): Promise<void> {
     this.#unsubscribe();
     await Promise.all([this.#changes.stop(), this.#heartbeats.stop(), this.#progress.close()]);
@@ -91,7 +91,7 @@ export class FeedHub {
     return isMore;
   }
 
-  /** @returns whether there is more to note at once, or soon */
+  /** @returns whether there is more to read, immediately or soon */
   async #noteChanges(): Promise<boolean> {
     for (let page = 0; page < pagesAtOnce; page += 1) {
       const place = this.#place;
@@ -105,7 +105,7 @@ export class FeedHub {
 
   #note({ streams, end }: Changes): void {
     const told = new Set(streams.map((one) => one.streamId).filter(isTold));
-    // Who saw a script in its old group is not told where it went, nor that it was this one.
+    // A reader who saw a script in its previous group must not learn its new group or its id.
     const mustResync = streams.some((one) => one.regrouped || one.streamId.startsWith('group-'));
     for (const one of this.#subscribers) {
       for (const streamId of told) one.note(streamId);
@@ -114,13 +114,13 @@ export class FeedHub {
     this.#place = end ?? this.#place;
   }
 
-  /** @returns whether anybody was told anything */
+  /** @returns whether anything was sent */
   async #tell({ globalPosition: position }: Position): Promise<boolean> {
     const ready = this.#ready();
     if (ready.length === 0) return false;
     const streamIds = nextOf(ready);
     const frames = await framesOf(streamIds, this.#services);
-    // Asked last, so that nobody is told what they may not see any more.
+    // Read last, so that no reader receives what they may no longer see.
     const ownerOf = await ownersOf(ready, this.#services);
     for (const one of ready) {
       const owner = ownerOf(one.credential);
@@ -135,7 +135,7 @@ export class FeedHub {
     return [...this.#subscribers].filter((one) => one.isReady);
   }
 
-  /** Whoever was served comes last the next time, when there is more than fits into a round. */
+  /** Moves a served subscriber to the end of the queue, for rounds with more frames than fit. */
   #toTheEnd(one: FeedSubscriber): void {
     if (this.#subscribers.delete(one)) this.#subscribers.add(one);
   }
@@ -147,7 +147,7 @@ export class FeedHub {
   }
 }
 
-/** What is told in one round: the oldest of what waits, first for those who were served longest ago. */
+/** The streams to send in one round: the oldest pending ones, starting with the subscribers that waited longest. */
 function nextOf(subscribers: readonly FeedSubscriber[]): readonly string[] {
   const next = new Set<string>();
   for (const { waiting } of subscribers) {

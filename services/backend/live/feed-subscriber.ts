@@ -1,20 +1,20 @@
-/** One socket that follows everything its owner may see. What it has yet to be told is kept as names
- *  alone, once each, and only so many: beyond that it is told to look anew. */
+/** A socket that follows everything its owner may see. Pending changes are stored as stream names without repeats, up
+ *  to a limit; beyond it, the client is asked to reload. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import type { WebSocket } from 'ws';
 import type { Credential } from '../http/credentials/authentication.ts';
 import type { FeedFrame } from './feed-frames.ts';
 
 const maxWaiting = 1000;
-/** What may be on its way to a reader at once. */
+/** The maximum number of bytes in transit to a reader. */
 const maxBufferedBytes = 128 * 1024;
 
-/** How some streams are now. */
+/** The current state of some streams. */
 export interface News {
   readonly streamIds: readonly string[];
-  /** Of a stream that is nowhere there is none. */
+  /** Without the streams of resources that do not exist. */
   readonly frames: ReadonlyMap<string, FeedFrame>;
-  /** Up to here everything has been noted. */
+  /** All events up to this position are processed. */
   readonly position: number;
 }
 
@@ -23,48 +23,48 @@ export class FeedSubscriber {
   readonly credential: Credential;
   readonly #waiting = new Set<string>();
   readonly #onRoom: () => void;
-  /** Begins with this, as what was before is not told. */
+  /** A new subscriber must reload, because it missed earlier changes. */
   #mustResync = true;
   #rights: string | undefined;
 
-  /** @param onRoom called when there is room for more that waits */
+  /** @param onRoom called when there is room for more pending changes */
   constructor(socket: WebSocket, credential: Credential, onRoom: () => void) {
     this.socket = socket;
     this.credential = credential;
     this.#onRoom = onRoom;
   }
 
-  /** Whether something waits that could be sent now. */
+  /** Whether pending changes can be sent now. */
   get isReady(): boolean {
     return (this.#mustResync || this.#waiting.size > 0) && this.#hasRoom();
   }
 
-  /** Names of the streams that it has yet to be told of, the oldest first. */
+  /** Names of the streams with pending changes, the oldest first. */
   get waiting(): Iterable<string> {
     return this.#waiting;
   }
 
-  /** A stream has changed. */
+  /** Records a change of a stream. */
   note(streamId: string): void {
     if (this.#mustResync) return;
     this.#waiting.add(streamId);
     if (this.#waiting.size > maxWaiting) this.resync();
   }
 
-  /** It has to look at everything anew. */
+  /** Asks the client to reload everything. */
   resync(): void {
     this.#waiting.clear();
     this.#mustResync = true;
   }
 
-  /** Sets the owner. A subscriber whose role or groups changed receives `resync`. */
+  /** Updates the owner. If the visible groups have changed, the client must reload. */
   ownedBy({ role, groupIds }: Principal): void {
     const rights = JSON.stringify([role, groupIds.toSorted()]);
     if (this.#rights !== undefined && this.#rights !== rights) this.resync();
     this.#rights = rights;
   }
 
-  /** Tells what there is room for. @param owner as of now */
+  /** Sends as many changes as there is room for. @param owner the current owner */
   tell(owner: Principal, { streamIds, frames, position }: News): void {
     this.ownedBy(owner);
     if (this.#mustResync) {
@@ -87,7 +87,7 @@ export class FeedSubscriber {
     }
   }
 
-  /** A sign of life, where there is room for one. */
+  /** Sends a heartbeat if there is room. */
   beat(position: number): void {
     if (this.#mustResync || !this.#hasRoom()) return;
     this.#send(Buffer.from(JSON.stringify({ type: 'heartbeat', position })));

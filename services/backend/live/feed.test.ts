@@ -44,7 +44,7 @@ function open(client: TestClient, origin = platform.origin): WebSocket {
   return socket;
 }
 
-/** Follows everything; the frame that every stream begins with has come. */
+/** Follows everything, and waits for the first frame. */
 async function follow(client = developer): Promise<FrameLog> {
   const frames = new FrameLog(open(client));
   await frames.until((all) => all.frames.length > 0);
@@ -57,7 +57,7 @@ const statuses = (frames: FrameLog, runId: string) =>
 const aboutScript = (id: string) => (one: Frame) => one.script?.id === id;
 const isResync = (one: Frame) => one.type === 'resync';
 
-/** Makes something in a group that the client sees: what was to come before it has come then. */
+/** Creates a resource in a visible group. Its frame arrives after all earlier ones. */
 async function untilLater(frames: FrameLog, groupId: string = groups.custom): Promise<void> {
   const { id } = await script(platform.admin, { group_id: groupId });
   await frames.until((all) => all.frames.some(aboutScript(id)));
@@ -268,7 +268,7 @@ describe('a subscriber whose rights change', () => {
   });
 });
 
-/** Makes scripts as quickly as they can be made. */
+/** Creates scripts as fast as possible. */
 async function manyScripts(count: number, longBytes: number): Promise<void> {
   const environment = longBytes === 0 ? {} : { LONG: 'x'.repeat(longBytes) };
   const made = Array.from({ length: count }, () =>
@@ -289,7 +289,7 @@ describe('a client that does not read', () => {
   test('reloads after more changes than its buffer holds, and continues', async () => {
     const frames = await follow();
     frames.socket.pause();
-    // What the network itself holds is full then.
+    // More than the network buffers can hold.
     await manyScripts(200, 60_000);
     await manyScripts(1100, 0);
     const witness = await follow();

@@ -1,4 +1,4 @@
-/** Whose sockets they are, as of now. */
+/** Looks up the current owners of sockets. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import { findOpenSessions } from '#projections/sessions/queries.ts';
 import { findLiveTokens } from '#projections/tokens/queries.ts';
@@ -6,10 +6,10 @@ import { principalOf, tokenPrincipal } from '#services/shared/principals.ts';
 import type { Credential } from '../http/credentials/authentication.ts';
 import type { Services } from '../services.ts';
 
-/** The owner of a credential; one that counts no longer has none. */
+/** The owner of a credential; undefined if it is no longer valid. */
 export type OwnerOf = (credential: Credential) => Principal | undefined;
 
-/** Looks at the credentials of all sockets together. */
+/** Looks up the credentials of all sockets in one batch. */
 export async function ownersOf(
   sockets: readonly { readonly credential: Credential }[],
   { readModels, clock }: Pick<Services, 'readModels' | 'clock'>,

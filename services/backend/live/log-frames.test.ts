@@ -4,7 +4,7 @@ import { LogFrames } from './log-frames.ts';
 
 const runId = 'run';
 
-/** A chunk of two lines, whose text has the given length. */
+/** A chunk of two lines with text of the given length. */
 function chunk(firstSeq: number, length = 1): LogChunk {
   const line = { time: '2026-01-01T00:00:00.000Z', stream: 'stdout', text: 'x'.repeat(length) };
   const items = [firstSeq, firstSeq + 1].map((seq) => ({ seq, ...line }));
@@ -12,7 +12,7 @@ function chunk(firstSeq: number, length = 1): LogChunk {
   return { runId, firstSeq, lastSeq, bytes: 2 * length + 2, itemsJson: JSON.stringify(items) };
 }
 
-/** Frames over chunks that may still grow, and the lines that storage was asked from. */
+/** Frames of chunks that may still grow, and the lines that were requested from storage. */
 function given(...chunks: LogChunk[]) {
   const asked: number[] = [];
   const frames = new LogFrames({

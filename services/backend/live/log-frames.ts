@@ -1,10 +1,10 @@
-/** Frames of stored log chunks, made once for all who follow a run. */
+/** Frames of stored log chunks, created once for all subscribers of a run. */
 import type { LogChunk, RunLogs } from '#domain/ports/run-logs.ts';
 import { forwards } from '#infra/postgres/logs/run-log-items.ts';
 import { batched } from '#projections/batched.ts';
 
 const chunksAtOnce = 4;
-/** What is kept for those who come a little later. */
+/** The cache size for subscribers that are slightly behind. */
 const maxKeptBytes = 8 * 1024 * 1024;
 
 export interface LogFrame {
@@ -15,18 +15,18 @@ export interface LogFrame {
 
 export interface NextFrames {
   readonly frames: readonly LogFrame[];
-  /** Whether there may be more behind them. */
+  /** Whether further frames may follow. */
   readonly isMore: boolean;
 }
 
 export class LogFrames {
   readonly #read: (place: string) => Promise<NextFrames | undefined>;
-  /** By the place of their first line. A chunk never changes once it is stored. */
+  /** By their first line. A stored chunk never changes. */
   readonly #kept = new Map<string, LogFrame>();
   #keptBytes = 0;
 
   constructor(runLogs: Pick<RunLogs, 'readChunks'>) {
-    // Followers that hear of the same chunk ask for it at the same moment.
+    // Subscribers that are notified about the same chunk read it concurrently.
     this.#read = batched(async (places) => {
       const answers = places.map(async (place) => {
         const [runId = '', fromSeq] = place.split(' ');
@@ -38,8 +38,8 @@ export class LogFrames {
     });
   }
 
-  /** The frames from a line on, without a gap. Where nothing may be behind them, storage was asked
-   *  after this call. */
+  /** The frames from a line on, without gaps. Before it reports the end, storage was read after this
+   *  call. */
   async next(runId: string, fromSeq: number): Promise<NextFrames> {
     const kept = this.#kept.get(placeOf(runId, fromSeq));
     if (kept !== undefined) return { frames: [kept], isMore: true };
@@ -75,7 +75,7 @@ export class LogFrames {
   }
 }
 
-/** @param items JSON array text, taken as it is */
+/** @param items JSON array text, which is inserted unchanged */
 export function logFrame(items: string): Buffer {
   return Buffer.from(`{"type":"log","items":${items}}`);
 }

@@ -1,5 +1,5 @@
-/** The whole table of rights at the WebSockets: every topic, every role, its own group and another, tokens of
- *  every scope. What a topic needs is what the API needs to read the same. */
+/** The permissions of WebSockets: each topic, role and scope, in the own and another group. A topic requires the same
+ *  right as reading the resource in the API. */
 import { roles, type Role } from '#domain/kernel/actor.ts';
 import { rights, scopes, scopesOf, type Right, type Scope } from '#domain/kernel/rights.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -22,7 +22,7 @@ import {
 import { startTestBackend, type TestBackend } from '../testing/test-backend.ts';
 import type { TestClient } from '../testing/test-client.ts';
 
-/** By what a topic is read at the API. */
+/** The right that reading the topic requires in the API. */
 const topics = {
   status: 'getRun',
   script: 'getScript',
@@ -35,14 +35,14 @@ const topics = {
   system: 'systemInfo',
 } as const;
 type Topic = keyof typeof topics;
-/** Nobody's group matters to these. */
+/** Topics that do not depend on groups. */
 const ofAll: readonly Topic[] = ['user', 'system'];
 type Place = 'own group' | 'another group' | 'no group';
 
 interface Reader {
   readonly name: string;
   readonly role: Role | 'auditor';
-  /** Of the API token that it uses; undefined: it signed in. */
+  /** The scope of its API token; undefined: it signed in. */
   readonly scope?: Scope;
 }
 
@@ -95,7 +95,7 @@ async function clientOf({ role, scope }: Reader): Promise<TestClient> {
   const wanted = { role: role === 'auditor' ? 'viewer' : role, groupIds: [groups.custom] } as const;
   const person = await someone(platform, { ...wanted, canAudit: role === 'auditor' });
   if (scope === undefined) return person;
-  // Nobody makes a token of a scope that their role does not give: it is made before the role is.
+  // A token cannot have a scope beyond the role of its owner, so it is created before the role is assigned.
   if (role === 'administrator') return (await apiToken(person, [scope])).client;
   const { id } = (await person.get('/api/v1/auth/me')).json as { id: string };
   await platform.admin.patch(`/api/v1/users/${id}`, { role: 'administrator' });
@@ -114,7 +114,7 @@ function open(client: TestClient, path = ''): FrameLog {
 const idIn = ({ type, run: ran, script: shown, resource, id }: Frame): string =>
   `${type === 'changed' ? resource : type} ${ran?.run_id ?? shown?.id ?? id}`;
 
-/** One of each topic, by what its frames are about. */
+/** Creates one change of each topic. */
 async function happenings(): Promise<ReadonlyMap<string, readonly [Topic, Place]>> {
   const { admin } = platform;
   const made = new Map<string, readonly [Topic, Place]>();
@@ -145,7 +145,7 @@ async function happenings(): Promise<ReadonlyMap<string, readonly [Topic, Place]
   return made;
 }
 
-/** A reader, a topic and a place where what was told is not what may be. */
+/** Readers that received other frames than permitted, with topic and group. */
 function surprises(
   told: ReadonlyMap<string, ReadonlySet<string>>,
   neededFor: (topic: Topic) => Right,
@@ -179,7 +179,7 @@ describe('one resource of each kind, in two groups', () => {
       await sockets.get(name)?.until((all) => all.frames.length > 0);
     }
     const made = await happenings();
-    // What was to come before it has come when this has.
+    // Its frame arrives after all earlier ones.
     const { id } = await script(platform.admin, { group_id: groups.custom });
     for (const { name } of following) {
       await sockets.get(name)?.until((all) => all.frames.some((one) => one.script?.id === id));

@@ -1,5 +1,5 @@
-/** Brings what happens to runs to the sockets that follow them; each frame is made once, however many
- *  they are. The bus is a hint: looking every second is the guarantee. */
+/** Sends changes of runs to their subscribers. Each frame is created once for all of them. Bus messages only reduce the
+ *  delay; polling every second guarantees delivery. */
 import { mustParse, parseRunId } from '#domain/kernel/ids.ts';
 import { findRuns } from '#projections/runs/queries.ts';
 import type { RunsTable } from '#projections/runs/table.ts';
@@ -14,12 +14,12 @@ const lookEveryMs = 1000;
 
 interface Watched {
   readonly subscribers: Set<RunSubscriber>;
-  /** What was shown last. */
+  /** The last sent state. */
   latest?: Shown;
 }
 
 interface Shown {
-  /** Of the run's events. */
+  /** The number of the run's events. */
   readonly version: number;
   readonly status: string;
   readonly isFinished: boolean;
@@ -65,21 +65,21 @@ export class RunHub {
       },
     });
     this.#statuses = startLoop({
-      name: 'show statuses of runs',
+      name: 'send run statuses',
       everyMs: lookEveryMs,
       runOnce: () => this.#showStatuses([...this.#changed]),
       logger,
     });
     this.#poll = startLoop({
-      name: 'look after followed runs',
+      name: 'check followed runs',
       everyMs: lookEveryMs,
       runOnce: () => this.#look(),
       logger,
     });
   }
 
-  /** Follows a run: the subscriber hears of everything from now on, and reads what was before.
-   *  @param run as it was found just now */
+  /** Adds a subscriber of a run. It is notified from now on, and reads earlier lines itself.
+   *  @param run the current run */
   async add(subscriber: RunSubscriber, run: RunsTable): Promise<void> {
     const { runId } = subscriber;
     const watched: Watched = this.#watched.get(runId) ?? { subscribers: new Set() };
@@ -96,7 +96,7 @@ export class RunHub {
     if (watched?.subscribers.size === 0) this.#watched.delete(subscriber.runId);
   }
 
-  /** Safe twice. */
+  /** Safe to call twice. */
   async close(): Promise<void> {
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
     await Promise.all([this.#statuses.stop(), this.#poll.stop(), this.#reports.close()]);
@@ -137,7 +137,7 @@ export class RunHub {
     for (const one of watched.subscribers) show(latest, one);
   }
 
-  /** One question for each run, at the line that the slowest idle subscriber waits for. */
+  /** One query for each run, from the line that the slowest idle subscriber needs. */
   async #lookForLines(): Promise<void> {
     for (const [runId, { subscribers }] of this.#watched) {
       const idle = [...subscribers].filter((one) => one.isIdle);

@@ -1,16 +1,16 @@
-/** One socket that follows one run. It gets everything from its first line on, in order, without a gap
- *  or a repeat: from storage, at its own pace, until it has caught up; then as it comes. */
+/** A socket that follows one run. It receives all lines in order, without gaps or repeats: from storage at its own pace
+ *  until it has caught up, and then live. */
 import type { WebSocket } from 'ws';
 import type { LogFrames } from './log-frames.ts';
 
-/** What may wait in memory for a slow reader; what follows waits in storage. */
+/** The buffer for a slow reader; further lines remain in storage. */
 const maxBufferedBytes = 128 * 1024;
 
-/** A chunk of the log as it came over the bus. */
+/** A chunk of the log from the bus. */
 export interface LiveChunk {
   readonly firstSeq: number;
   readonly lastSeq: number;
-  /** The whole frame, made once for all subscribers; absent where it was too large to travel. */
+  /** The frame, created once for all subscribers; absent if it was too large for the bus. */
   readonly frame: Buffer | undefined;
 }
 
@@ -45,23 +45,23 @@ export class RunSubscriber {
     this.#onError = onError;
   }
 
-  /** The line that it waits for. */
+  /** The next line to send. */
   get nextSeq(): number {
     return this.#nextSeq;
   }
 
-  /** Whether it has caught up and waits for what comes. */
+  /** Whether it has caught up. */
   get isIdle(): boolean {
     return this.#started && !this.#reading;
   }
 
-  /** Begins with the lines; what is shown before comes before them. */
+  /** Starts sending lines, after the frames that were shown before. */
   start(): void {
     this.#started = true;
     this.catchUp();
   }
 
-  /** Takes a chunk as it comes; what does not fit is read from storage. */
+  /** Sends a live chunk. A chunk that does not fit is read from storage later. */
   offer({ firstSeq, lastSeq, frame }: LiveChunk): void {
     if (!this.#started || lastSeq < this.#nextSeq) return;
     const fits = frame !== undefined && firstSeq === this.#nextSeq && this.#hasRoom();
@@ -73,7 +73,7 @@ export class RunSubscriber {
     }
   }
 
-  /** Shows a status; where there is no room now, the latest one is shown later. */
+  /** Sends a status; without room, the latest status is sent later. */
   show(frame: Buffer): void {
     if (this.#end !== undefined) return;
     if (this.#hasRoom()) {
@@ -84,21 +84,21 @@ export class RunSubscriber {
     }
   }
 
-  /** Shows what is out of date soon: where there is no room now, it is never shown. */
+  /** Sends a short-lived frame, or drops it without room. */
   showInPassing(frame: Buffer): void {
     if (this.#started && this.#end === undefined && this.#hasRoom()) {
       this.#socket.send(frame, { binary: false });
     }
   }
 
-  /** Ends the stream once everything that is stored has been sent. */
+  /** Ends the stream after all stored lines were sent. */
   finish(end: RunEnd): void {
     if (this.#end !== undefined) return;
     this.#end = end;
     this.catchUp();
   }
 
-  /** Sends from storage whatever is there. */
+  /** Sends the stored lines. */
   catchUp(): void {
     this.#readAgain = true;
     if (this.#reading || !this.#started) return;
@@ -110,7 +110,7 @@ export class RunSubscriber {
     try {
       while (this.#readAgain && this.#isOpen()) {
         this.#readAgain = false;
-        // Asked before reading: what is stored after the end was known is read in any case.
+        // Read before the lines: everything stored before the end was known is then included.
         const end = this.#end;
         while (await this.#sendStored()) if (!this.#isOpen()) return;
         if (end !== undefined) return await this.#sendEnd(end);
@@ -139,14 +139,14 @@ export class RunSubscriber {
     return isMore;
   }
 
-  /** Waits while too much is on its way already. */
+  /** Waits while too much is in transit. */
   async #send(frame: Buffer): Promise<void> {
     if (!this.#isOpen()) return;
     if (this.#hasRoom()) {
       this.#socket.send(frame, { binary: false });
       return;
     }
-    // The callback comes when everything up to this frame has left, or the socket has closed.
+    // Called when everything up to this frame was sent, or the socket has closed.
     await new Promise<void>((resolve) => {
       this.#socket.send(frame, { binary: false }, () => resolve());
     });

@@ -1,5 +1,5 @@
-/** Ends sockets whose session has ended or whose token counts no longer, whose owner may not see them any more, or whose other end is
- *  gone. */
+/** Closes sockets whose credential is no longer valid, whose owner lost access, or whose client has
+ *  disconnected. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import { startLoop, type Loop } from '#services/shared/loop.ts';
 import type { WebSocket } from 'ws';
@@ -9,16 +9,16 @@ import { endings, type Ending } from './close-reasons.ts';
 import { ownersOf } from './find-owners.ts';
 
 const checkEveryMs = 2000;
-/** After something was recorded anywhere, sessions are looked at this soon. */
+/** Delay after any event before credentials are checked again. */
 const checkSoonMs = 200;
 const pingEveryMs = 30_000;
-/** Rounds of pings without a sign of life, or of progress of what is being sent. */
+/** Ping rounds without a response or sending progress. */
 const maxSilentRounds = 4;
 
 export interface GuardedSocket {
   readonly socket: WebSocket;
   readonly credential: Credential;
-  /** Told of its owner as of now, again and again. @returns why it may not stay, if so */
+  /** Called repeatedly with the current owner. @returns why the socket must close, if so */
   readonly lookAt: (owner: Principal) => Ending | undefined;
 }
 
@@ -39,7 +39,7 @@ export class SocketGuard {
     this.#services = services;
     const { bus, logger } = services;
     this.#sessions = startLoop({
-      name: 'check sessions of sockets',
+      name: 'check socket sessions',
       everyMs: checkEveryMs,
       runOnce: () => this.#checkSessions(),
       logger,
@@ -70,7 +70,7 @@ export class SocketGuard {
     });
   }
 
-  /** Closes all, with the code that tells clients to come back; safe twice. */
+  /** Closes all sockets with a code that asks clients to reconnect. Safe to call twice. */
   async close(): Promise<void> {
     this.#unsubscribe();
     clearTimeout(this.#soon);
@@ -103,7 +103,7 @@ export class SocketGuard {
   #ping(): void {
     for (const one of this.#sockets) {
       const { socket } = one;
-      // A slow reader has the ping behind all that waits for it; that it reads is life enough.
+      // The ping of a slow reader is queued behind its data, so reading data counts as a response.
       const isMoving = socket.bufferedAmount < one.bufferedBytes;
       one.bufferedBytes = socket.bufferedAmount;
       one.silentRounds = isMoving ? 0 : one.silentRounds + 1;

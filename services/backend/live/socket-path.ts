@@ -1,15 +1,15 @@
-/** What the address of a WebSocket asks for. */
+/** Parses the URL of a WebSocket. */
 import { parseRunId, type RunId } from '#domain/kernel/ids.ts';
 
 export type Wanted = { readonly ticket: string | undefined } & (
   | { readonly kind: 'feed' }
-  /** Without an id, it is of no run that there could be. */
+  /** `undefined`: an invalid run id. */
   | { readonly kind: 'run'; readonly runId: RunId | undefined; readonly fromSeq: number }
 );
 
 const runPath = /^\/ws\/runs\/([^/]+)$/;
 
-/** What is wanted, or the status line that turns the request away. */
+/** The requested stream, or the status line of the refusal. */
 export function wantedOf(url: string): Wanted | string {
   const { pathname, searchParams } = new URL(url, 'http://localhost');
   const ticket = searchParams.get('token') ?? undefined;

@@ -26,7 +26,7 @@ async function ticketOf(client: TestClient): Promise<string> {
   return (answer.json as { ticket: string }).ticket;
 }
 
-/** Ends the time of all tickets. */
+/** Expires all tickets. */
 async function makeOld(): Promise<void> {
   await platform.pool.query(
     `WITH present AS (DELETE FROM ws_tickets RETURNING *)

@@ -1,4 +1,4 @@
-/** The WebSockets of the API: handshake, and the end of those that may not stay. */
+/** The WebSockets of the API: handshakes, and closing of unauthorized sockets. */
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Principal } from '#domain/kernel/actor.ts';
@@ -24,7 +24,7 @@ import { RunSubscriber } from './run-subscriber.ts';
 import { SocketGuard } from './socket-guard.ts';
 
 const maxSockets = 2000;
-/** They take at most this part of all connections. */
+/** The maximum share of all connections. */
 const shareOfConnections = 0.5;
 const maxIncomingBytes = 1024;
 
@@ -54,7 +54,7 @@ export class WebSockets {
     this.#guard = new SocketGuard(services);
   }
 
-  /** Takes the upgrades of a server. */
+  /** Handles the upgrade requests of a server. */
   attach(server: Server): void {
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       socket.on('error', () => socket.destroy());
@@ -76,7 +76,7 @@ export class WebSockets {
     return Math.min(maxSockets, this.#services.connections.limit * shareOfConnections);
   }
 
-  /** Tells every client to come back; safe twice. */
+  /** Closes all sockets with a code that asks clients to reconnect. Safe to call twice. */
   async close(): Promise<void> {
     await Promise.all([this.#runs.close(), this.#feed.close()]);
     await this.#guard.close();

@@ -1,4 +1,4 @@
-/** Configurations of channels: what is shown of them, and what is sealed. */
+/** Configurations of channels: public fields and encrypted secrets. */
 import type { ChannelConfig, ChannelKind } from '#domain/channel/channel.ts';
 import { mustParse, parseGroupId } from '#domain/kernel/ids.ts';
 import type { ChannelSecrets } from '#services/shared/channel-secrets.ts';
@@ -30,8 +30,8 @@ const schemas = {
   in_app: within(InAppConfig),
 };
 
-/** Reads what somebody entered. @param before what was there: its secrets stay where none is entered, as long
- *  as they go to the same place, so that nobody sends them where they like */
+/** Reads an entered configuration. @param before the existing one: its secrets are kept if they are omitted and the
+ *  target is unchanged, so that users cannot redirect them */
 export function readConfig(
   kind: ChannelKind,
   entered: object,
@@ -119,7 +119,7 @@ function addressProblem(config: object): Problem | undefined {
 
 const missing = (field: string) => badField(`config/${field}`, 'is required');
 
-/** Names of what is sealed beside it. */
+/** Names of the encrypted fields. */
 export function secretsOf(config: ChannelConfig): readonly string[] {
   switch (config.kind) {
     case 'email':

@@ -1,4 +1,4 @@
-/** Channels by which people are told. */
+/** Notification channels. */
 import type { ChannelCommand } from '#domain/channel/commands.ts';
 import type { NotificationContent } from '#domain/delivery/delivery.ts';
 import { mustParse, parseChannelId, type ChannelId } from '#domain/kernel/ids.ts';
@@ -27,7 +27,7 @@ const access = { right: 'notifications.manage' } as const;
 const parameters = { channel_id: pathParameters.channelId };
 const shownOnce = ['secret'];
 
-/** How long the secret before signs too. */
+/** How long the previous secret remains valid. */
 const overlapMs = 24 * 60 * 60_000;
 
 const list = operation({
@@ -95,7 +95,7 @@ const create = operation({
       const sealed = await sealChannel(services.vault, channelId, secrets);
       const { config } = read;
       const command = { type: 'CreateChannel', channelId, name, enabled, config, sealed } as const;
-      const outcome = await carryOut(command, context, services);
+      const outcome = await executeCommand(command, context, services);
       return isProblem(outcome) ? outcome : await shown(201, outcome, secret, services);
     });
   },
@@ -129,7 +129,7 @@ const change = operation({
       const config = entered === undefined ? {} : await newConfig(row, id, entered, services);
       if (isProblem(config)) return config;
       const command = { type: 'ChangeChannel', channelId: id, ...changes, ...config } as const;
-      const outcome = await carryOut(command, context, services);
+      const outcome = await executeCommand(command, context, services);
       return isProblem(outcome) ? outcome : await shown(200, outcome, undefined, services);
     });
   },
@@ -161,7 +161,7 @@ const remove = operation({
   handle: async ({ parameters: { channel_id: id }, context }, services) => {
     if ((await findChannel(services.readModels, id)) === undefined) return notFound;
     const command = { type: 'DeleteChannel', channelId: id } as const;
-    const outcome = await carryOut(command, context, services);
+    const outcome = await executeCommand(command, context, services);
     if (isProblem(outcome)) return outcome;
     await services.vault.destroyUnusedKey(id);
     return nothing(204, positionHeader(outcome));
@@ -199,7 +199,7 @@ const rotate = operation({
       const sealed = await sealChannel(vault, id, { secret, ...previous });
       const expectedVersion = row.stream_version;
       const command = { type: 'ChangeChannel', channelId: id, sealed, expectedVersion } as const;
-      const outcome = await carryOut(command, context, services);
+      const outcome = await executeCommand(command, context, services);
       return isProblem(outcome) ? outcome : await shown(200, outcome, secret, services);
     });
   },
@@ -247,7 +247,7 @@ async function sealing(work: () => Promise<Answer>): Promise<Answer> {
   }
 }
 
-async function carryOut(
+async function executeCommand(
   command: ChannelCommand,
   context: Call['context'],
   { commands }: Services,
@@ -266,7 +266,7 @@ async function shown(
     mustParse(parseChannelId, outcome.streamId.slice('channel-'.length)),
   );
   if (row === undefined) return notFound;
-  // A repeated command was carried out with another secret, which nobody is shown any more.
+  // A repeated command was executed with another secret, which is lost.
   const once = secret === undefined || outcome.repeated ? {} : { secret };
   return json(status, { ...channelJson(row), ...once }, positionHeader(outcome));
 }

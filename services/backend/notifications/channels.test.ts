@@ -26,7 +26,7 @@ const email = {
 };
 const password = 'canary-pässword';
 
-/** Whether a text is anywhere in the database. */
+/** Whether a text is stored in the database. */
 async function isStored(text: string): Promise<boolean> {
   const { rows } = await platform.pool.query(
     `SELECT FROM events WHERE data::text LIKE $1 OR metadata::text LIKE $1

@@ -11,7 +11,7 @@ import { deliveryJson } from './view.ts';
 
 export const deliveriesPath = '/api/v1/notifications/deliveries';
 
-/** Has something told by a channel, and answers with the delivery. */
+/** Queues a delivery and responds with it. */
 export async function queueDelivery(
   wanted: Omit<QueueDelivery, 'type' | 'deliveryId'>,
   context: CommandContext,
@@ -21,7 +21,7 @@ export async function queueDelivery(
   const command = { type: 'QueueDelivery', deliveryId, ...wanted } as const;
   const outcome = accepted(await commands.execute(command, context));
   if (isProblem(outcome)) return outcome;
-  // A repeated request made it the first time, under another id.
+  // A repeated request gets the delivery of the first one, which has another id.
   const queued = mustParse(parseDeliveryId, outcome.streamId.slice('delivery-'.length));
   const delivery = await findDelivery(readModels, queued);
   if (delivery === undefined) return notFound;

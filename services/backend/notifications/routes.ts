@@ -1,4 +1,4 @@
-/** The inbox: what the people of a group are told. */
+/** The notification inbox. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import { mustParse, parseNoticeId, parseScriptId } from '#domain/kernel/ids.ts';
 import { headlineOf, type RunError } from '#domain/run/error/error.ts';
@@ -80,7 +80,7 @@ const list = operation({
 const read = operation({
   method: 'post',
   path: `${path}/inbox/{notification_id}/read`,
-  // Ambiguous beside `/channels/{channel_id}`: an id could be `channels`.
+  // Ambiguous next to `/channels/{channel_id}`: an id could be `channels`.
   aliases: [{ path: `${path}/{notification_id}/read`, undescribed: true }],
   operationId: 'readNotification',
   summary: 'Mark a notification as read',

@@ -1,4 +1,4 @@
-/** Rules that say who is told of what. */
+/** Notification rules. */
 import {
   mustParse,
   parseChannelId,
@@ -69,7 +69,7 @@ const create = operation({
       ...settingsOf(body),
     } as unknown as RuleSettings;
     const ruleId = mustParse(parseRuleId, services.ids.next());
-    return await carryOut({ type: 'CreateRule', ruleId, settings }, context, services, 201);
+    return await executeCommand({ type: 'CreateRule', ruleId, settings }, context, services, 201);
   },
 });
 
@@ -106,7 +106,7 @@ const change = operation({
   },
   handle: async ({ parameters: { rule_id: ruleId }, body, context }, services) => {
     const command = { type: 'ChangeRule', ruleId, changes: settingsOf(body) } as const;
-    return await carryOut(command, context, services, 200);
+    return await executeCommand(command, context, services, 200);
   },
 });
 
@@ -139,7 +139,7 @@ function settingsOf(body: Static<typeof RuleChange>): Partial<RuleSettings> {
   };
 }
 
-async function carryOut(
+async function executeCommand(
   command: Exclude<RuleCommand, { type: 'DeleteRule' }>,
   context: Call['context'],
   { commands, readModels }: Services,

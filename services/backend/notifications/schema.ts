@@ -4,7 +4,7 @@ import { noticeLevels } from '#domain/notice/events.ts';
 import Type from 'typebox';
 import { examples, Nullable, Page, Time, Uuid } from '../http/schema.ts';
 
-/** The number of unread ones is counted this far. */
+/** The maximum reported number of unread notifications. */
 export const mostUnread = 1000;
 
 const notificationExample = {

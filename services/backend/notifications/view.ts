@@ -6,7 +6,7 @@ import type { DeliveriesTable } from '#projections/deliveries/table.ts';
 import type { RulesTable } from '#projections/rules/table.ts';
 import { secretsOf } from './channel-config.ts';
 
-/** As clients see them. */
+/** The settings of a rule in the API. */
 export function ruleSettingsJson(settings: RuleSettings) {
   return {
     name: settings.name,
@@ -23,7 +23,7 @@ export function ruleJson({ rule_id: id, settings, created_at, updated_at }: Rule
   return { id, ...ruleSettingsJson(settings), created_at, updated_at };
 }
 
-/** What is shown of a configuration. */
+/** The public fields of a configuration. */
 export function configJson(config: ChannelConfig): object {
   switch (config.kind) {
     case 'email': {

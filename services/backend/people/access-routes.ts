@@ -1,4 +1,4 @@
-/** Where somebody is signed in, and what programs use in their name, for administrators. */
+/** Sessions and API tokens of other users, for administrators. */
 import { oldestGood } from '#infra/postgres/access/session-tokens.ts';
 import { listOpenSessions } from '#projections/sessions/queries.ts';
 import { findUser } from '#projections/users/queries.ts';

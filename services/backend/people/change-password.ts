@@ -11,16 +11,16 @@ import type { Services } from '../services.ts';
 export interface PasswordChange {
   readonly user: UserView;
   readonly password: string;
-  /** The session that goes on. */
+  /** The session to keep. */
   readonly keep?: SessionId;
 }
 
-/** @param detail why it cannot be set, as a sentence */
+/** @param detail the reason as a sentence */
 export function unusablePassword(pointer: string, detail: string): Problem {
   return problem('validation_failed', detail, { errors: [{ pointer, detail }] });
 }
 
-/** Gives an account another password, which ends its sessions. */
+/** Changes the password of an account, which ends its sessions. */
 export async function changePassword(
   { user, password, keep }: PasswordChange,
   context: CommandContext,

@@ -70,7 +70,7 @@ const create = operation({
   handle: async ({ body: { name, color = '#64748b', icon = 'folder' }, context }, services) => {
     const groupId = mustParse(parseGroupId, services.ids.next());
     const command = { type: 'CreateGroup', groupId, name, color, icon } as const;
-    return await carryOut(command, context, services);
+    return await executeCommand(command, context, services);
   },
 });
 
@@ -112,7 +112,7 @@ const change = operation({
   },
   refusals: ['already_exists'],
   handle: async ({ parameters: { group_id: groupId }, body: changes, context }, services) =>
-    await carryOut({ type: 'ChangeGroup', groupId, changes }, context, services),
+    await executeCommand({ type: 'ChangeGroup', groupId, changes }, context, services),
 });
 
 const remove = operation({
@@ -131,14 +131,14 @@ const remove = operation({
   },
 });
 
-async function carryOut(
+async function executeCommand(
   command: CreateGroup | ChangeGroup,
   context: CommandContext,
   { commands, readModels }: Services,
 ): Promise<Answer> {
   const outcome = accepted(await commands.execute(command, context));
   if (isProblem(outcome)) return outcome;
-  // A repeated request made its group the first time, under another id.
+  // A repeated request gets the group of the first one, which has another id.
   const groupId = mustParse(parseGroupId, outcome.streamId.slice('group-'.length));
   const [group] = await listGroups(readModels, [groupId], undefined, 1);
   if (group === undefined) return notFound;

@@ -1,4 +1,4 @@
-/** What people do with their own account: where they are signed in, and their password. */
+/** The user's own sessions and password. */
 import { mayAnywhere } from '#domain/kernel/rights.ts';
 import { getCredential } from '#infra/postgres/access/credentials.ts';
 import { oldestGood } from '#infra/postgres/access/session-tokens.ts';

@@ -1,4 +1,4 @@
-/** People's accounts, for administrators. */
+/** User accounts, for administrators. */
 import { randomBytes } from 'node:crypto';
 import { mustParse, parseGroupId, parseUserId, type GroupId } from '#domain/kernel/ids.ts';
 import type { CreateUser } from '#domain/user/commands.ts';
@@ -99,12 +99,12 @@ const create = operation({
   },
 });
 
-/** Accounts that a token must not make its own: they would outlive it. */
+/** Accounts that an API token must not take over, because they would outlive it. */
 function isPowerful({ role, can_audit }: Pick<UserView, 'role' | 'can_audit'>): boolean {
   return role === 'administrator' || can_audit;
 }
 
-/** The password is hashed and kept once it is sure that the account is wanted. */
+/** The password is hashed and stored after all checks. */
 async function createUser(
   { body, context }: Pick<Call, 'context'> & { readonly body: Static<typeof NewUser> },
   { commands, database, ids, passwords, readModels }: Services,
@@ -134,14 +134,14 @@ async function createUser(
   );
   const outcome = accepted(await commands.execute(command, context));
   if (isProblem(outcome)) return outcome;
-  // A repeated request made its account the first time, under another id.
+  // A repeated request gets the account of the first one, which has another id.
   const userId = mustParse(parseUserId, outcome.streamId.slice('user-'.length));
   const user = await findUser(readModels, userId);
   if (user === undefined) throw new Error('a created account is not in the read model');
   return { user, outcome };
 }
 
-/** A password that nobody knows. */
+/** A random password that is never shown. */
 const noPassword = () => randomBytes(32).toString('base64');
 
 async function unknownGroups(

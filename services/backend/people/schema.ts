@@ -1,4 +1,4 @@
-/** Changes of accounts, and groups, on the wire. */
+/** Account changes and groups on the wire. */
 import { maxPasswordBytes, minPasswordLength } from '#services/shared/passwords.ts';
 import Type from 'typebox';
 import { RoleSchema, User } from '../access/schema.ts';

@@ -1,4 +1,4 @@
-/** The whole platform as it was at a moment, from the history alone: docs/audit.md. */
+/** The state of the whole platform as of a point in time, from the history alone: docs/audit.md. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import type { StreamId } from '#domain/kernel/event.ts';
 import { mustParse, parseGroupId } from '#domain/kernel/ids.ts';
@@ -28,12 +28,12 @@ import {
 } from './resources.ts';
 
 interface Kind {
-  /** Of its streams. */
+  /** The prefix of its streams. */
   readonly type: string;
   readonly read: ReadAt;
 }
 
-/** What there is to be looked back on, in the order in which differences are listed. */
+/** The resource kinds of the replay, in the order of listed differences. */
 export const replayKinds = {
   groups: { type: 'group', read: groupsAt },
   users: { type: 'user', read: usersAt },
@@ -46,12 +46,12 @@ export const replayKinds = {
 
 export type ReplayKind = keyof typeof replayKinds;
 
-/** A page may look at so many times its length: what is not there any more, or not for the caller. */
+/** A page reads up to this multiple of its length, because some resources are deleted or invisible. */
 const maxRounds = 4;
 
 interface ReplayPage<Item> {
   readonly items: readonly Item[];
-  /** Id behind which the next page begins; null where there is none. */
+  /** Id after which the next page starts; null for the last page. */
   readonly next: string | null;
 }
 
@@ -65,12 +65,12 @@ export interface LookBack extends Stretch {
   readonly principal: Principal;
 }
 
-/** What was found, as it is shown; what is not shown is not in it. */
+/** Renders a resource; invisible ones are omitted. */
 type Show<Item> = (
   found: ReadonlyMap<StreamId, Replayed>,
 ) => Promise<ReadonlyMap<StreamId, Item>> | ReadonlyMap<StreamId, Item>;
 
-/** What there was of a kind, in the order of ids. Of runs: those that were queued or running. */
+/** A page of the resources of a kind, by id. Runs are those that were queued or running. */
 export async function replayPage(
   db: Queryable,
   kind: ReplayKind,
@@ -85,7 +85,7 @@ export async function replayPage(
   });
 }
 
-/** A page of what there was of a kind, in the order of ids. */
+/** A page of the resources of a kind, by id. */
 export async function pageAt<Item>(
   db: Queryable,
   kind: ReplayKind,
@@ -114,7 +114,7 @@ export async function pageAt<Item>(
   return { items, next: place ?? null };
 }
 
-/** One thing as it was shown then; `undefined` where it was not there, or is not shown. */
+/** A single resource as of that time; `undefined` if it did not exist, or is invisible. */
 export async function oneAt<Item>(
   db: Queryable,
   kind: ReplayKind,
@@ -141,7 +141,7 @@ async function readAt(
   );
 }
 
-/** It as somebody may see it: people, too, with no groups but their own. */
+/** The resource as the user may see it. Accounts only list groups that the user shares. */
 function shownTo(principal: Principal, one: Replayed | undefined): Replayed['item'] | null {
   if (one === undefined) return null;
   const { groupIds, item } = one;
@@ -152,7 +152,7 @@ function shownTo(principal: Principal, one: Replayed | undefined): Replayed['ite
   return Array.isArray(all) ? { ...item, group_ids: all.filter(isVisible) } : item;
 }
 
-/** Whether everything that starts by itself was held. */
+/** Whether triggers were paused. */
 export async function wasPaused(db: Queryable, moment: Moment): Promise<boolean> {
   const version = await versionAt(db, 'system-triggers', moment);
   const events = (await readStream(db, 'system-triggers', 1)) as unknown as readonly SystemEvent[];
@@ -173,20 +173,20 @@ export interface Difference {
   readonly kind: string;
   readonly id: string;
   readonly change: 'created' | 'changed' | 'deleted';
-  /** Null where it was not there. */
+  /** Null if it did not exist. */
   readonly before: Replayed['item'] | null;
   readonly after: Replayed['item'] | null;
-  /** Names of what differs, where it was there at both times. */
+  /** Names of differing fields, if it existed at both times. */
   readonly fields: readonly string[];
 }
 
-/** Where a page of differences begins: behind that id of that kind. */
+/** The start of a page of differences: after this id of this kind. */
 export interface DifferencePlace {
   readonly kind: ComparedKind;
   readonly id: string | undefined;
 }
 
-/** What differs between two moments, kind by kind. A page may be short, or empty, although more follow. */
+/** The differences between two points in time, by kind. A page may be short or empty although more follow. */
 export async function replayDifferences(
   db: Queryable,
   principal: Principal,

@@ -1,4 +1,4 @@
-// Long because all of it looks back at one history, which takes seconds to make.
+// Long because all tests share one history, which takes seconds to create.
 import type { Principal } from '#domain/kernel/actor.ts';
 import { mustParse, parseUserId } from '#domain/kernel/ids.ts';
 import { makeMarks, type Horizon } from '#infra/postgres/event-store/active-runs-at.ts';
@@ -28,7 +28,7 @@ let platform: TestBackend;
 let admin: TestClient;
 let auditor: TestClient;
 let ids: Record<'bots' | 'custom' | 'schedule' | 'hook' | 'first' | 'second', string>;
-/** Positions: before everything, in the middle, and when all was over. */
+/** Positions: at the start, in the middle and at the end. */
 let at: Record<'empty' | 'busy' | 'over', number>;
 
 beforeAll(async () => {
@@ -181,7 +181,7 @@ describe('resources that have changed', () => {
   beforeAll(async () => {
     const { id: group } = (await admin.post('/api/v1/groups', { name: 'sums' })).json;
     script_id = (await script(admin, { name: 'Sum', group_id: group })).id;
-    const { id: target } = await script(admin, { name: 'Told', group_id: group });
+    const { id: target } = await script(admin, { name: 'Target', group_id: group });
     const chained = { source_script_id: script_id, target_script_id: target, params: { n: 1 } };
     const member = await someone(platform, { role: 'viewer', groupIds: [group] });
     made = {
@@ -207,19 +207,19 @@ describe('resources that have changed', () => {
     after = await position();
   });
 
-  /** The reads that can look back, with what each was before and after. */
+  /** The reads with history, with their expected results before and after. */
   const reads = [
     ['schedules', { enabled: true, script_name: 'Sum' }, { enabled: false, script_name: 'Total' }],
     ['webhooks', { name: 'push', signing: false }, { name: 'pull', signing: true }],
     [
       'chains',
-      { on: 'success', params: { n: 1 }, source_script_name: 'Sum', target_script_name: 'Told' },
+      { on: 'success', params: { n: 1 }, source_script_name: 'Sum', target_script_name: 'Target' },
       { on: 'any', params: { n: 2 }, source_script_name: 'Total' },
     ],
     ['groups', { name: 'sums' }, { name: 'totals' }],
     ['users', { role: 'viewer' }, { role: 'operator', name: 'Eve' }],
   ] as const;
-  /** What is no part of what a thing was. */
+  /** Fields that are not part of the history. */
   const unknown = ['next_fire_at', 'last_fire_at', 'last_called_at', 'last_login_at'];
 
   describe.each(reads)('the history of %s', (kind, then, now) => {
@@ -308,14 +308,14 @@ describe('the event history alone', () => {
   };
   const everything = async () => {
     const { pool } = platform;
-    const moments = Object.values(at).map((one): Moment => ({ kind: 'position', position: one }));
+    const points = Object.values(at).map((one): Moment => ({ kind: 'position', position: one }));
     const seen = [];
-    for (const moment of moments) {
+    for (const moment of points) {
       for (const kind of Object.keys(replayKinds) as ReplayKind[]) {
         seen.push(await replayPage(pool, kind, { principal, moment, limit: 50 }));
       }
     }
-    const [first, , last] = moments as [Moment, Moment, Moment];
+    const [first, , last] = points as [Moment, Moment, Moment];
     const page = { after: undefined, limit: 200 };
     return [...seen, await replayDifferences(pool, principal, [first, last], page)];
   };
@@ -328,7 +328,7 @@ describe('the event history alone', () => {
       );
       return rows;
     };
-    // A transaction that is open elsewhere on this server holds them up.
+    // An open transaction elsewhere on this server holds up new positions.
     let horizon: Horizon | undefined;
     let rows = await marks();
     for (let round = 0; round < 3 || rows.length < 3; round += 1) {

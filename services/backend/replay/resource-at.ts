@@ -1,5 +1,5 @@
-/** Schedules, webhooks, chains, groups and accounts as they were, for whoever may see them now: what the
- *  replay of the platform knows of them, in the form that they have now. */
+/** Schedules, webhooks, chains, groups and accounts as of a point in time, for users who may see them now, in the
+ *  format of their current state. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import type { StreamId } from '#domain/kernel/event.ts';
 import { parseGroupId } from '#domain/kernel/ids.ts';
@@ -18,7 +18,7 @@ import { currentGroups, type Replayed } from './resources.ts';
 type PastKind = 'schedules' | 'webhooks' | 'chains' | 'groups' | 'users';
 type Thing = Readonly<Record<string, unknown>>;
 
-/** Said of every list that can look back, in its description. */
+/** Part of the description of each list with history. */
 export const aboutPastLists =
   'With `at`, the list shows that point in time, sorted by id. A page may be short or empty although ' +
   'more pages follow. ' +
@@ -30,11 +30,11 @@ export interface PastList {
   readonly url: string;
   readonly limit: number | undefined;
   readonly cursor: string | undefined;
-  /** What things in the list have; absent ones do not narrow it. */
+  /** Filters by field; absent fields do not filter. */
   readonly filter?: Readonly<Record<string, string | undefined>>;
 }
 
-/** A page of what there was. */
+/** A page of resources as of that time. */
 export async function listAt(
   kind: PastKind,
   { principal, at, url, limit = defaultLimit, cursor, filter = {} }: PastList,
@@ -43,7 +43,7 @@ export async function listAt(
   const moment = await momentOf(at, services);
   if (isProblem(moment)) return moment;
   const request = { list: `past-${kind}`, filter: { at, ...filter }, url, limit, cursor };
-  // Ids of all kinds look the same.
+  // Ids of all kinds have the same form.
   const after = keyOf(request, parseGroupId);
   if (isProblem(after)) return after;
   const stretch = { moment, after: after.key, limit };
@@ -57,7 +57,7 @@ export async function listAt(
   return pageOf(request, items, next);
 }
 
-/** Answers with one of them; a problem where it was not there, or is not for the caller. */
+/** Responds with a resource as of that time, or with the problem that it did not exist or is invisible. */
 export async function replyAt(
   kind: PastKind,
   {
@@ -122,7 +122,7 @@ async function shown(
   return new Map(things);
 }
 
-/** What its scripts were called, where that is shown. */
+/** The names of its scripts, if shown. */
 function namesOf(
   kind: PastKind,
   item: Replayed['item'],
@@ -134,7 +134,7 @@ function namesOf(
   return { source_script_name: scripts.get(source), target_script_name: scripts.get(target) };
 }
 
-/** Those whose scripts were all there, and are for the caller as groups are now. */
+/** The resources whose scripts all existed and are visible according to the current groups. */
 async function visibleNow(
   principal: Principal,
   found: ReadonlyMap<StreamId, Replayed>,
@@ -155,7 +155,7 @@ async function visibleNow(
   });
 }
 
-/** The events by which a thing becomes another; where that is shown. */
+/** The events that change a resource, if shown. */
 const changesOf = {
   schedules: ['ScheduleCreated', 'ScheduleChanged'],
   chains: ['ChainCreated', 'ChainChanged'],
@@ -164,7 +164,7 @@ const changesOf = {
   users: [],
 } as const satisfies Record<PastKind, readonly string[]>;
 
-/** What belongs to no thing's own past, or is shown by the replay alone. */
+/** Fields that are not part of the history, or that only the replay shows. */
 const fieldsUnknownAt = {
   schedules: { next_fire_at: null, last_fire_at: null },
   chains: {},

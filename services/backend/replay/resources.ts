@@ -1,4 +1,4 @@
-/** Things as they were, for lists: folded from their own streams and nothing else. */
+/** Historical resources for lists, folded from their own streams only. */
 import type { Recorded } from '#domain/aggregates.ts';
 import { chainAggregate } from '#domain/chain/decide.ts';
 import type { Aggregate } from '#domain/kernel/aggregate.ts';
@@ -26,29 +26,29 @@ import { accountJson } from '../access/view.ts';
 import { groupJson } from '../people/view.ts';
 import { definitionJson } from '../schedules/view.ts';
 
-/** A stream, and how far it had come. */
+/** A stream and its version at that time. */
 export interface StreamAt {
   readonly streamId: StreamId;
   readonly until: number;
 }
 
-/** Something that was there. */
+/** A resource that existed. */
 export interface Replayed {
-  /** The groups that it belonged to then. */
+  /** Its groups at that time. */
   readonly groupIds: readonly string[] | 'every';
   readonly item: Readonly<Record<string, unknown>>;
-  /** What else the thing itself shows. */
+  /** Related data that the resource shows. */
   readonly related?: Related;
 }
 
 export interface Related {
   readonly shown: Readonly<Record<string, unknown>>;
   readonly paramsSha256?: string | null;
-  /** The scripts that it is nothing without, by their ids, as they were called then; undefined: not there. */
+  /** The scripts that it depends on, by id, with their names at that time; undefined: did not exist. */
   readonly scripts?: ReadonlyMap<string, string | undefined>;
 }
 
-/** What was there of some streams, by their ids; the moment is that of `until`. */
+/** Reads the resources of some streams, by id, as of the time of `until`. */
 export type ReadAt = (
   db: Queryable,
   streams: readonly StreamAt[],
@@ -80,7 +80,7 @@ async function statesAt<State, Event extends DomainEvent>(
   );
 }
 
-/** Rows that are folded from the events of one stream, which are few. */
+/** Rows that are folded from the few events of one stream. */
 function rowsAt<Row extends object>(
   { rowAfter }: Projection,
   replayed: (row: Row) => Replayed,
@@ -165,7 +165,7 @@ export const scriptsAt: ReadAt = async (db, streams) => {
   return new Map(found);
 };
 
-/** What belongs to a script, and goes with it. */
+/** Resources that belong to a script, and are deleted with it. */
 function ofScripts<State, Event extends DomainEvent>(
   aggregate: Folding<State, Event>,
   shown: (state: State) => Omit<Replayed, 'groupIds'> | undefined,
@@ -182,7 +182,7 @@ function ofScripts<State, Event extends DomainEvent>(
     const targetIds = [...owned.values()].flatMap((own) => targetIn(own?.item) ?? []);
     const scripts = await scriptsPresent(db, [...scriptIds, ...targetIds], moment);
     const found = ids.flatMap((streamId) => {
-      const { name, scriptId } = owners.get(streamId) ?? nobody;
+      const { name, scriptId } = owners.get(streamId) ?? noOwner;
       const [own, script] = [owned.get(streamId), scripts.get(scriptId)];
       if (own === undefined || script === undefined) return [];
       const created = creation(firsts.get(streamId));
@@ -196,19 +196,19 @@ function ofScripts<State, Event extends DomainEvent>(
   };
 }
 
-/** The script that a chain leads to. */
+/** The target script of a chain. */
 function targetIn(item: Replayed['item'] | undefined): string | undefined {
   const id = item?.['target_script_id'];
   return typeof id === 'string' ? id : undefined;
 }
 
 interface Owner {
-  /** What the script is called in the item. */
+  /** The name of its field for the script. */
   readonly name: 'script_id' | 'source_script_id';
   readonly scriptId: string;
 }
 
-const nobody: Owner = { name: 'script_id', scriptId: '' };
+const noOwner: Owner = { name: 'script_id', scriptId: '' };
 
 function ownerIn(first: RecordedEvent | undefined): Owner {
   const data = (first?.data ?? {}) as {
@@ -220,7 +220,7 @@ function ownerIn(first: RecordedEvent | undefined): Owner {
   return { name: 'source_script_id', scriptId: data.sourceScriptId };
 }
 
-/** Those of the scripts that were there, by their ids. */
+/** The scripts that existed, by id. */
 async function scriptsPresent(
   db: Queryable,
   scriptIds: readonly string[],
@@ -236,7 +236,7 @@ async function scriptsPresent(
   return new Map(present);
 }
 
-/** The groups that scripts are in now, or were in last, by the ids of the scripts. */
+/** The current or last groups of scripts, by script id. */
 export async function currentGroups(
   db: Queryable,
   scriptIds: readonly string[],

@@ -1,4 +1,4 @@
-/** Looking back on the whole platform. */
+/** The replay of the whole platform. */
 import { parseGroupId } from '#domain/kernel/ids.ts';
 import type { Moment } from '#infra/postgres/event-store/streams-at.ts';
 import Type from 'typebox';
@@ -27,7 +27,7 @@ const aboutGroups =
   'Reads the event history only. Administrators see everything. Other users with the audit right see ' +
   'what belonged to their groups at that time. Without `at`, shows the current state.';
 
-/** A moment, and how it was asked for. */
+/** A point in time, and its form in the request. */
 interface Asked {
   readonly at: string;
   readonly moment: Moment;
@@ -104,7 +104,7 @@ const lists = kinds.map((kind) =>
   }),
 );
 
-/** Ids of all kinds look the same. */
+/** Ids of all kinds have the same form. */
 function parseId(text: string): string | undefined {
   return parseGroupId(text);
 }
@@ -142,9 +142,9 @@ const differences = operation({
     };
     const after = keyOf(request, parseDifferencePlace);
     if (isProblem(after)) return after;
-    const moments = [from.moment, to.moment] as const;
+    const range = [from.moment, to.moment] as const;
     const page = { after: after.key, limit };
-    const { items, next } = await replayDifferences(services.database, principal, moments, page);
+    const { items, next } = await replayDifferences(services.database, principal, range, page);
     const reply = pageOf(request, items, next && `${next.kind} ${next.id ?? ''}`);
     return json(200, { from: from.at, to: to.at, ...bodyOf(reply) }, reply.headers);
   },

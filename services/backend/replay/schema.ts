@@ -1,4 +1,4 @@
-/** The platform as it was, on the wire. */
+/** The historical state of the platform on the wire. */
 import { chainConditions } from '#domain/chain/chain.ts';
 import { busyChoices, triggerTypes } from '#domain/run/run.ts';
 import { catchUps, overlaps } from '#domain/schedule/schedule.ts';

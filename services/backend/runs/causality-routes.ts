@@ -1,4 +1,4 @@
-/** What a run came from, and what came of it. */
+/** The causes and effects of a run. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import { actorName } from '#projections/actors.ts';
 import { auditProjection } from '#projections/audit/apply.ts';
@@ -19,7 +19,7 @@ const causes = operation({
   description:
     'Upstream: retries, reruns, chains and requests by other scripts, back to the schedule, webhook or ' +
     'user that started the first run. Downstream: runs, notifications, and chains that did not start a ' +
-    'run. Items of other groups are omitted. New events appear within moments.',
+    'run. Items of other groups are omitted. New events appear with a short delay.',
   tag: 'Runs',
   access: { right: 'runs.read' },
   parameters: { run_id: pathParameters.runId },
@@ -60,7 +60,7 @@ function causeJson(queued: Queued) {
 }
 
 function effectJson(principal: Principal, { entry, depth, script }: Effect) {
-  // A chain may lead to another group.
+  // A chain may point to another group.
   const shown = script !== undefined && isIn(principal, script.group_id) ? script : undefined;
   return {
     depth,

@@ -1,4 +1,4 @@
-/** What a run came from, run by run, and what came of it. */
+/** The causes of a run, run by run, and its effects. */
 import type { Recorded } from '#domain/aggregates.ts';
 import { mustParse, parseRunId, type RunId } from '#domain/kernel/ids.ts';
 import type { RunQueued } from '#domain/run/events.ts';
@@ -9,13 +9,13 @@ import type { AuditTable } from '#projections/audit/table.ts';
 import type { ReadModels } from '#projections/projection.ts';
 import { scriptsOfResources, type EffectScript } from '#projections/runs/effect-scripts.ts';
 
-/** Runs that caused one another are looked at so far, in both directions, and so many effects. */
+/** Limits for the depth in both directions, and for the number of effects. */
 const maxDepth = 50;
 const maxEffects = 500;
 
 export type Queued = Recorded<RunQueued>;
 
-/** How the run was asked for, and before it each run that it came from, nearest first. */
+/** The trigger of the run, and those of its ancestors, nearest first. */
 export async function causesOf(db: Queryable, runId: RunId): Promise<readonly Queued[]> {
   const causes: Queued[] = [];
   let next: RunId | undefined = runId;
@@ -36,13 +36,13 @@ async function queuedEvent(db: Queryable, runId: RunId): Promise<Queued | undefi
 
 export interface Effect {
   readonly entry: AuditTable;
-  /** How many causes lie between, from 1. */
+  /** The distance in causes, from 1. */
   readonly depth: number;
   readonly script: EffectScript | undefined;
 }
 
-/** What followed from a run, and from that; nearest first. Which secrets runs were given is not in it: whoever
- *  may see runs may not see that. */
+/** The direct and indirect effects of a run, nearest first. Secrets that runs received are omitted, because seeing runs
+ *  does not imply seeing secrets. */
 export async function effectsOf(db: ReadModels, runId: RunId): Promise<readonly Effect[]> {
   const effects: Omit<Effect, 'script'>[] = [];
   const seen = new Set<string>([runId]);

@@ -1,4 +1,4 @@
-/** What happened to a run, and why. */
+/** The events of a run with their reasons. */
 import type { Recorded } from '#domain/aggregates.ts';
 import type { RecordedEvent } from '#domain/kernel/event.ts';
 import type { RunEvent } from '#domain/run/events.ts';

@@ -1,4 +1,4 @@
-/** Lists of runs, with what they were started with. */
+/** Lists of runs with their triggers. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import { parseErrorGroupId, parseGroupId, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';
 import { runStatuses, triggerTypes, type TriggerType } from '#domain/run/run.ts';
@@ -12,7 +12,7 @@ import { idOf, wordsOf } from '../http/selection.ts';
 import type { Services } from '../services.ts';
 import { runsJson } from './view.ts';
 
-/** As the parameters of `http/selection.ts` say it. */
+/** In the format of `http/selection.ts`. */
 export interface RunQuery {
   readonly limit?: number;
   readonly cursor?: string;
@@ -20,7 +20,7 @@ export interface RunQuery {
   readonly group_id?: string;
   readonly status?: string;
   readonly trigger?: string;
-  /** Another name of `trigger`; both narrow the list. */
+  /** Alias of `trigger`; both filter the list. */
   readonly trigger_type?: string;
   readonly from?: string;
   readonly to?: string;
@@ -35,7 +35,7 @@ export interface RunListCall {
 }
 
 /** One page of a list.
- *  @param list its name: a cursor of one list is none of another */
+ *  @param list name of the list, because a cursor is valid for one list only */
 export async function runPage(
   list: string,
   { principal, url, query }: RunListCall,

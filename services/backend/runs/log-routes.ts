@@ -113,7 +113,7 @@ function wantedOf(asked: Static<typeof query>, fromSeq: number): LogQuery {
 
 const linesAtOnce = 1000;
 
-/** Lines as they were written, a page of storage at a time, at the pace of the reader. */
+/** The lines as text, in pages from storage, at the pace of the client. */
 async function* asText(
   runId: string,
   wanted: LogQuery,

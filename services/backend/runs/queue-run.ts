@@ -1,4 +1,4 @@
-/** Asks for a run. */
+/** Requests runs. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import { mustParse, parseRunId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
@@ -53,12 +53,12 @@ function triggerOf({ header, principal: { token } }: RunCall): Trigger {
   return token === undefined ? { type: 'manual' } : { type: 'api', tokenId: token.tokenId };
 }
 
-/** The run that an accepted request made. */
+/** The run of an accepted request. */
 export async function runOf(outcome: Accepted, { readModels }: Services): Promise<RunsTable> {
   const [event] = outcome.events;
-  // What was recorded just now says it all; asking again would cost as much as the run itself.
+  // The event contains the whole run; a query would cost as much as queueing it.
   if (event?.type === 'RunQueued' && !outcome.repeated) return queuedRun(event);
-  // A repeated request made its run the first time, under another id.
+  // A repeated request gets the run of the first one, which has another id.
   const runId = mustParse(parseRunId, outcome.streamId.slice('run-'.length));
   const run = await findRun(readModels, runId);
   if (run === undefined) throw new Error('a queued run is not in the read model');

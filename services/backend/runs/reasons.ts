@@ -1,10 +1,10 @@
-/** Why each event of a run happened, in one sentence. */
+/** Explains each event of a run in one sentence. */
 import type { Recorded } from '#domain/aggregates.ts';
 import type { RunEvent } from '#domain/run/events.ts';
 import { actorName } from '#projections/actors.ts';
 import type { Trigger } from '#domain/run/run.ts';
 
-/** One sentence for a person. */
+/** One sentence for the user. */
 export function reasonOf(event: Recorded<RunEvent>): string {
   const actor = actorName(event.metadata.actor);
   switch (event.type) {

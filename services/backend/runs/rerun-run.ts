@@ -1,4 +1,4 @@
-/** Asks for a run as an earlier one was. */
+/** Repeats earlier runs. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import { mustParse, parseRunId, parseScriptId, type RunId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
@@ -64,7 +64,7 @@ export async function rerunRun(call: RerunCall, services: Services): Promise<Que
   return isProblem(outcome) ? outcome : { run: await runOf(outcome, services), outcome };
 }
 
-/** The parameters of then have to match the schema of now, where the run is one of the script of now. */
+/** The parameters must match the current schema if the run uses the current version. */
 async function latestProblem(
   { script_id: scriptId, params_sha256: sha256 }: RunsTable,
   services: Services,

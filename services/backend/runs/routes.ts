@@ -1,4 +1,4 @@
-/** Runs: start, stop, look. */
+/** Runs: start, stop, list, read. */
 import { runStatuses, triggerTypes } from '#domain/run/run.ts';
 import { findRuns } from '#projections/runs/queries.ts';
 import Type from 'typebox';
@@ -73,7 +73,7 @@ const run = operation({
   },
 });
 
-/** The run as it was queued, or as it has ended where the client waits for that. */
+/** Responds with the queued run, or with the finished run if the client waits. */
 async function queuedReply(
   { run: queued, outcome }: Queued,
   call: Pick<Call, 'header' | 'gone'>,

@@ -157,7 +157,7 @@ export const Run = Type.Object(
     log_bytes: natural,
     log_truncated: Type.Boolean(),
     output: Type.Unknown({
-      description: 'The value passed to `platform.output`; `null` if there is none.',
+      description: 'The value passed to `platform.output`; `null` if no output was passed.',
     }),
     progress: Nullable(RunProgress),
     error: Nullable(RunError),

@@ -1,4 +1,4 @@
-/** Asks runs to stop. */
+/** Stops runs. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import {
   mustParse,
@@ -22,15 +22,15 @@ export interface StopCall {
 
 export interface Stopped {
   readonly runIds: readonly RunId[];
-  /** What was recorded last. */
+  /** The last recorded outcome. */
   readonly last: Accepted;
 }
 
-/** Commands that meet are committed together. */
+/** Concurrent commands are committed together. */
 const atOnce = 128;
 const noneActive = problem('run_not_active', 'The script has no queued or running run.');
 
-/** Stops one run that the caller sees. */
+/** Stops a run that is visible to the caller. */
 export async function stopOne(
   runId: RunId,
   { principal, context }: StopCall,
@@ -47,7 +47,7 @@ export interface StopScriptCall extends StopCall {
   readonly body: { readonly run_id?: string };
 }
 
-/** Stops every active run of a script, or the one that the body names. */
+/** Stops all active runs of a script, or the one in the body. */
 export async function stopScript(
   call: StopScriptCall,
   services: Services,
@@ -56,7 +56,7 @@ export async function stopScript(
   if (!(await seesScript(call.principal, id, services.readModels))) return notFound;
   if (call.body.run_id !== undefined) return await stopNamed(call.body.run_id, call, services);
   const runs = await activeRuns(services.readModels, id);
-  // What waits first, so that none of it takes the place of what ends.
+  // Waiting runs first, so that none of them starts in a slot that becomes free.
   const inTurn = [...runs.filter(isQueued), ...runs.filter((run) => !isQueued(run))];
   const runIds: RunId[] = [];
   let last: Accepted | undefined;
@@ -64,7 +64,7 @@ export async function stopScript(
     const those = inTurn.slice(place, place + atOnce);
     const stops = await Promise.all(those.map((run) => stopOneOfMany(run, call, services)));
     for (const { runId, outcome } of stops) {
-      // One that ended meanwhile needs no stopping.
+      // A run that has ended meanwhile need not be stopped.
       if (isProblem(outcome)) continue;
       runIds.push(runId);
       last = laterOf(outcome, last);

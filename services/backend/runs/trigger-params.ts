@@ -1,4 +1,4 @@
-/** What a schedule or a chain gives to its runs: JSON by hash, as the parameters of runs are. */
+/** The parameters that a schedule or chain passes to its runs: JSON by hash, like the parameters of runs. */
 import { createHash } from 'node:crypto';
 import type { ScriptId } from '#domain/kernel/ids.ts';
 import { maxParamsBytes } from '#domain/run/run.ts';
@@ -9,12 +9,12 @@ import type { Services } from '../services.ts';
 
 export interface TriggerParams {
   readonly sha256: string | null;
-  /** To be kept before anything refers to it. */
+  /** The content to store before it is referenced. */
   readonly content: Uint8Array | undefined;
 }
 
 /** @param params `null` for none
- *  @returns a problem where they do not match what the script takes */
+ *  @returns a problem if they do not match the schema of the script */
 export async function triggerParams(
   scriptId: ScriptId,
   params: object | null,
@@ -31,7 +31,7 @@ export async function triggerParams(
 }
 
 /** Reads the parameters of schedules or chains in one query.
- *  @returns a view of such a row with its parameters */
+ *  @returns a function that renders a row with its parameters */
 export async function viewWithParams<Row extends { readonly params_sha256: string | null }, View>(
   rows: readonly Row[],
   view: (row: Row, params: unknown) => View,

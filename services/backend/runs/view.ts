@@ -12,9 +12,9 @@ import { readParams } from '#services/shared/params.ts';
 import type { Services } from '../services.ts';
 import { progressJson } from './progress.ts';
 
-/** @param report what the run said of itself
- *  @param params what the run was given, where it was given anything and that is kept still
- *  @param removed what is no longer kept of it */
+/** @param report what the run reported about itself
+ *  @param params the parameters, if any are stored
+ *  @param removed names of its removed data */
 export function runJson(
   run: ListedRun,
   params: unknown,
@@ -59,7 +59,7 @@ export function runJson(
   };
 }
 
-/** Who found a run lost or expired stores no error; the runtime that lost it may have stored one before. */
+/** The process that finds a run lost or expired stores no error, but the runtime may have stored one before. */
 function errorOf({ failure_reason: reason }: ListedRun, report: RunReport | undefined) {
   if (reason === null) return null;
   const error = report?.error;
@@ -67,7 +67,7 @@ function errorOf({ failure_reason: reason }: ListedRun, report: RunReport | unde
   return error && cause === reason ? error : platformError(reason);
 }
 
-/** As SQL has it: `md5(group_id::text || error_fingerprint)::uuid` in projections/error-groups. */
+/** The same as `md5(group_id::text || error_fingerprint)::uuid` in projections/error-groups. */
 function errorGroupOf({ group_id, error_fingerprint }: ListedRun): string | null {
   if (error_fingerprint === null) return null;
   const hex = createHash('md5').update(`${group_id}${error_fingerprint}`).digest('hex');
@@ -116,7 +116,7 @@ function eventTriggerJson(trigger: Extract<Trigger, { type: 'event' }>) {
   }
 }
 
-/** Waiting time, until the start or until the end of a run that never started. */
+/** The queue wait, until the start or until the end of a run that never started. */
 function queueMs({ queued_at: queued, started_at: started, finished_at: finished }: ListedRun) {
   const until = started ?? finished;
   return until === null ? null : Math.max(0, until.getTime() - queued.getTime());
@@ -128,7 +128,7 @@ function usageOf(run: ListedRun) {
   return isMeasured ? { cpu_seconds, max_memory_bytes, max_threads } : null;
 }
 
-/** Runs as they are shown. */
+/** Runs in the API. */
 export async function runsJson(rows: readonly ListedRun[], { database }: Services) {
   const [params, removed, reports, waitingFor] = await Promise.all([
     readParams(
@@ -138,7 +138,7 @@ export async function runsJson(rows: readonly ListedRun[], { database }: Service
     readRemoved(database, rows),
     readReports(
       database,
-      // A run that waits has reported nothing.
+      // A queued run has reported nothing.
       rows.flatMap((row) => ((row.started_at ?? row.finished_at) ? [row.run_id] : [])),
     ),
     readWaitingFor(

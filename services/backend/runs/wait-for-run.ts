@@ -1,20 +1,20 @@
-/** `Prefer: wait=30` (RFC 7240): answer when the run has ended, if it ends in time. */
+/** `Prefer: wait=30` (RFC 7240): responds when the run has ended, if it ends in time. */
 import { mustParse, parseRunId } from '#domain/kernel/ids.ts';
 import { findRun } from '#projections/runs/queries.ts';
 import type { RunsTable } from '#projections/runs/table.ts';
 import type { Services } from '../services.ts';
 
 const maxWaitSeconds = 60;
-/** Messages of the bus may be lost: looking now and then is the guarantee. */
+/** Bus messages may be lost, so polling guarantees the result. */
 const lookEveryMs = 1000;
 
-/** Seconds that a `Prefer` header asks to wait; 0 where it does not. */
+/** The requested wait in seconds; 0 without one. */
 export function waitSecondsOf(prefer: string | undefined): number {
   const wanted = /(?:^|[,;\s])wait\s*=\s*"?(\d{1,6})"?(?=$|[,;\s])/i.exec(prefer ?? '')?.[1];
   return Math.min(Number(wanted ?? 0), maxWaitSeconds);
 }
 
-/** The run when it has ended, or as it is when the time is over or the client has gone. */
+/** The finished run, or its current state after the timeout or a disconnect. */
 export async function untilFinished(
   run: RunsTable,
   waitSeconds: number,

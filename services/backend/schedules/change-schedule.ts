@@ -1,4 +1,4 @@
-/** Makes and changes schedules. */
+/** Creates and changes schedules. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import { mustParse, parseScheduleId, parseScriptId, type ScheduleId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
@@ -19,7 +19,7 @@ interface Asking {
   readonly context: CommandContext;
 }
 
-/** A schedule that is there for the caller. */
+/** A schedule that is visible to the caller. */
 export async function visibleSchedule(
   principal: Principal,
   scheduleId: ScheduleId,
@@ -54,7 +54,7 @@ export interface ChangeCall extends Asking {
   readonly header: (name: string) => string | undefined;
 }
 
-/** Changes are merged with what was read, so that must be what is replaced. */
+/** Merges the changes with the current version, which must still be current on write. */
 export async function changeSchedule(
   call: ChangeCall,
   services: Services,

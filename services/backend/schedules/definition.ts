@@ -1,4 +1,4 @@
-/** A schedule's definition: made of what a client asks for, and shown to it. */
+/** Converts schedule definitions from and to the API. */
 import {
   definitionProblem,
   type DefinitionProblem,
@@ -27,8 +27,8 @@ const names: Readonly<Record<DefinitionProblem['part'], string>> = {
   endAt: 'end_at',
 };
 
-/** The definition after the changes.
- *  @param present what is changed; a new schedule has none */
+/** Applies changes to a definition.
+ *  @param present the existing definition; absent for a new schedule */
 export function definitionOf(
   changes: Changes,
   present: ScheduleDefinition | undefined,

@@ -173,7 +173,7 @@ const remove = operation({
   },
 });
 
-/** The schedule that a command wrote; a repeated request made it the first time, under another id. */
+/** The schedule that a command wrote; for a repeated request, the one that the first request created. */
 async function show(outcome: Accepted, services: Services, status: 200 | 201): Promise<Answer> {
   const id = mustParse(parseScheduleId, outcome.streamId.slice('schedule-'.length));
   const schedule = await findSchedule(services.readModels, id);

@@ -180,7 +180,7 @@ describe('a preview', () => {
     expect(json.usual).toBeNull();
   });
 
-  test('reports due times that meet an active run or other schedules', async () => {
+  test('reports due times that overlap with an active run or with other schedules', async () => {
     const { admin } = platform;
     const { id } = await script(admin);
     for (const durationMs of [50_000, 50_000, 70_000]) {

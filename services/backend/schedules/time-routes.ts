@@ -1,4 +1,4 @@
-/** Due times: those that would come, and what became of those that were. */
+/** Due times: previews, and the history of a schedule. */
 import { parseScriptId } from '#domain/kernel/ids.ts';
 import { overlapAt, forecastOverlap } from '#domain/schedule/overlap-forecast.ts';
 import { dueAfter } from '#domain/schedule/due-times.ts';
@@ -25,7 +25,7 @@ import { OccurrencePage, SchedulePreview, SchedulePreviewRequest } from './schem
 
 const tag = 'Schedules';
 
-/** So many of the other schedules of a script are looked at. */
+/** The maximum number of other schedules that are considered. */
 const maxOthers = 10;
 
 const preview = operation({
@@ -82,12 +82,12 @@ const preview = operation({
   },
 });
 
-/** What is known of a due time without a script. */
+/** A due time without the context of a script. */
 function alone<Item>(item: Item) {
   return { ...item, overlap: null, together: [] };
 }
 
-/** Whether a schedule is due at a time, or up to so many milliseconds before. */
+/** Whether a schedule is due at a time, or up to this many milliseconds before. */
 function isDueBy(schedule: ScheduleView, at: Date, withinMs: number): boolean {
   const from = new Date(at.getTime() - Math.max(withinMs, 1));
   const due = dueAfter(schedule.definition, schedule.created_at, from);

@@ -2,7 +2,7 @@
 import type { ScheduleDefinition } from '#domain/schedule/schedule.ts';
 import type { ScheduleView } from '#projections/schedules/queries.ts';
 
-/** As clients see it; its parameters are apart. */
+/** The definition in the API, without its parameters. */
 export function definitionJson(definition: ScheduleDefinition) {
   return {
     kind: definition.kind,

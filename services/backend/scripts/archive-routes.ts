@@ -1,4 +1,4 @@
-/** Scripts as zip archives, out and in. */
+/** Exports and imports scripts as zip archives. */
 import { mustParse, parseScriptId } from '#domain/kernel/ids.ts';
 import { objectKey } from '#domain/ports/object-keys.ts';
 import { listFiles } from '#projections/scripts/files.ts';
@@ -68,9 +68,9 @@ const exportOne = operation({
   },
 });
 
-/** The script's name without what file systems refuse. */
+/** The script's name without characters that file systems refuse. */
 function fileNameOf(name: string): string {
-  // oxlint-disable-next-line no-control-regex -- those are what is taken out
+  // oxlint-disable-next-line no-control-regex -- these characters are removed
   return name.replaceAll(/[\u0000-\u001f\u007f/\\:*?"<>|]/g, '_').trim();
 }
 

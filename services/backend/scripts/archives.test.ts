@@ -15,7 +15,7 @@ beforeAll(async () => {
   platform = await startTestBackend();
   developer = await someone(platform, { role: 'developer', groupIds: [groups.custom] });
   temporary = await mkdtemp(join(tmpdir(), 'orch-archives-'));
-  // Where uploads go, so that what they leave behind can be seen.
+  // The folder of uploads, so that leftovers can be detected.
   process.env['TMPDIR'] = temporary;
 });
 afterAll(async () => {

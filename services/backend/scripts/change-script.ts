@@ -1,4 +1,4 @@
-/** Changes a script as a JSON merge patch says. */
+/** Applies a JSON merge patch to a script. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import { mustParse, parseCommandId, type ScriptId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
@@ -27,7 +27,7 @@ export interface ChangeCall {
   readonly header: (name: string) => string | undefined;
 }
 
-/** Settings first: where they are refused, the switch stays as it was. */
+/** Settings first: if they are refused, the script stays enabled or disabled as before. */
 export async function changeScript(
   call: ChangeCall,
   services: Services,
@@ -55,7 +55,7 @@ async function changeSettings(
   if (noSchema !== undefined) return noSchema;
   const change = changeOf(call, script);
   if (isProblem(change)) return change;
-  // These are merged with what was read, so that must be what is replaced.
+  // Merged with the current version, which must still be current on write.
   const { limits, retry, environment } = call.body;
   const isMerged = limits !== undefined || retry !== undefined || environment !== undefined;
   const merged = isMerged ? script.version : undefined;
@@ -120,7 +120,7 @@ function settingsOf(body: Changes, script: ScriptView): Partial<ScriptSettings> 
   };
 }
 
-/** The variables after a merge patch: `null` takes one away (RFC 7396). */
+/** The variables after a merge patch: `null` removes one (RFC 7396). */
 function patched(
   present: EnvironmentVariables,
   changes: Readonly<Record<string, string | null>>,

@@ -1,4 +1,4 @@
-/** Scripts made of scripts: copies, and deleted ones that come back. */
+/** Copies scripts, and restores deleted ones. */
 import { mustParse, parseScriptId } from '#domain/kernel/ids.ts';
 import { objectKey } from '#domain/ports/object-keys.ts';
 import type { CreateScript } from '#domain/script/commands.ts';
@@ -49,7 +49,7 @@ const copy = operation({
   },
 });
 
-/** The files of the version that was read, so that nothing is mixed with a later one. */
+/** The files of a single version, so that versions are not mixed. */
 async function copyOf(
   source: ScriptView,
   chosen: Pick<CreateScript, 'name' | 'groupId'>,

@@ -1,4 +1,4 @@
-/** Makes a script of what a client asked for. */
+/** Creates scripts. */
 import { createHash } from 'node:crypto';
 import { defaultGroupId } from '#domain/group/seed.ts';
 import type { Principal } from '#domain/kernel/actor.ts';
@@ -36,7 +36,7 @@ export interface NewScriptCall {
   readonly body: Static<typeof NewScript>;
 }
 
-/** The script that the body describes, with what it starts from. */
+/** Creates the script of a request body, from its template. */
 export async function createScript(
   call: NewScriptCall,
   services: Services,
@@ -68,7 +68,7 @@ interface StartingFiles {
   readonly contents: ReadonlyMap<string, Uint8Array>;
 }
 
-/** What a script of a template, or a blank one, starts with. */
+/** The initial files of a template or an empty script. */
 export async function startingFiles(
   template: TemplateId | undefined,
   entrypoint: string,
@@ -117,7 +117,7 @@ function newScript(
   };
 }
 
-/** What is wrong with the schema that a body gives a script, where it does. */
+/** The problem of a parameter schema in a body, if any. */
 export async function parametersSchemaProblem(
   { parameters_schema: schema }: Pick<Static<typeof NewScript>, 'parameters_schema'>,
   { parameterSchemas }: Services,
@@ -126,14 +126,14 @@ export async function parametersSchemaProblem(
   return await parameterSchemas.schemaProblem(schema, 'parameters_schema');
 }
 
-/** The group that is named, or where it is not, `custom` or the caller's first. */
+/** The given group, or by default `custom` or the caller's first group. */
 export function groupFor(principal: Principal, named: string | undefined): GroupId | Problem {
   if (named !== undefined) return visibleGroupId(principal, named);
   if (sees(principal, defaultGroupId)) return defaultGroupId;
   return principal.groupIds[0] ?? badField('group_id', 'you have no group to create scripts in');
 }
 
-/** A group that a body names. Foreign ones do not exist for the caller. */
+/** A group in a body. Groups of other users do not exist for the caller. */
 export function visibleGroupId(principal: Principal, text: string): GroupId | Problem {
   const groupId = parseGroupId(text);
   return groupId !== undefined && sees(principal, groupId)

@@ -25,7 +25,7 @@ const rebuild = operation({
   responses: { 200: shown },
   handle: async (call, services) => {
     const { id: scriptId } = call.parameters;
-    // The request names the resolution, so that a repeated one asks for the same.
+    // The request determines the resolution, so that a repeat requests the same one.
     const settings = { resolution: call.context.commandId };
     const change = { type: 'ChangeScript', scriptId, settings } as const;
     const outcome = await commandScript(call, services, change);

@@ -19,7 +19,7 @@ test('a version lists the packages of its runs, and a rebuild creates a version 
   const hash = `sha256:${'a'.repeat(64)}`;
   const lock = `greeter==1.0 --hash=${hash}\nown==2.0\n`;
   expect(await locks.record(place, lock)).toBe(lock);
-  // Whoever comes later is told what was first.
+  // A later caller gets the first recorded lock.
   expect(await locks.record(place, 'greeter==2.0\n')).toBe(lock);
   const shown = (await platform.admin.get(path)).json;
   expect(shown.locks).toMatchObject([

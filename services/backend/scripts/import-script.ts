@@ -1,4 +1,4 @@
-/** Makes a script of an archive: the bytes to a file first, then all checks, then the store. */
+/** Creates scripts from archives: first to a temporary file, then after all checks to the store. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import { mustParse, parseScriptId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
@@ -16,7 +16,7 @@ import { groupFor } from './create-script.ts';
 import { recordScript, type RecordedScript } from './record-script.ts';
 import type { archiveQuery, ScriptArchive } from './schema.ts';
 
-/** Of the archive as it is sent, a form around it included. */
+/** The maximum size of the upload, including its form. */
 export const maxArchiveBytes = 101 * 1024 * 1024;
 
 export interface ImportCall {
@@ -30,7 +30,7 @@ export interface ImportCall {
 
 interface Upload {
   readonly file: SpooledFile;
-  /** Of the archive as its sender calls it. */
+  /** The archive name from the sender. */
   readonly name?: string;
 }
 
@@ -107,7 +107,7 @@ async function make(
   return await recordScript(command, archive.open, call.context, services);
 }
 
-/** Archives of a folder hold it as their one top folder. It goes where the entrypoint is in it. */
+/** Removes the single top folder of an archive, unless the entrypoint is given with it. */
 function withoutTopFolder(
   files: readonly FileVersion[],
   entrypoint: string,

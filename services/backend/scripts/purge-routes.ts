@@ -1,4 +1,4 @@
-/** Removes deleted scripts for good. */
+/** Permanently removes deleted scripts. */
 import { findPurge } from '#projections/scripts/queries.ts';
 import { seesScriptOrDeleted } from '../access/visibility.ts';
 import { operation, type Operation } from '../http/operation.ts';

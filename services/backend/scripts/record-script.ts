@@ -1,4 +1,4 @@
-/** Records a script that starts with files, whose bytes come from wherever they are. */
+/** Creates a script with files from any source. */
 import { mustParse, parseScriptId, type ScriptId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import { objectKey } from '#domain/ports/object-keys.ts';
@@ -12,8 +12,8 @@ export interface RecordedScript {
   readonly outcome: Accepted;
 }
 
-/** Checks first, then stores the files, then records: a refused script leaves nothing behind.
- *  @param contentOf the bytes of the file with this hash; asked once for each hash */
+/** Checks first, then stores the files, then records the script. A refused script leaves nothing behind.
+ *  @param contentOf the content of a hash; called once per hash */
 export async function recordScript(
   command: CreateScript,
   contentOf: (sha256: string) => Promise<AsyncIterable<Uint8Array>>,
@@ -28,7 +28,7 @@ export async function recordScript(
   }
   const outcome = accepted(await commands.execute(command, context));
   if (isProblem(outcome)) return outcome;
-  // A repeated request made its script the first time, under another id.
+  // A repeated request gets the script of the first one, which has another id.
   const scriptId = mustParse(parseScriptId, outcome.streamId.slice('script-'.length));
   return { scriptId, outcome };
 }

@@ -1,4 +1,4 @@
-/** Scripts: list, create, read, change, delete, switch on and off. */
+/** Scripts: list, create, read, change, delete, enable and disable. */
 import { parseGroupId, parseScriptId } from '#domain/kernel/ids.ts';
 import { readActivity } from '#projections/scripts/activity.ts';
 import { listScripts, scriptOrders, type ScriptListFilter } from '#projections/scripts/queries.ts';

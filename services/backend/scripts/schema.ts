@@ -157,7 +157,7 @@ const Activity = Type.Object(
   { title: 'ScriptActivity', additionalProperties: false },
 );
 
-/** As it stands in lists. */
+/** A script in a list. */
 export const ListedScript = Type.Object(
   { ...Script.properties, activity: Type.Optional(Activity) },
   { title: 'ListedScript', additionalProperties: false, examples: [scriptExample] },
@@ -213,7 +213,7 @@ export const ScriptArchive = Type.Object(
   { title: 'ScriptArchive', additionalProperties: false },
 );
 
-/** What may be said of an archive beside it. */
+/** The parameters of an archive upload. */
 export const archiveQuery = Type.Object(
   {
     name: Type.Optional(OneLine(200)),

@@ -1,4 +1,4 @@
-/** Scripts in answers: those that a command was for. */
+/** Responses with scripts. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import type { ScriptId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
@@ -30,7 +30,7 @@ export interface ScriptCall {
   readonly context: CommandContext;
 }
 
-/** Carries out a command on a script that the caller sees. */
+/** Executes a command on a script that is visible to the caller. */
 export async function commandScript(
   { principal, context }: ScriptCall,
   { commands, readModels }: Services,
@@ -40,7 +40,7 @@ export async function commandScript(
   return accepted(await commands.execute(command, context));
 }
 
-/** The script as it is after a command. */
+/** The script after a command. */
 export async function showScript(
   { principal }: Pick<ScriptCall, 'principal'>,
   scriptId: ScriptId,
@@ -49,7 +49,7 @@ export async function showScript(
   status: 200 | 201 = 200,
 ): Promise<Answer> {
   const script = await visibleScript(principal, scriptId, readModels);
-  // Another one may have deleted it, or moved it out of the caller's groups, meanwhile.
+  // The script may have been deleted or moved to another group meanwhile.
   if (script === undefined) return notFound;
   return json(status, scriptJson(script), {
     ETag: etag(script.version),

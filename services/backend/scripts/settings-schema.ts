@@ -1,4 +1,4 @@
-/** What a script's author may set, on the wire (contract §3, "Script"). */
+/** The settings of scripts on the wire (contract §3, "Script"). */
 import { maxLabels } from '#domain/script/labels.ts';
 import {
   maxListenPort,
@@ -128,7 +128,7 @@ export const startMode = Type.Enum([...startModes], {
     'the differences. `cold`: each run starts a new interpreter.',
 });
 
-// Those from 1 to 1023 are refused by the domain, which says so in words.
+// The domain refuses ports 1 to 1023 with an explanation.
 export const listenPorts = Type.Array(Type.Integer({ minimum: 0, maximum: maxListenPort }), {
   maxItems: maxListenPorts,
   uniqueItems: true,

@@ -14,7 +14,7 @@ export function scriptJson(script: ScriptView) {
     storage_quota_bytes: script.storage_quota_bytes,
     storage_used_bytes: script.storage_used_bytes,
     entrypoint: script.entrypoint,
-    // Scripts that were made before a limit existed have its default.
+    // Scripts created before a limit existed have its default.
     limits: { ...defaultLimits, ...script.limits },
     tags: script.tags,
     retry: script.retry,

@@ -22,7 +22,7 @@ import { Secret, SecretPage, SecretValue } from './schema.ts';
 
 const tag = 'Secrets';
 const parameters = { id: pathParameters.scriptId, name: pathParameters.secretName };
-/** How often a secret may be changed by somebody else while it is being set. */
+/** The number of attempts while the secret is changed concurrently. */
 const maxTries = 5;
 
 const list = operation({
@@ -94,7 +94,7 @@ const set = operation({
   },
 });
 
-/** Seals the value for the version that comes next, and again where somebody else was quicker. */
+/** Encrypts the value for the next version, and retries after a concurrent change. */
 async function setSealed(
   wanted: Omit<SetSecret, 'version' | 'sealed'>,
   value: string,

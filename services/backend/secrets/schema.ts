@@ -1,4 +1,4 @@
-/** Secrets of scripts on the wire; their values only come in. */
+/** Secrets of scripts on the wire. Values are write-only. */
 import { maxSecretBytes } from '#domain/secret/secret.ts';
 import Type from 'typebox';
 import { examples, Nullable, Page, Time, Uuid } from '../http/schema.ts';

@@ -25,7 +25,7 @@ async function withSecret(value = canary, more = {}): Promise<string> {
   return id;
 }
 
-/** The value as a run would get it. */
+/** The value that a run would receive. */
 async function valueOf(scriptId: string, name: string): Promise<string> {
   const { readModels, vault } = platform.services;
   const [secret] = await sealedSecrets(readModels, mustParse(parseScriptId, scriptId), name);
@@ -215,7 +215,7 @@ describe('the value of a secret', () => {
     ];
     const [, , named, ...others] = answers;
     for (const answer of others) expect(answer.text).not.toContain(canary);
-    // The name of a field that the caller made up is all that comes back.
+    // Only the unknown field name from the request is repeated.
     expect(named?.json.errors).toEqual([{ pointer: `/${canary}`, detail: 'is unknown' }]);
     await platform.backend.settle();
     expect(platform.logged.lines.join('\n')).not.toContain(canary);

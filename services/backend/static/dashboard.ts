@@ -1,11 +1,11 @@
-/** The built dashboard at `/`: its files, and its one page for every address that is a page's. */
+/** The dashboard at `/`: its files, and its single page for each page URL. */
 import { existsSync } from 'node:fs';
 import { extname, join, sep } from 'node:path';
 import express, { type Express, type Request } from 'express';
 
 const reserved = /^\/(api|ws|docs|hooks|mcp|metrics|sdk|health|livez|readyz|openapi\.json)(\/|$)/;
 
-/** Names of these files hold a hash of their content. */
+/** The names of these files contain a hash of their content. */
 const immutable = /^\/_app\/immutable\/(?:[\w-]+\/)*[\w.-]+$/;
 const packedEnding = '.br';
 
@@ -25,11 +25,11 @@ const notBuilt = `<!doctype html>
 </html>
 `;
 
-/** Adds the dashboard; addresses that are neither a file nor a page are left to whoever follows.
- *  @param folder of the build; looked at when it is asked for, so it may come later */
+/** Adds the dashboard. URLs of neither a file nor a page fall through to the next handler.
+ *  @param folder of the build; read on request, so it may be created later */
 export function addDashboard(app: Express, folder: string): void {
   app.use((request, _response, next) => {
-    // The build has made it already, as small as it gets.
+    // Compressed at build time.
     const packed = `${request.path}${packedEnding}`;
     const isPacked = immutable.test(request.path) && request.acceptsEncodings('br') === 'br';
     if (isPacked && existsSync(join(folder, packed))) request.url = packed;
@@ -57,7 +57,7 @@ export function addDashboard(app: Express, folder: string): void {
   app.get('/{*page}', (request, response, next) => {
     if (!isPage(request)) return next();
     response.setHeader('Cache-Control', 'no-cache');
-    // Under its root, as Express serves no absolute path through a hidden folder such as ~/.cache.
+    // Relative to its root, because Express serves no absolute path through a hidden folder such as ~/.cache.
     if (existsSync(join(folder, 'index.html'))) response.sendFile('index.html', { root: folder });
     else response.status(503).type('html').end(notBuilt);
   });
@@ -65,7 +65,7 @@ export function addDashboard(app: Express, folder: string): void {
 
 function isPage(request: Request): boolean {
   if (reserved.test(request.path)) return false;
-  // Whoever takes anything gets the start page, but a clear 404 elsewhere.
+  // A client that accepts any type gets the start page, but a plain 404 elsewhere.
   const offered = request.path === '/' ? ['html', 'json'] : ['json', 'html'];
   return request.accepts(offered) === 'html';
 }

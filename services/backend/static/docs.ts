@@ -1,4 +1,4 @@
-/** The interactive API documentation at `/docs`, with assets from the product itself. */
+/** The interactive API documentation at `/docs`, with local assets. */
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import express, { type Express, type Response } from 'express';
@@ -31,7 +31,7 @@ const start = `window.ui = SwaggerUIBundle({
 
 const assets = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'] as const;
 
-/** Adds `/docs` and what it needs. */
+/** Adds `/docs` and its assets. */
 export function addDocs(app: Express): void {
   const folder = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')));
   const send = (response: Response, type: string, text: string): void => {

@@ -1,4 +1,4 @@
-/** The SDK for people's own machines: a wheel, and an index of it for pip. */
+/** The SDK for the users' own machines: a wheel, and an index of it for pip. */
 import { Readable } from 'node:stream';
 import { version } from '#services/shared/version.ts';
 import Type from 'typebox';
@@ -13,7 +13,7 @@ const page = { description: 'The page.', schema: Type.String(), mediaType: 'text
 const projects = operation({
   method: 'get',
   path: '/sdk/simple',
-  // PEP 503 asks for the slash; the linters of API descriptions refuse it.
+  // PEP 503 requires the slash, which linters of API descriptions refuse.
   aliases: [{ path: '/sdk/simple/', undescribed: true }],
   operationId: 'listSdkProjects',
   summary: 'List the packages of the index (PEP 503): the SDK',

@@ -1,4 +1,4 @@
-/** The SDK on somebody's own machine. */
+/** The SDK on a user's own machine. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -49,7 +49,7 @@ describe('an anonymous client', () => {
   });
 });
 
-/** Whether an environment with pip can be made here. */
+/** Whether an environment with pip can be created here. */
 async function findPip() {
   try {
     await run('python3', ['-m', 'pip', '--version']);

@@ -9,7 +9,7 @@ import { zipOf } from '../http/archives/write-zip.ts';
 export const sdkName = 'script-orchestration-sdk';
 /** Name for `import`. */
 const moduleName = 'orchestrator';
-/** As names of wheels have it. */
+/** The name in wheel file names. */
 const fileStem = sdkName.replaceAll('-', '_');
 export const sdkPython = '>=3.9';
 
@@ -20,13 +20,13 @@ export interface Wheel {
   readonly sha256: string;
 }
 
-// Archives know no time before 1980; a fixed one gives equal packages equal bytes.
+// Archives cannot express a time before 1980; a fixed time makes wheels reproducible.
 const savedAt = new Date(Date.UTC(1980, 0, 2));
 
-/** Name of the wheel's file. */
+/** The file name of the wheel. */
 export const wheelName = (version: string): string => `${fileStem}-${version}-py3-none-any.whl`;
 
-/** @param folder that holds the package's folder */
+/** @param folder the parent of the package's folder */
 export async function wheelOf(folder: string, version: string): Promise<Wheel> {
   const information = `${fileStem}-${version}.dist-info`;
   const files = [
@@ -72,7 +72,7 @@ function metadata(version: string): string {
   ].join('\n');
 }
 
-/** The modules of the package and its mark of being typed, but nothing that an interpreter has left. */
+/** The modules of the package and its `py.typed`, without caches of interpreters. */
 async function sources(folder: string): Promise<readonly PackedFile[]> {
   const names = (await readdir(join(folder, moduleName))).filter((name) =>
     /\.py$|^py\.typed$/.test(name),

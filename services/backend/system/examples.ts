@@ -1,5 +1,5 @@
-/** What a newcomer finds: a script of each template, one of which has run. Ids and commands are fixed, so that
- *  doing it again, or twice at once, changes nothing. They sort before all others: lists begin with what is new. */
+/** The examples of a new installation: a script of each template, one of which has run. Ids and commands are fixed, so
+ *  that creating them is idempotent. They sort before all others, because lists start with new items. */
 import type { Command } from '#domain/aggregates.ts';
 import { seededGroups } from '#domain/group/seed.ts';
 import { mustParse, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';
@@ -31,12 +31,12 @@ const shownRun = {
   template: 'etl-job',
 } as const;
 
-/** Makes the examples.
- *  @param carryOut carries a command out once, for the cause that is named
- *  @throws when a command is refused, or the files cannot be stored */
+/** Creates the examples.
+ *  @param executeOnce executes a command once for a given cause
+ *  @throws if a command is refused, or the files cannot be stored */
 export async function makeExamples(
   { objects }: Pick<Services, 'objects'>,
-  carryOut: (command: Command, cause: string) => Promise<void>,
+  executeOnce: (command: Command, cause: string) => Promise<void>,
 ): Promise<void> {
   for (const { scriptId: id, template, group } of examples) {
     const scriptId = mustParse(parseScriptId, id);
@@ -46,11 +46,11 @@ export async function makeExamples(
     }
     const { groupId } = seededGroups.find(({ name }) => name === group) ?? seededGroups[0];
     const about = { ...templateTexts[template], groupId, settings: defaultSettings, files };
-    await carryOut({ type: 'CreateScript', scriptId, ...about }, `example ${template}`);
+    await executeOnce({ type: 'CreateScript', scriptId, ...about }, `example ${template}`);
     if (template !== shownRun.template) continue;
     const { runId } = shownRun;
     const trigger = { type: 'manual' } as const;
     const asked = { scriptId, trigger, paramsSha256: null, timeoutSeconds: null };
-    await carryOut({ type: 'RunScript', runId, ...asked }, `run of example ${template}`);
+    await executeOnce({ type: 'RunScript', runId, ...asked }, `run of example ${template}`);
   }
 }

@@ -1,4 +1,4 @@
-/** The MCP server, as the backend sees it from outside. */
+/** The URL and health of the MCP server. */
 import Type from 'typebox';
 import { operation, type Operation } from '../http/operation.ts';
 import { json } from '../http/reply.ts';

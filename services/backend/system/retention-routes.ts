@@ -1,4 +1,4 @@
-/** How long things are kept. */
+/** Data retention. */
 import { retentionSetting } from '#projections/retention/queries.ts';
 import { operation, type Operation } from '../http/operation.ts';
 import { accepted, positionHeader } from '../http/outcome.ts';

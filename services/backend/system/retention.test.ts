@@ -19,8 +19,8 @@ const everything = {
 };
 
 test('everything is kept until an administrator sets a retention period', async () => {
-  const nobody = { ...everything, changed_at: null, changed_by: null };
-  expect((await platform.admin.get(path)).json).toEqual(nobody);
+  const unchanged = { ...everything, changed_at: null, changed_by: null };
+  expect((await platform.admin.get(path)).json).toEqual(unchanged);
   const changed = await platform.admin.sendJson('PUT', path, { logs_days: 30, samples_days: 7 });
   expect(changed.json).toMatchObject({ ...everything, logs_days: 30, samples_days: 7 });
   expect(changed.json.changed_by).toBe('admin@example.com');
@@ -37,7 +37,7 @@ test.each([0, 1.5, '7', 36_501])('%j days are refused', async (days) => {
   expect([answer.status, answer.json.code]).toEqual([422, 'validation_failed']);
 });
 
-/** A run that has ended, with three lines and parameters. */
+/** A finished run with three lines and parameters. */
 async function endedRun(): Promise<string> {
   const { id: scriptId } = await script(platform.admin);
   const id = await run(platform.admin, scriptId, { params: { secret: scriptId } });

@@ -1,4 +1,4 @@
-/** The platform about itself: information, health, metrics. */
+/** Platform information, health and metrics. */
 import { objectKey } from '#domain/ports/object-keys.ts';
 import { newestPlace } from '#infra/postgres/event-store/event-chunks.ts';
 import { listRuntimes } from '#infra/postgres/queue/runtimes.ts';

@@ -1,4 +1,4 @@
-/** The platform about itself. */
+/** Platform information and settings. */
 import { maxRetentionDays } from '#domain/system/retention.ts';
 import { alarmNames } from '#domain/system/alarms.ts';
 import { closeReasons } from '#services/shared/connections/connection-limits.ts';

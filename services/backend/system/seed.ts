@@ -1,5 +1,5 @@
-/** What every installation starts with: four groups, examples and the first administrator. Ids are derived
- *  from names, so that doing it again, or twice at once, changes nothing. */
+/** Initial data of each installation: four groups, examples and the first administrator. Ids are derived from names, so
+ *  that seeding is idempotent, also when concurrent. */
 import type { Command } from '#domain/aggregates.ts';
 import { seededGroups } from '#domain/group/seed.ts';
 import { mustParse, parseCommandId, parseUserId } from '#domain/kernel/ids.ts';
@@ -20,18 +20,17 @@ const noAdministrator =
   'ORCH_ADMIN_PASSWORD is missing: expected a password of 8 to 72 characters for the first ' +
   'administrator, because no account exists yet';
 
-/** @param administrator made where there is nobody yet; `undefined` makes nobody
- *  @param withExamples made with the administrator: a newcomer shall see something that runs
- *  @throws ConfigError where nobody could sign in to the production edition, or e-mail address or password cannot be
- *  used
- *  @throws when a command is refused */
+/** @param administrator created if there is no account; `undefined` creates none
+ *  @param withExamples created with the administrator, so that a new installation shows a working script
+ *  @throws ConfigError if no user could sign in to the production edition, or the e-mail address or password is invalid
+ *  @throws if a command is refused */
 export async function seed(
   services: Services,
   administrator: FirstAdministrator | undefined,
   withExamples: boolean,
 ): Promise<void> {
   for (const group of seededGroups) {
-    await carryOut({ type: 'CreateGroup', ...group }, `group ${group.groupId}`, services);
+    await executeOnce({ type: 'CreateGroup', ...group }, `group ${group.groupId}`, services);
   }
   const isFirst = (await listUsers(services.readModels, undefined, 1)).length === 0;
   if (!isFirst) return;
@@ -39,9 +38,9 @@ export async function seed(
     if (services.edition === 'production') throw new ConfigError([noAdministrator]);
     return;
   }
-  // Before the administrator: who dies in between begins anew.
+  // Before the administrator, so that a process that crashes in between starts over.
   if (withExamples) {
-    await makeExamples(services, (command, cause) => carryOut(command, cause, services));
+    await makeExamples(services, (command, cause) => executeOnce(command, cause, services));
   }
   await createAdministrator(administrator, services);
 }
@@ -68,14 +67,18 @@ async function createAdministrator(
     canAudit: true,
     credentialId,
   };
-  // Another backend may be starting at the same time.
+  // Another backend may be starting concurrently.
   if ((await findUserByEmail(readModels, address)) === undefined) {
-    await carryOut(command, cause, services);
+    await executeOnce(command, cause, services);
   }
 }
 
-/** Does it once, whoever asks again. */
-export async function carryOut(command: Command, cause: string, services: Services): Promise<void> {
+/** Executes a command once, regardless of repeated calls. */
+export async function executeOnce(
+  command: Command,
+  cause: string,
+  services: Services,
+): Promise<void> {
   const { commands, ids } = services;
   const commandId = mustParse(parseCommandId, ids.derived('seed', cause));
   const outcome = await commands.execute(command, {

@@ -51,10 +51,10 @@ describe('a healthy backend', () => {
     const id = '01900000-0000-7000-8000-000000000004';
     await platform.admin.get(`/api/v1/runs/${id}`);
     const figures = async () => (await platform.anonymous.get('/metrics')).text;
-    // A request is counted once its connection knows that all was sent.
+    // A request is counted once its connection has sent the response.
     await expect.poll(figures).toContain('route="/api/v1/runs/{run_id}",status="404"');
     const text = await figures();
-    // The whole id: a number may have a part of it.
+    // The whole id, because a number may contain a part of it.
     expect(text).not.toContain(id);
   });
 

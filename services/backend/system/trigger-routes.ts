@@ -1,4 +1,4 @@
-/** Holds and releases everything that starts by itself. */
+/** Pauses and resumes triggers. */
 import type { CommandContext } from '#domain/ports/commands.ts';
 import type { SystemCommand } from '#domain/system/commands.ts';
 import { triggerState } from '#projections/trigger-state/queries.ts';

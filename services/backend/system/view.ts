@@ -1,4 +1,4 @@
-/** Retention and trigger state: between the wire and the domain. */
+/** Converts retention and trigger state between the wire and the domain. */
 import type { Retention as Setting } from '#domain/system/retention.ts';
 import type { retentionSetting } from '#projections/retention/queries.ts';
 import type { triggerState } from '#projections/trigger-state/queries.ts';
@@ -7,7 +7,7 @@ import type { RetentionChanges } from './schema.ts';
 
 type Row = Awaited<ReturnType<typeof retentionSetting>>;
 
-/** The setting itself, without who changed it. */
+/** The retention periods, without the author of the last change. */
 export function daysOf(setting: Row) {
   return {
     logs_days: setting?.logs_days ?? null,
@@ -17,7 +17,7 @@ export function daysOf(setting: Row) {
   };
 }
 
-/** The setting as a command changes it. */
+/** The changes for a command. */
 export function changesOf(body: Static<typeof RetentionChanges>): Partial<Setting> {
   const { logs_days, samples_days, artifacts_days, payloads_days } = body;
   return {
@@ -36,7 +36,7 @@ export function retentionJson(setting: Row) {
   };
 }
 
-/** Whether triggers are held, since when, and who did the last change. */
+/** Whether triggers are paused, since when, and who made the last change. */
 export function triggersJson(state: Awaited<ReturnType<typeof triggerState>>) {
   const {
     paused,

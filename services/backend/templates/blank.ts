@@ -1,4 +1,4 @@
-/** What a new script consists of: something that runs as it is. */
+/** The files of a new empty script, which runs as it is. */
 
 export const newMainPy = `"""What this script does, in one sentence.
 

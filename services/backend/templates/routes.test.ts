@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeExamples } from '../system/examples.ts';
-import { carryOut } from '../system/seed.ts';
+import { executeOnce } from '../system/seed.ts';
 import { startTestBackend, type TestBackend } from '../testing/test-backend.ts';
 
 let platform: TestBackend;
@@ -13,7 +13,7 @@ describe('a new installation', () => {
   test('has its examples once, also when creating them was interrupted', async () => {
     const { services, admin } = platform;
     for (const _ of ['once', 'again']) {
-      await makeExamples(services, (command, cause) => carryOut(command, cause, services));
+      await makeExamples(services, (command, cause) => executeOnce(command, cause, services));
     }
     const scripts = (await admin.get('/api/v1/scripts')).json.items as {
       readonly id: string;

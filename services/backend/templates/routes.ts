@@ -1,4 +1,4 @@
-/** What a new script may start from. */
+/** Templates of new scripts. */
 import { operation, type Operation } from '../http/operation.ts';
 import { json } from '../http/reply.ts';
 import { TemplatePage } from './schema.ts';

@@ -1,4 +1,4 @@
-/** What a new script may start from: the files of a folder beside this one. */
+/** Templates of new scripts: the files of a neighbouring folder. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +7,7 @@ import { newMainPy } from './blank.ts';
 export const templateIds = ['http-monitor', 'chat-bot', 'etl-job'] as const;
 export type TemplateId = (typeof templateIds)[number];
 
-/** What people choose by. */
+/** Descriptions to choose from. */
 export const templateTexts: Readonly<
   Record<TemplateId, { readonly name: string; readonly description: string }>
 > = {
@@ -30,7 +30,7 @@ export interface TemplateFile {
   readonly content: Uint8Array;
 }
 
-/** The files that a script starts with: those of the template, by path, or one that says hello. */
+/** The initial files of a script, by path: those of the template, or a hello-world program. */
 export async function templateFiles(id?: TemplateId): Promise<readonly TemplateFile[]> {
   if (id === undefined) return [{ path: templateEntrypoint, content: Buffer.from(newMainPy) }];
   const folder = fileURLToPath(new URL(id, import.meta.url));
@@ -40,5 +40,5 @@ export async function templateFiles(id?: TemplateId): Promise<readonly TemplateF
   );
 }
 
-/** The file of a template that is executed. */
+/** The entrypoint of a template. */
 export const templateEntrypoint = 'main.py';

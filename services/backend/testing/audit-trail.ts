@@ -1,18 +1,18 @@
-/** The audit trail in tests: written when it is wanted, and changed as only the owner of the schema could. */
+/** The audit trail in tests: written on demand, and tampered with as only the schema owner could. */
 import { withClient } from '#infra/testing/client.ts';
 import { eventsVisible } from '#infra/testing/platform.ts';
 import { Projector } from '#infra/postgres/readers/projector.ts';
 import { auditProjection } from '#projections/audit/apply.ts';
 import type { TestBackend } from './test-backend.ts';
 
-/** Waits until all that has happened has its entry. */
+/** Waits until all events have audit entries. */
 export async function writeTrail({ backend, pool }: TestBackend): Promise<void> {
   await backend.settle();
   await eventsVisible(pool);
   await new Projector(pool, [auditProjection]).runOnce(new AbortController().signal);
 }
 
-/** Changes the store behind the back of the services, looks, and takes everything back. */
+/** Tampers with the store, runs a check, and rolls everything back. */
 export async function whileTampered<Result>(
   { adminUrl }: TestBackend,
   statements: readonly string[],

@@ -1,4 +1,4 @@
-/** What a browser keeps of a sign-in, as the headers of its requests. */
+/** The state that a browser keeps of a sign-in, as request headers. */
 import type { Answer } from './test-client.ts';
 
 /** Both halves of the session, as the dashboard sends them. */
@@ -7,7 +7,7 @@ export function sessionHeaders(signedIn: Answer): { Cookie: string; 'Orch-Sessio
   return { Cookie: cookieOf(signedIn.headers), 'Orch-Session-Key': key };
 }
 
-/** The cookie of an answer, as a browser sends it, also to other ports of the host. */
+/** The cookie of a response as a browser sends it, also to other ports of the host. */
 export function cookieOf(headers: Headers): string {
   return (headers.get('set-cookie') ?? '').split(';')[0] ?? '';
 }

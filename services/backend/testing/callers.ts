@@ -1,4 +1,4 @@
-/** Everyone who may send a request: each role, with each kind of credential, in each state of it. */
+/** All kinds of callers: each role, with each kind of credential, in each state. */
 import { roles, type Role } from '#domain/kernel/actor.ts';
 import { scopes } from '#domain/kernel/rights.ts';
 import { accountHolder, apiToken } from './people.ts';
@@ -9,11 +9,11 @@ import { TestClient } from './test-client.ts';
 export interface KnownCaller {
   readonly name: string;
   readonly client: TestClient;
-  /** Absent: what the client shows counts no longer, or never did. */
+  /** Absent: the credential is invalid. */
   readonly caller?: Caller;
 }
 
-/** Every role, and a viewer who may read the audit trail, each by a sign-in and by a token of every scope. */
+/** Each role and an auditor, each with a sign-in and with a token of each scope. */
 export async function liveCallers(
   platform: TestBackend,
   groupIds: readonly string[],
@@ -30,7 +30,7 @@ async function callersOf(
 ): Promise<readonly KnownCaller[]> {
   const isAuditor = account === 'auditor';
   const role = isAuditor ? 'viewer' : account;
-  // An administrator at first: nobody gives a token a scope that their role lacks.
+  // An administrator at first, because a token cannot have a scope beyond the role of its owner.
   const holder = await accountHolder(platform, { role: 'administrator', groupIds });
   const tokens = await Promise.all(
     scopes.map(async (scope) => ({
@@ -46,8 +46,8 @@ async function callersOf(
   return [{ name: account, client, caller: { role, isAuditor } }, ...tokens];
 }
 
-/** Credentials that count no longer, all of administrators. Those that have to expire do so when `pass` has
- *  moved the clock by two days. */
+/** Invalid credentials, all of administrators. Some expire when `pass` moves the clock by
+ *  two days. */
 export async function deadCallers(
   platform: TestBackend,
   pass: () => void,
@@ -72,8 +72,8 @@ export async function deadCallers(
   await revoking.client.delete(`/api/v1/auth/tokens/${revoked.id}`);
   pass();
   return [
-    { name: 'nobody', client: anonymous },
-    { name: 'text that is no token', client: new TestClient(origin, 'abc.def.ghi') },
+    { name: 'an anonymous client', client: anonymous },
+    { name: 'malformed text', client: new TestClient(origin, 'abc.def.ghi') },
     { name: 'an ended session', client: ended.client },
     { name: 'a session of a disabled account', client: disabled.client },
     { name: 'a token of a disabled account', client: ofDisabled.client },

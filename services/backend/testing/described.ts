@@ -1,4 +1,4 @@
-/** Compares answers with the API description. */
+/** Compares responses with the API description. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { problemKinds, type ProblemCode } from '../http/problem.ts';
 import { uuidFormat } from '../http/validation.ts';
@@ -39,7 +39,7 @@ const ajv = new Ajv2020({
 });
 ajv.addSchema({ $id: 'description', ...description });
 
-/** What is wrong with an answer of the API, or `undefined`. */
+/** The problem of an API response, or `undefined`. */
 export function answerFault(method: string, path: string, answer: Answer): string | undefined {
   const [plainPath = ''] = path.split('?');
   const template = patterns.find(
@@ -68,7 +68,7 @@ export function answerFault(method: string, path: string, answer: Answer): strin
   return validate(answer.json) ? undefined : ajv.errorsText(validate.errors);
 }
 
-/** Headers of HTTP itself, and those that every answer of this service has. */
+/** General HTTP headers, and headers of each response of this service. */
 const generalHeaders = new Set([
   'cache-control',
   'connection',

@@ -1,4 +1,4 @@
-/** What a WebSocket has received. */
+/** The received frames of a WebSocket. */
 import type { WebSocket } from 'ws';
 
 export interface Frame {
@@ -22,7 +22,7 @@ export interface Frame {
 export class FrameLog {
   readonly socket: WebSocket;
   readonly frames: Frame[] = [];
-  /** The code of the end. */
+  /** The close code. */
   readonly closed: Promise<number>;
   readonly #listeners = new Set<() => void>();
 
@@ -46,7 +46,7 @@ export class FrameLog {
     return this.lines.map((line) => line.seq);
   }
 
-  /** Waits until what has come is enough. */
+  /** Waits until the received frames satisfy a condition. */
   async until(isEnough: (all: this) => boolean): Promise<void> {
     await new Promise<void>((resolve) => {
       const listener = (): void => {

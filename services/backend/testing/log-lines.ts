@@ -1,4 +1,4 @@
-/** Keeps what was logged, so that tests can look at it. */
+/** Collects log lines for tests. */
 export class LogLines {
   readonly lines: string[] = [];
 

@@ -1,4 +1,4 @@
-/** What the paths of operations name: made for a test, in a group, of somebody. */
+/** Creates the resources that operation paths refer to, in a group of a user. */
 import { objectKey } from '#domain/ports/object-keys.ts';
 import { mustParse, parseCommandId, parseSessionId, parseUserId } from '#domain/kernel/ids.ts';
 import { reportRuntime } from '#infra/postgres/queue/runtimes.ts';
@@ -28,7 +28,7 @@ export interface Form {
   readonly path: string;
 }
 
-/** Where a thing belongs. */
+/** Where a resource belongs. */
 export interface Place {
   readonly groupId: string;
   readonly owner: TestClient;
@@ -37,7 +37,7 @@ export interface Place {
 const password = 'a good password';
 let made = 0;
 
-/** An account that nobody has yet. */
+/** An account that does not exist yet. */
 export function newUser() {
   return { email: `made${(made += 1)}@example.com`, password, role: 'viewer' };
 }
@@ -46,7 +46,7 @@ export function newGroup() {
   return { name: `Made ${(made += 1)}` };
 }
 
-/** A script that can do anything, in the group. */
+/** A script with all features, in the group. */
 export async function scriptIn({ admin }: TestBackend, groupId: string): Promise<string> {
   return (await script(admin, { group_id: groupId, max_concurrent_runs: 9 })).id;
 }
@@ -77,18 +77,18 @@ type Make = (
   platform: TestBackend,
   place: Place,
   form: Form,
-  /** What was made already, by the names of parameters; what comes along is entered there. */
+  /** Created resources by parameter name. A maker may add related ones. */
   made: Record<string, string>,
 ) => Promise<string>;
 
-/** How each parameter of a path is made; one that is missing here fails the test. */
+/** Creates the resource of each path parameter; a missing parameter fails the test. */
 const makers: Readonly<Record<string, Make>> = {
   id: async (platform, { groupId }, { path, one }) => {
     const id = await scriptIn(platform, groupId);
     const at = `/api/v1/scripts/${id}`;
     const { admin } = platform;
     if (path.includes('/secrets/')) await admin.put(`${at}/secrets/TOKEN`, { value: 'a value' });
-    // A script keeps its last file, so one that is to lose a file has two.
+    // A script keeps its last file, so a script that loses a file needs two.
     if (path.includes('/files/')) await admin.putBytes(`${at}/files/other.py`, 'pass');
     if (one.operationId === 'stopScriptRuns') await run(admin, id);
     if (one.operationId === 'purgeScript') await admin.delete(at);
@@ -148,7 +148,7 @@ const makers: Readonly<Record<string, Make>> = {
   token_id: async (_platform, { owner }) => (await apiToken(owner, ['*'])).id,
   session_id: async (platform, { owner }) => await sessionOf(platform, owner),
   user_id: async ({ admin }) => await idOf(admin.post('/api/v1/users', newUser())),
-  // Members see their group; only one that is not in use can be deleted.
+  // Members see their group; only an unused group can be deleted.
   group_id: async ({ admin }, { groupId }, { method }) =>
     method === 'delete' ? await idOf(admin.post('/api/v1/groups', newGroup())) : groupId,
   name: () => Promise.resolve('TOKEN'),
@@ -156,7 +156,7 @@ const makers: Readonly<Record<string, Make>> = {
   file: async ({ services }) => (await services.sdkWheel()).fileName,
 };
 
-/** The address of something that there is. */
+/** The path of an existing resource. */
 export async function addressOf(platform: TestBackend, form: Form, place: Place): Promise<string> {
   const made: Record<string, string> = {};
   for (const [, name = ''] of form.path.matchAll(/\{(\w+)\}/g)) {
@@ -168,7 +168,7 @@ export async function addressOf(platform: TestBackend, form: Form, place: Place)
   return form.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => made[name] ?? '');
 }
 
-/** The address of something that there is not. */
+/** The path of a resource that does not exist. */
 export function addressOfNothing({ path }: Form): string {
   return path
     .replace('{name}', 'TOKEN')

@@ -1,5 +1,5 @@
-// Long because every kind of thing that the tests of routes need is made here.
-/** People of every role, and things for them to work with. */
+// Long because it creates each kind of resource that route tests need.
+/** Users of each role, and resources for them. */
 import { platformError, type ErrorFact } from '#domain/run/error/error.ts';
 import { saveError } from '#infra/postgres/logs/run-reports.ts';
 import { Readable } from 'node:stream';
@@ -38,7 +38,7 @@ export const groups = {
   custom: '01900000-0000-7000-8000-000000000004',
 } as const;
 
-/** UUID text that names nothing. */
+/** A UUID that refers to nothing. */
 export const nowhere = '00000000-0000-7000-8000-0000000000ff';
 
 export interface Wanted {
@@ -49,15 +49,15 @@ export interface Wanted {
 
 let made = 0;
 
-/** Of every account that is made here. */
+/** Of each account that is created here. */
 export const accountPassword = 'a good password';
 
-/** Makes an account and signs it in. */
+/** Creates an account and signs it in. */
 export async function someone(platform: TestBackend, wanted: Wanted): Promise<TestClient> {
   return (await accountHolder(platform, wanted)).client;
 }
 
-/** The same, with the account's id and what it signs in by. */
+/** The same, with the account's id and credentials. */
 export async function accountHolder(
   { admin, anonymous }: TestBackend,
   { role, groupIds, canAudit = false }: Wanted = { role: 'operator', groupIds: [groups.custom] },
@@ -73,7 +73,7 @@ export async function accountHolder(
   };
 }
 
-/** Makes an API token of somebody. @returns a client that uses it, and its id */
+/** Creates an API token of a user. @returns a client that uses it, and its id */
 export async function apiToken(
   owner: TestClient,
   scopes: readonly string[],
@@ -85,7 +85,7 @@ export async function apiToken(
   return { id, client: new TestClient(owner.origin, token) };
 }
 
-/** Makes a webhook of a script. @returns its id and its token */
+/** Creates a webhook of a script. @returns its id and its token */
 export async function webhook(
   owner: TestClient,
   scriptId: string,
@@ -96,7 +96,7 @@ export async function webhook(
   return made.json as { id: string; token: string };
 }
 
-/** Makes a chain from one script to another. @returns its id */
+/** Creates a chain from one script to another. @returns its id */
 export async function chain(
   owner: TestClient,
   sourceScriptId: string,
@@ -113,7 +113,7 @@ export interface MadeScript {
   readonly version: number;
 }
 
-/** Makes a channel. @returns its id */
+/** Creates a channel. @returns its id */
 export async function channel(owner: TestClient, body: object = {}): Promise<string> {
   const config = { url: 'https://example.com/hook' };
   const wanted = { name: 'on call', kind: 'webhook', config, ...body };
@@ -122,7 +122,7 @@ export async function channel(owner: TestClient, body: object = {}): Promise<str
   return (made.json as { id: string }).id;
 }
 
-/** A backup that is complete, of three bytes. @returns its id */
+/** A complete backup of three bytes. @returns its id */
 export async function backup({ services }: TestBackend): Promise<string> {
   const { commands, ids, objects } = services;
   const backupId = mustParse(parseBackupId, ids.next());
@@ -142,7 +142,7 @@ export async function backup({ services }: TestBackend): Promise<string> {
   return backupId;
 }
 
-/** The file of a backup that is not here. */
+/** The file of a backup that is not stored here. */
 export async function downloadedBackup(
   { services }: TestBackend,
   key?: Uint8Array,
@@ -163,7 +163,7 @@ export async function downloadedBackup(
   return file;
 }
 
-/** Has everything that fails told by a channel. @returns the rule's id */
+/** Creates a rule that notifies a channel about all failures. @returns the rule's id */
 export async function notificationRule(
   owner: TestClient,
   channelId: string,
@@ -175,7 +175,7 @@ export async function notificationRule(
   return (made.json as { id: string }).id;
 }
 
-/** Tries a channel. @returns the delivery's id */
+/** Tests a channel. @returns the delivery's id */
 export async function delivery(owner: TestClient, channelId: string): Promise<string> {
   const path = `/api/v1/notifications/channels/${channelId}/test`;
   const queued = await owner.post(path, undefined);
@@ -183,25 +183,30 @@ export async function delivery(owner: TestClient, channelId: string): Promise<st
   return (queued.json as { id: string }).id;
 }
 
-/** Nobody answered, and no other attempt follows. */
+/** Ends a delivery with a final failure. */
 export async function failDelivery(platform: TestBackend, id: string): Promise<void> {
   await asRuntime(platform, {
     type: 'RecordAttempt',
     deliveryId: mustParse(parseDeliveryId, id),
     attempt: 1,
     at: '2026-11-21T02:31:00.000Z',
-    result: { kind: 'failed', error: 'Nobody answers.', final: true, retryAfterSeconds: null },
+    result: {
+      kind: 'failed',
+      error: 'The server does not respond.',
+      final: true,
+      retryAfterSeconds: null,
+    },
   });
 }
 
-/** Makes a script. @returns it as it was answered */
+/** Creates a script. @returns the response */
 export async function script(client: TestClient, body: object = {}): Promise<MadeScript> {
   const created = await client.post('/api/v1/scripts', { name: 'A script', ...body });
   expect(created.status, created.text).toBe(201);
   return created.json as MadeScript;
 }
 
-/** Has a script run every day, unless `body` says otherwise. @returns the schedule's id */
+/** Schedules a script daily, unless `body` says otherwise. @returns the schedule's id */
 export async function schedule(
   client: TestClient,
   scriptId: string,
@@ -223,7 +228,7 @@ export async function run(
   return (queued.json as { run_id: string }).run_id;
 }
 
-/** Carries out a command as the runtime would. */
+/** Executes a command like the runtime. */
 export async function asRuntime(
   { services }: TestBackend,
   command: Command,
@@ -240,7 +245,7 @@ export async function asRuntime(
   return outcome.events;
 }
 
-/** Has a script say something to its people. @returns the notification's id */
+/** Sends a notification of a script. @returns the notification's id */
 export async function notice(
   platform: TestBackend,
   scriptId: string | null,
@@ -275,7 +280,7 @@ export async function startRun(
   return event?.version ?? 0;
 }
 
-/** Ends a run that was started. */
+/** Ends a started run. */
 export async function finishRun(
   platform: TestBackend,
   id: string,
@@ -311,7 +316,7 @@ export async function failWith(
   return runId;
 }
 
-/** Stores lines of a run's log, as the runtime does, and tells the bus. */
+/** Stores log lines of a run like the runtime, and publishes them on the bus. */
 export async function writeLines(
   { services, bus }: TestBackend,
   runId: string,
@@ -340,7 +345,7 @@ export interface StoredRefusal {
   readonly count: number;
 }
 
-/** What was recorded of requests that were turned away, once all of it is. */
+/** The recorded refusals, after all are recorded. */
 export async function refusals({ backend, pool }: TestBackend): Promise<readonly StoredRefusal[]> {
   await backend.settle();
   const { rows } = await pool.query<{ data: StoredRefusal }>(
@@ -349,7 +354,7 @@ export async function refusals({ backend, pool }: TestBackend): Promise<readonly
   return rows.map((row) => row.data);
 }
 
-/** How many events there are of anything but refusals and sign-ins. */
+/** The number of events other than refusals and sign-ins. */
 export async function deeds(platform: TestBackend): Promise<number> {
   return (await eventCounts(platform)).deeds;
 }

@@ -1,19 +1,19 @@
-/** Who may do what, written by hand from the product's contract and read by no program code: the tests of
- *  permissions compute from it what the API has to answer. An operation that is missing fails them. */
+/** The permissions, written by hand from the product's contract. No program code reads them: the permission tests
+ *  compute the expected responses from them. A missing operation fails these tests. */
 import type { Role } from '#domain/kernel/actor.ts';
 import type { Scope } from '#domain/kernel/rights.ts';
 
 export interface Entry {
-  /** `public` needs nothing, `anyone` a sign-in or an API token, `session` a sign-in. */
+  /** `public` needs no credential, `anyone` a sign-in or an API token, `session` a sign-in. */
   readonly needs: 'public' | 'anyone' | 'session' | 'role';
-  /** Roles that may; `auditor` is any account that may read the audit trail. */
+  /** Permitted roles; `auditor` is any account that may read the audit trail. */
   readonly roles: readonly (Role | 'auditor')[];
-  /** Scopes of API tokens that may, one of which is enough. */
+  /** Permitted scopes of API tokens, one of which is sufficient. */
   readonly scopes: readonly Scope[];
 }
 
 // Roles by their first letter: administrator, developer, operator, viewer; `+` is an auditor.
-// Scopes without `*`, which every API token may have; `any` means each of them, `none` a sign-in alone.
+// Scopes without `*`, which each API token may have; `any` means each of them, `none` only a sign-in.
 const table = `
 -       public    login refreshToken health live ready metrics callWebhook openapi
 -       public    listSdkProjects listSdkFiles downloadSdk
@@ -75,7 +75,7 @@ const letters: Readonly<Record<string, Role | 'auditor'>> = {
   '+': 'auditor',
 };
 
-/** The entry of every operation, by its id. */
+/** The entry of each operation, by its id. */
 export const rightsSpecification: ReadonlyMap<string, Entry> = new Map(
   table
     .split('\n')
@@ -99,7 +99,7 @@ function listed(roles: string, scopes: string): Entry {
   };
 }
 
-/** Who sends a request: an account as it is now, and what they are let in by. */
+/** The sender of a request: the account and its kind of credential. */
 export interface Caller {
   readonly role: Role;
   readonly isAuditor: boolean;
@@ -107,8 +107,8 @@ export interface Caller {
   readonly scope?: Scope;
 }
 
-/** The status with which a request is turned away for want of a right, or `undefined`.
- *  @param caller `undefined` where no account could be told from the request */
+/** The status of a refusal for lack of a right, or `undefined`.
+ *  @param caller `undefined` for an unauthenticated request */
 export function refusalFor(
   { needs, roles, scopes }: Entry,
   caller: Caller | undefined,

@@ -1,4 +1,4 @@
-/** The real backend on a free port, over a test database and a folder of its own. */
+/** The real backend on a free port, with its own test database and folder. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
@@ -39,7 +39,7 @@ import { TestClient } from './test-client.ts';
 
 export const administrator = { email: 'admin@example.com', password: 'the first password' };
 
-/** Of a repository that has it. */
+/** The release of an update repository. */
 export const nextRelease = {
   version: '999.0.0',
   notes: 'Better.',
@@ -61,21 +61,21 @@ export interface TestBackend {
   readonly backend: Backend;
   readonly services: Services;
   readonly pool: pg.Pool;
-  /** The address of the schema's owner. */
+  /** The database URL of the schema's owner. */
   readonly adminUrl: string;
   readonly bus: MemoryBus;
-  /** What was logged. */
+  /** The log lines. */
   readonly logged: LogLines;
-  /** A client that is not signed in. */
+  /** An unauthenticated client. */
   readonly anonymous: TestClient;
-  /** A client that is signed in as the first administrator. */
+  /** A client signed in as the first administrator. */
   readonly admin: TestClient;
-  /** The ways that `close` puts away everything. */
+  /** Stops the backend and removes its data. */
   close(): Promise<void>;
 }
 
-/** Starts it; the first administrator is signed in. Proxies on loopback are believed, so that tests
- *  can come from other addresses. */
+/** Starts a backend and signs in the first administrator. Proxies on loopback are trusted, so that tests
+ *  can use other client addresses. */
 export async function startTestBackend(changes: Partial<Parts> = {}): Promise<TestBackend> {
   const db = await createTestDatabase();
   const { pool, close } = openDatabase(db.serviceUrl, {
@@ -128,7 +128,7 @@ export async function startTestBackend(changes: Partial<Parts> = {}): Promise<Te
     passwordCost: 4,
     positionPatienceMs: 5_000,
     dashboardDir: join(folder, 'dashboard'),
-    // Nobody listens there.
+    // No server listens on this port.
     mcpUrl: 'http://127.0.0.1:9',
     updates: {
       provider: repository,

@@ -1,4 +1,4 @@
-/** A client of the API that checks every answer against the description. */
+/** An API client that checks each response against the description. */
 import { expect } from 'vitest';
 import { answerFault } from './described.ts';
 
@@ -6,7 +6,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The body as JSON; fails where it is none. */
+  /** The body as JSON; fails otherwise. */
   // oxlint-disable-next-line typescript/no-explicit-any -- tests look into it as they know it
   readonly json: any;
 }
@@ -26,7 +26,7 @@ export class TestClient {
     this.#headers = headers;
   }
 
-  /** Another client with these headers on every request. */
+  /** Another client with these headers in each request. */
   with(headers: Readonly<Record<string, string>>): TestClient {
     return new TestClient(this.origin, this.token, { ...this.#headers, ...headers });
   }

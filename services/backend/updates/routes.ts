@@ -1,4 +1,4 @@
-/** Updates of the platform: what there is, installing it, and going back. */
+/** Platform updates: available releases, installation and rollback. */
 import { mustParse, parseUpdateId } from '#domain/kernel/ids.ts';
 import { UpdateRefused } from '#domain/ports/updates.ts';
 import type { StartUpdate } from '#domain/update/commands.ts';
@@ -179,7 +179,7 @@ async function start(
     return problem('update_not_possible', 'This edition is updated by deploying new images.');
   }
   const { active } = (await readUpdates(database)).state;
-  // Whoever did not hear the answer asks again.
+  // A client that received no response repeats its request.
   const isSame = active?.kind === wanted.kind && active.to === wanted.to;
   const updateId = isSame ? active.updateId : mustParse(parseUpdateId, ids.next());
   const command = { type: 'StartUpdate', updateId, from: current, ...wanted } as const;
@@ -192,11 +192,11 @@ async function start(
 }
 
 interface Previous extends Installed {
-  /** Takes the place of the database. */
+  /** The database copy that replaces the database. */
   readonly copy?: KeptCopy;
 }
 
-/** The release before this one, where it can be gone back to. */
+/** The previous release, if a rollback is possible. */
 function previousOf({ updates }: Services): Previous | Problem {
   const active = updates.releases?.read('active');
   if (active?.version !== current) {
@@ -217,7 +217,7 @@ function previousOf({ updates }: Services): Previous | Problem {
 async function answer(services: Services): Promise<Answer> {
   const read = await readUpdates(services.database);
   const found = services.updates.releases?.read('copy');
-  // One that was discarded is being removed.
+  // A discarded copy is being removed.
   const copy = read.state.discarded.some((id) => id === found?.updateId) ? undefined : found;
   return json(200, {
     ...updatesJson(read, services),

@@ -1,5 +1,5 @@
-/** Carries one run out from start to finish on a release that is being tried, by a script of its own that is purged
- *  afterwards. The previous release judges the result (`services/minimal/releases/observation.ts`). */
+/** Executes one run of its own script on a release that is being tried, and purges the script afterwards. The previous
+ *  release evaluates the result (`services/minimal/releases/observation.ts`). */
 import { createHash } from 'node:crypto';
 import type { Command } from '#domain/aggregates.ts';
 import {
@@ -32,10 +32,9 @@ export interface SelfCheckParts {
   readonly objects: Pick<ObjectStore, 'putStream'>;
 }
 
-/** Asks for the run where that has not been done. Ids follow from the update, so that a second call finds the first
- *  one's.
- *  @returns how runs go; `undefined` while the run is not in the read model
- *  @throws Error where a command is refused */
+/** Requests the run if necessary. Ids are derived from the update, so that a second call finds the first run.
+ *  @returns the progress of the run; `undefined` while the run is not in the read model
+ *  @throws Error if a command is refused */
 export async function checkRuns(
   { updateId, challenge = '' }: Pick<Switch, 'updateId' | 'challenge'>,
   parts: SelfCheckParts,
@@ -59,8 +58,8 @@ export async function checkRuns(
   };
 }
 
-/** Purges the script, where it is there. Safe twice.
- *  @throws Error where a command is refused */
+/** Purges the script if it exists. Safe to call twice.
+ *  @throws Error if a command is refused */
 export async function removeCheck(updateId: string, parts: SelfCheckParts): Promise<void> {
   const { scriptId, runId } = idsOf(updateId, parts.ids);
   if (!(await scriptExists(parts.database, scriptId))) return;

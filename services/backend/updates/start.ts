@@ -1,4 +1,4 @@
-/** Puts updates together for the backend's process. */
+/** Creates the updater of the backend process. */
 import { fileURLToPath } from 'node:url';
 import type { KeyObject } from 'node:crypto';
 import type { UpdateProvider } from '#domain/ports/updates.ts';
@@ -13,7 +13,7 @@ import { version } from '#services/shared/version.ts';
 import { Updater, type UpdaterParts } from './updater.ts';
 
 const folder = fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, '');
-/** Whoever starts an update wakes it; this is for the rest. */
+/** A started update wakes the updater; the interval covers lost notifications. */
 const everyMs = 60_000;
 
 type UpdateSettings = Pick<
@@ -21,7 +21,7 @@ type UpdateSettings = Pick<
   'updateUrl' | 'updateKey' | 'updateKeyOther' | 'allowPrivateTargets'
 >;
 
-/** Where newer releases come from; `undefined` where that is not set. */
+/** The source of newer releases; `undefined` if none is configured. */
 export function updateProvider(
   { updateUrl, updateKey, updateKeyOther, allowPrivateTargets }: UpdateSettings,
   clock: UpdaterParts['clock'],
@@ -42,7 +42,7 @@ export function releasesOf({
   return edition === 'minimal' && supervised ? new Releases(dataDir) : undefined;
 }
 
-/** Carries updates out in the background. */
+/** Executes updates in the background. */
 export function startUpdater(
   parts: Omit<UpdaterParts, 'own' | 'logger'> & {
     readonly logger: UpdaterParts['logger'] & Parameters<typeof startLoop>[0]['logger'];

@@ -1,4 +1,4 @@
-/** Updates as their own stream tells them: it is short, and asked for by few. */
+/** Updates, folded from their own short stream, which is rarely read. */
 import type { Recorded } from '#domain/aggregates.ts';
 import type { UpdateId } from '#domain/kernel/ids.ts';
 import type { UpdateEvent } from '#domain/update/events.ts';
@@ -8,14 +8,14 @@ import type { Queryable } from '#infra/postgres/database.ts';
 import { readStream } from '#infra/postgres/event-store/event-store.ts';
 import { actorName } from '#projections/actors.ts';
 
-/** One update, from its beginning to its end. */
+/** One update, from start to end. */
 export interface UpdateStory {
   readonly updateId: UpdateId;
   readonly kind: UpdateKind;
   readonly from: string;
   readonly to: string;
   readonly status: 'running' | 'succeeded' | 'failed' | 'rolled_back';
-  /** What it is at, or ended at. */
+  /** The current or last step. */
   readonly step: UpdateStep;
   readonly reason: string | null;
   readonly startedBy: string;
@@ -28,7 +28,7 @@ export interface UpdatesRead {
   readonly state: UpdateState;
   /** Newest first. */
   readonly stories: readonly UpdateStory[];
-  /** When the newest release was heard of. */
+  /** When the newest release was found. */
   readonly foundAt: Date | null;
 }
 

@@ -1,5 +1,5 @@
-/** The steps of an update up to its restart, killed before each thing that they do: the old version is at work then, and
- *  the next process goes on, and does nothing twice. The steps are named in docs/updates.md. */
+/** The steps of an update up to its restart, killed before each of their actions. The previous version is then running,
+ *  and the next process continues without repeating effects. docs/updates.md names the steps. */
 import { createHash, generateKeyPairSync } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -57,7 +57,7 @@ beforeEach(async () => {
     minimumVersion: manifest.minimum_version,
   });
   await platform.accepted(startUpdate());
-  // In the place of a scheduler.
+  // Stands in for a scheduler.
   backups = setInterval(() => void makeBackups().catch(() => undefined), 50);
 });
 afterEach(async () => {

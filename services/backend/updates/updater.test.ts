@@ -41,7 +41,7 @@ afterEach(() => rm(folder, { recursive: true }));
 
 const version = () => `0.1.${number}`;
 
-/** Puts a release into the repository, as its maker would. */
+/** Publishes a release in the repository. */
 async function offer(content: Uint8Array = artifact, key: KeyObject = privateKey): Promise<void> {
   const repository = join(folder, 'repository');
   await mkdir(repository, { recursive: true });
@@ -85,7 +85,7 @@ function updater(changes: Partial<UpdaterParts> = {}): Updater {
   });
 }
 
-/** Somebody has asked for the update, and somebody else makes the backup. */
+/** Requests an update, and creates the backup like a scheduler. */
 async function given(): Promise<string> {
   const updateId = mustParse(parseUpdateId, systemIds.next());
   const release = await provider().checkLatest();
@@ -105,7 +105,7 @@ async function makeBackups(): Promise<void> {
   }
 }
 
-/** Rounds until the restart is asked for, or there is nothing more to do. */
+/** Works until the restart is requested, or nothing is left to do. */
 async function work(one = updater()): Promise<void> {
   const backups = setInterval(() => void makeBackups().catch(() => undefined), 50);
   try {
@@ -164,7 +164,7 @@ describe('a requested update', () => {
   test.each([
     [
       'download',
-      'was signed by somebody else',
+      'has another signer',
       () => offer(artifact, generateKeyPairSync('ed25519').privateKey),
       /not signed/,
     ],
@@ -278,7 +278,7 @@ describe('the database copy from before an update', () => {
   });
 });
 
-/** Does a step's work, and dies before that is recorded. */
+/** Performs a step, and crashes before it is recorded. */
 function dyingIn(step: UpdateStep): Updater {
   const execute: UpdaterParts['commands']['execute'] = async (command, context) => {
     if (command.type === 'FinishUpdateStep' && command.step === step) throw new Error('died');
@@ -293,7 +293,7 @@ function dyingIn(step: UpdateStep): Updater {
   };
   const dying = updater({ commands: mortal });
   if (step !== 'restart') return dying;
-  // The wish was not written whole.
+  // The restart request was not written completely.
   const { read } = releases;
   const half = Object.assign(new Releases(folder), {
     read,

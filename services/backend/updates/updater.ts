@@ -1,5 +1,5 @@
-/** Carries updates out, step by step, up to the restart. Where it stands is in the events: after a death it goes on
- *  with the step that was not finished, and each step can be done twice. */
+/** Executes updates step by step, up to the restart. The progress is in the events: after a crash it continues with the
+ *  unfinished step. Each step can be repeated. */
 import { rm, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -32,7 +32,7 @@ import {
 import { checkRuns, removeCheck, type SelfCheckParts } from './self-check.ts';
 import { readUpdates } from './update-history.ts';
 
-/** A backup that is not there after so long does not come. */
+/** The timeout for a backup. */
 const usualBackupPatienceMs = 30 * 60_000;
 
 export interface UpdaterParts {
@@ -41,10 +41,10 @@ export interface UpdaterParts {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
-  /** Undefined: no repository is set. */
+  /** Undefined: no repository is configured. */
   readonly provider: UpdateProvider | undefined;
   readonly releases: Releases;
-  /** The program that is at work. */
+  /** The running release. */
   readonly own: Installed;
   readonly prepare?: (preparing: Preparing, signal: AbortSignal) => Promise<void>;
   readonly backupPatienceMs?: number;
@@ -58,8 +58,8 @@ export class Updater {
     this.#parts = parts;
   }
 
-  /** One round: records how a restart ended, or does the next step of the update that is under way.
-   *  @returns when to look again, where something is under way */
+  /** One round: records the result of a restart, or performs the next step of the active update.
+   *  @returns the time of the next round, if an update is active */
   async runOnce(signal: AbortSignal): Promise<boolean | { readonly inMs: number }> {
     await this.#recordOutcome();
     await this.#removeCopy();
@@ -77,7 +77,7 @@ export class Updater {
       const detail = await this.#work(active, signal);
       await this.#execute({ type: 'FinishUpdateStep', updateId, step, detail });
     } catch (error) {
-      // Asked to end: the next process goes on.
+      // Stopped: the next process continues.
       if (signal.aborted) throw error;
       const reason = error instanceof Error ? error.message : String(error);
       this.#parts.logger.warn({ update: updateId, step, error }, 'update failed');
@@ -87,7 +87,7 @@ export class Updater {
     return true;
   }
 
-  /** @returns a word on it for the history */
+  /** @returns a remark for the history */
   async #work(active: ActiveUpdate, signal: AbortSignal): Promise<string | null> {
     const { to: version, updateId } = active;
     switch (active.step) {
@@ -102,7 +102,7 @@ export class Updater {
       case 'backup':
         return await this.#backUp(updateId, signal);
       case 'prepare': {
-        // Once more, right before it is opened.
+        // Verified again, immediately before it is opened.
         if (!(await this.#provider.verify(this.#artifactOf(version)))) {
           throw new Error('The download was changed after verification.');
         }
@@ -117,7 +117,7 @@ export class Updater {
     }
   }
 
-  /** Its id follows from the update, so that a second attempt finds the first one's. */
+  /** Its id is derived from the update, so that a second attempt finds the first backup. */
   async #backUp(updateId: UpdateId, signal: AbortSignal): Promise<string> {
     const { ids, clock, backupPatienceMs = usualBackupPatienceMs } = this.#parts;
     const backupId = mustParse(parseBackupId, ids.derived(updateId, 'backup'));
@@ -138,7 +138,7 @@ export class Updater {
     return (events as unknown as readonly BackupEvent[]).reduce(evolveBackup, initialBackup);
   }
 
-  /** Asks the supervisor, who stops this process in the course of it. */
+  /** Requests the restart from the supervisor, which then stops this process. */
   async #restart(active: ActiveUpdate): Promise<true | { readonly inMs: number }> {
     const { releases, own } = this.#parts;
     const wanted = releases.read('switch');
@@ -166,7 +166,7 @@ export class Updater {
     return { inMs: 500 };
   }
 
-  /** What a rollback takes the kept database for; `undefined` where the database stays. */
+  /** Whether a rollback restores the kept database; `undefined` if the database remains. */
   async #restores(
     { kind }: ActiveUpdate,
     to: Installed,
@@ -182,7 +182,7 @@ export class Updater {
     return { updateId: copy.updateId, reason };
   }
 
-  /** Removes the database from before the last update, once its rollback was discarded or has expired. */
+  /** Removes the database copy of the last update after its rollback was discarded or has expired. */
   async #removeCopy(): Promise<void> {
     const { releases, clock, database } = this.#parts;
     const copy = releases.read('copy');
@@ -190,11 +190,11 @@ export class Updater {
     const updateId = copy.updateId as UpdateId;
     const { active, discarded } = (await readUpdates(database)).state;
     if (!discarded.includes(updateId)) {
-      // An active rollback needs it.
+      // An active rollback needs the copy.
       if (active !== null || clock.now() < new Date(copy.expiresAt)) return;
       await this.#execute({ type: 'DiscardRollback', updateId, cause: 'expired' });
     }
-    // Its note goes last, so that a removal that was cut is done again.
+    // Its record is removed last, so that an interrupted removal is repeated.
     await rm(copy.folder, { recursive: true, force: true });
     releases.remove('copy');
   }

@@ -7,7 +7,7 @@ import { systemIds } from '#infra/system/ids.ts';
 import { Releases } from '#services/shared/releases.ts';
 import { version as current } from '#services/shared/version.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { carryOut } from '../system/seed.ts';
+import { executeOnce } from '../system/seed.ts';
 import { nextRelease, startTestBackend, type TestBackend } from '../testing/test-backend.ts';
 
 let platform: TestBackend;
@@ -27,7 +27,7 @@ afterAll(() => platform.close());
 const path = '/api/v1/system/updates';
 const post = (what: string, body?: object) => platform.admin.post(`${path}/${what}`, body);
 
-test('explains how to configure a repository if there is none', async () => {
+test('explains how to configure a missing repository', async () => {
   const { updates } = platform.services;
   Object.assign(platform.services, { updates: { ...updates, provider: undefined } });
   for (const answer of [await post('check'), await post('apply', { version: '9.9.9' })]) {
@@ -97,8 +97,8 @@ test('asks for a confirmation of a rollback that loses events, until the copy is
   releases.write('active', { version: current, folder: now, previous });
   const updateId = mustParse(parseUpdateId, systemIds.next());
   const started = { updateId, kind: 'rollback', from: '0.0.1', to: current } as const;
-  await carryOut({ type: 'StartUpdate', ...started }, 'start', platform.services);
-  await carryOut({ type: 'SucceedUpdate', updateId }, 'success', platform.services);
+  await executeOnce({ type: 'StartUpdate', ...started }, 'start', platform.services);
+  await executeOnce({ type: 'SucceedUpdate', updateId }, 'success', platform.services);
   const madeAt = '2000-01-01T00:00:00.000Z';
   const expiresAt = '2999-01-01T00:00:00.000Z';
   const copy = { updateId, of: previous, folder: join(folder, 'copy'), madeAt, expiresAt };
@@ -130,7 +130,7 @@ test('asks for a confirmation of a rollback that loses events, until the copy is
   expect([confirmed.status, confirmed.json.kind]).toEqual([202, 'rollback']);
   expect((await post('rollback/discard')).json.code).toBe('update_in_progress');
   const failed = { updateId: confirmed.json.id, reason: 'It ended.' };
-  await carryOut({ type: 'FailUpdate', ...failed }, 'failure', platform.services);
+  await executeOnce({ type: 'FailUpdate', ...failed }, 'failure', platform.services);
   expect((await post('rollback/discard')).json.rollback_copy).toBeNull();
 
   Object.assign(platform.services, { updates });

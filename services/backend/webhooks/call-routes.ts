@@ -1,4 +1,4 @@
-/** The call of a webhook: its token is all that the caller needs, and the secret where calls are signed. */
+/** Webhook calls. The token in the URL is the credential, along with the secret if calls are signed. */
 import { createHash } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { mustParse, parseCommandId, parseWebhookId } from '#domain/kernel/ids.ts';
@@ -47,7 +47,7 @@ const call = operation({
       description: 'Token of the webhook.',
       schema: Type.String(),
       example: examples.webhookToken,
-      // Whatever it is, it is looked up the same way.
+      // All tokens are looked up in the same way.
       parse: (text: string) => text,
     },
   },
@@ -162,7 +162,7 @@ async function queueCalled(
   return await queueDelivery(toDeliver, services);
 }
 
-/** Callers send again what they got no answer to: under the same key that makes no further run. */
+/** Callers repeat calls without a response: the same key creates no further run. */
 function contextOf(
   { webhook, headers, context }: Received,
   body: Uint8Array,
@@ -177,14 +177,14 @@ function contextOf(
   return { ...context, actor, commandId, fingerprint };
 }
 
-/** What the caller names its message by. */
+/** The caller's id for the message. */
 function keyOf(headers: Call['headers']): string | undefined {
   const { 'idempotency-key': key, 'webhook-id': id } = headers;
   if (typeof key === 'string') return key;
   return typeof id === 'string' ? `webhook-id ${id}` : undefined;
 }
 
-/** Notes a call that is refused. What came to nothing for a reason that may pass can be delivered again. */
+/** Records a refused call. Calls with a temporary reason can be delivered again. */
 function missed(
   { webhook, headers, ip }: Received,
   refused: Problem,

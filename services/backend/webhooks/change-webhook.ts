@@ -1,4 +1,4 @@
-/** Makes and changes webhooks: their settings, their tokens and the secrets that callers sign with. */
+/** Creates and changes webhooks: their settings, tokens and signing secrets. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import { mustParse, parseScriptId, parseWebhookId, type WebhookId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
@@ -20,14 +20,14 @@ interface Asking<Body> {
   readonly body: Body;
 }
 
-/** A change that was made, with what is shown once. */
+/** A completed change, with the secrets to show once. */
 export interface Changed {
   readonly outcome: Accepted;
   readonly token?: string;
   readonly signingSecret?: string;
 }
 
-/** A webhook that is there for the caller. */
+/** A webhook that is visible to the caller. */
 export async function visibleWebhook(
   principal: Principal,
   webhookId: WebhookId,
@@ -49,7 +49,7 @@ export async function createWebhook(
   const { text: token, hash } = newWebhookToken();
   const secret = body.signing === true ? await newSecret(webhookId, 1, services) : undefined;
   if (isProblem(secret)) return secret;
-  const outcome = await carryOut(
+  const outcome = await executeCommand(
     {
       type: 'CreateWebhook',
       webhookId,
@@ -87,13 +87,13 @@ export async function changeWebhook(
     return await withNewSecret(present, change, context, services);
   }
   const ending = signing === false && { signing: null };
-  const outcome = await carryOut({ ...change, ...ending }, context, services);
+  const outcome = await executeCommand({ ...change, ...ending }, context, services);
   if (isProblem(outcome)) return outcome;
   if (signing === false) await services.vault.destroyUnusedKey(webhookId);
   return { outcome };
 }
 
-/** Another token: the one before leads nowhere at once. All else stays, the secret too. */
+/** Replaces the token. The previous token stops working immediately; everything else is unchanged. */
 export async function rotateToken(
   webhookId: WebhookId,
   { principal, context }: Omit<Asking<unknown>, 'body'>,
@@ -102,11 +102,11 @@ export async function rotateToken(
   if ((await visibleWebhook(principal, webhookId, services)) === undefined) return notFound;
   const { text: token, hash } = newWebhookToken();
   const command = { type: 'RotateWebhook', webhookId, tokenHash: hash } as const;
-  const outcome = await carryOut(command, context, services);
+  const outcome = await executeCommand(command, context, services);
   return isProblem(outcome) ? outcome : { outcome, token };
 }
 
-/** Another secret to sign with: the one before counts no longer. All else stays, the token too. */
+/** Replaces the signing secret. The previous secret is no longer valid; everything else is unchanged. */
 export async function rotateSecret(
   webhookId: WebhookId,
   { principal, context }: Omit<Asking<unknown>, 'body'>,
@@ -125,7 +125,7 @@ export async function deleteWebhook(
   services: Services,
 ): Promise<Accepted | Problem> {
   if ((await visibleWebhook(principal, webhookId, services)) === undefined) return notFound;
-  const outcome = await carryOut({ type: 'DeleteWebhook', webhookId }, context, services);
+  const outcome = await executeCommand({ type: 'DeleteWebhook', webhookId }, context, services);
   if (!isProblem(outcome)) await services.vault.destroyUnusedKey(webhookId);
   return outcome;
 }
@@ -138,7 +138,7 @@ async function withNewSecret(
 ): Promise<Changed | Problem> {
   const secret = await newSecret(change.webhookId, present.signing_version + 1, services);
   if (isProblem(secret)) return secret;
-  const outcome = await carryOut({ ...change, signing: secret.signing }, context, services);
+  const outcome = await executeCommand({ ...change, signing: secret.signing }, context, services);
   return isProblem(outcome) ? outcome : { outcome, signingSecret: secret.text };
 }
 
@@ -157,7 +157,7 @@ async function newSecret(
   }
 }
 
-async function carryOut(
+async function executeCommand(
   command: WebhookCommand,
   context: CommandContext,
   { commands }: Services,

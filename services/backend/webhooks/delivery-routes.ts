@@ -1,4 +1,4 @@
-/** What became of the calls of a webhook, and how to deliver one again. */
+/** Deliveries of a webhook, with their outcomes, and redelivery. */
 import { parseRunId } from '#domain/kernel/ids.ts';
 import { keepPayload, payloadName } from '#infra/postgres/event-store/payloads.ts';
 import {

@@ -1,5 +1,5 @@
-/** Calls of webhooks that made no run, for whoever looks at the deliveries of a webhook: noted behind the
- *  answer, so that no call waits for it, and only the newest of each webhook. */
+/** Webhook calls that created no run. They are recorded in the background, so that no call waits, and only the newest
+ *  calls of each webhook are kept. */
 import { inOrderOfTime } from '#domain/kernel/ids.ts';
 import type { Clock } from '#domain/ports/clock.ts';
 import type { Ids } from '#domain/ports/ids.ts';
@@ -14,7 +14,7 @@ import { startLoop, type Loop } from '#services/shared/loop.ts';
 
 const flushEveryMs = 500;
 
-/** Of calls that are to be told apart and are not stored yet. */
+/** The maximum number of individually listed calls that are not stored yet. */
 const maxWaiting = 100;
 const minuteMs = 60_000;
 
@@ -40,7 +40,7 @@ export class WebhookMisses {
     });
   }
 
-  /** Never waits, never fails. Those that nobody can deliver again are counted together, minute by minute. */
+  /** Never waits or fails. Calls that cannot be delivered again are counted per minute. */
   note(miss: Miss): void {
     const { clock, ids } = this.#parts;
     const at = clock.now();
@@ -58,7 +58,7 @@ export class WebhookMisses {
     this.#noted.set(deliveryId, { ...plain, deliveryId, at, count });
   }
 
-  /** Stores what was noted. @throws when that failed; it is lost then, as it is when the process dies */
+  /** Stores the recorded calls. @throws on failure; the calls are then lost, as after a crash */
   async flush(): Promise<void> {
     const noted = [...this.#noted.values()];
     this.#noted.clear();
@@ -66,7 +66,7 @@ export class WebhookMisses {
     await storeMisses(this.#parts.database, noted);
   }
 
-  /** Stores what is left, as far as that is possible; safe twice. */
+  /** Stores the remaining calls if possible. Safe to call twice. */
   async close(): Promise<void> {
     await this.#loop.stop();
     await this.flush().catch((error: unknown) => {

@@ -1,4 +1,4 @@
-/** Asks for the run of a call that was let in, and of one that is to be delivered again. */
+/** Queues the run of an accepted call, or of a redelivery. */
 import { mustParse, parseRunId, parseScriptId, parseWebhookId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import type { RunScript } from '#domain/run/commands.ts';
@@ -11,11 +11,11 @@ import type { Services } from '../services.ts';
 
 export interface ToDeliver {
   readonly webhook: CalledWebhook;
-  /** Of headers and body. */
+  /** The hash of headers and body. */
   readonly payloadSha256: string;
-  /** The same themselves, where they are not kept yet: a refused call leaves nothing behind. */
+  /** The payload to store; absent if it is stored already. A refused call leaves nothing behind. */
   readonly payload?: Uint8Array;
-  /** Of the body. */
+  /** The size of the body. */
   readonly sizeBytes: number | null;
   readonly redeliveryOf?: string;
   readonly context: CommandContext;
@@ -45,7 +45,7 @@ export async function queueDelivery(
     paramsSha256: null,
     timeoutSeconds: null,
     whenBusy: webhook.when_busy,
-    // Held: it is released when triggers are resumed.
+    // Held until triggers are resumed.
     ...(webhook.paused && { notBefore: clock.now().toISOString() }),
   };
   const outcome = accepted(await commands.execute(command, context, payload));

@@ -1,4 +1,4 @@
-/** Webhooks of scripts: addresses that cause runs. */
+/** Webhooks of scripts: URLs that start runs. */
 import { mustParse, parseScriptId, parseWebhookId } from '#domain/kernel/ids.ts';
 import { findWebhook, listWebhooks } from '#projections/webhooks/queries.ts';
 import Type from 'typebox';
@@ -171,7 +171,7 @@ const rotate = operation({
   },
 });
 
-/** The webhook that a command wrote; a repeated request made it the first time, under another id. */
+/** The webhook that a command wrote; for a repeated request, the one that the first request created. */
 async function shown(
   status: 200 | 201,
   { outcome, token, signingSecret }: Changed,
@@ -185,7 +185,7 @@ async function shown(
     ...(token !== undefined && { token, url: `${origin}/hooks/${token}` }),
     ...(signingSecret !== undefined && { signing_secret: signingSecret }),
   };
-  // A repeated command was carried out with others, which nobody has any more.
+  // A repeated command was executed with other secrets, which are lost.
   const body = { ...webhookJson(row), ...(outcome.repeated ? {} : once) };
   return json(status, body, positionHeader(outcome));
 }

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { newSigningSecret } from './credentials.ts';
 import { signatureFault } from './signatures.ts';
 
-// The example of the specification of Standard Webhooks, and that of GitHub's documentation.
+// The example in the specification of Standard Webhooks, and that in GitHub's documentation.
 const standard = {
   secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
   body: '{"test": 2432232314}',
@@ -49,7 +49,7 @@ test.each([
   ['a time in words', { 'webhook-timestamp': 'now' }, standard.body],
   ['no signature', { 'webhook-signature': '' }, standard.body],
   ['a signature of another version', { 'webhook-signature': 'v2,g0hM9Ss' }, standard.body],
-  ['one that is cut', { 'webhook-signature': 'v1,g0hM9SsE' }, standard.body],
+  ['a truncated signature', { 'webhook-signature': 'v1,g0hM9SsE' }, standard.body],
 ])('refuses a call with %s', (_name, changes, body) => {
   expect(standardFault(changes, body)).toMatch(/webhook-/);
 });

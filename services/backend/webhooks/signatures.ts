@@ -1,13 +1,13 @@
-/** Signatures of webhook calls: those of Standard Webhooks (https://www.standardwebhooks.com), with a time and
- *  a name for each message, and those of GitHub, over the body alone. */
+/** Signatures of webhook calls: those of Standard Webhooks (https://www.standardwebhooks.com), with a timestamp and a
+ *  message id, and those of GitHub, over the body alone. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { signingSecretPrefix } from './credentials.ts';
 
 const toleranceSeconds = 5 * 60;
 
-/** What is wrong with the signature of a call, in words; `undefined` for nothing.
- *  @param secret as its owner was shown it */
+/** The problem of a call's signature, in words; `undefined` if it is valid.
+ *  @param secret in the form shown to its owner */
 export function signatureFault(
   headers: IncomingHttpHeaders,
   body: Uint8Array,
@@ -20,7 +20,7 @@ export function signatureFault(
   if (github === undefined) {
     return 'The call must be signed. Send the header webhook-signature or X-Hub-Signature-256.';
   }
-  // GitHub takes the secret for a text, prefix and all.
+  // GitHub uses the secret as text, including its prefix.
   const expected = createHmac('sha256', secret).update(body).digest();
   const given = /^sha256=([0-9a-f]{64})$/i.exec(github)?.[1];
   return given !== undefined && timingSafeEqual(Buffer.from(given, 'hex'), expected)

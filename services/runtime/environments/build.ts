@@ -1,4 +1,4 @@
-/** One build: a fresh folder, the installer's work in it, and its output line by line. */
+/** One build: a new folder, an installation in it, and its output line by line. */
 import { chmod, cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createLineSplitter } from '#services/shared/line-splitter.ts';
@@ -14,14 +14,14 @@ export interface Build {
   readonly scriptId: string;
   /** A virtual environment without packages. */
   readonly environment: string;
-  /** Does not exist yet; the caller removes it afterwards. */
+  /** Must not exist; the caller removes it afterwards. */
   readonly workFolder: string;
   readonly cacheFolder: string | null;
-  /** The script's files, where the requirements may name them. */
+  /** The script's files, if the requirements may refer to them. */
   readonly projectFolder: string | undefined;
   readonly kind: 'shared' | 'private';
   readonly requirements: string;
-  /** What was chosen for them before, which is to be installed again. */
+  /** The previously resolved packages, which must be installed again. */
   readonly lock: string | undefined;
   readonly interpreter: Interpreter;
   readonly installer: Installer;
@@ -33,13 +33,13 @@ export interface Build {
 const SYSTEM_PATH = '/usr/local/bin:/usr/bin:/bin';
 const TAIL_LINES = 40;
 const MAX_DETAIL_CHARACTERS = 4_000;
-// A report of pip holds the metadata of every package.
+// A report of pip contains the metadata of each package.
 const MAX_CHOICE_BYTES = 16 * 1024 * 1024;
 
 async function writeSettings(build: Build, home: string): Promise<Record<string, string>> {
   const { pipConfig, uvConfig } = build.settings;
   const variables: Record<string, string> = {};
-  // Copies: the originals may lie where a build cannot look. The machine's own are found anyway.
+  // Copies, because a build may not read the originals. The installer finds the machine's own configuration anyway.
   if (pipConfig !== undefined && !pipConfig.path.startsWith('/etc/')) {
     variables['PIP_CONFIG_FILE'] = join(home, 'pip.conf');
     await writeFile(join(home, 'pip.conf'), pipConfig.content);
@@ -51,8 +51,8 @@ async function writeSettings(build: Build, home: string): Promise<Record<string,
   return variables;
 }
 
-/** Where requirements that name files are looked up. An editable install refers to its files for good:
- *  they stay with the environment. */
+/** The folder for relative requirements. An editable install refers to its files permanently, so they are kept with
+ *  the environment. */
 async function startFolder(build: Build, home: string): Promise<string> {
   if (build.projectFolder === undefined) return home;
   const project = join(build.environment, 'project');
@@ -60,7 +60,7 @@ async function startFolder(build: Build, home: string): Promise<string> {
   return project;
 }
 
-/** The files that say what to install, and how they are meant. */
+/** The files with the requirements and their constraints. */
 async function writeRequirements(build: Build, cwd: string) {
   const { kind, lock, workFolder } = build;
   const requirementsFile = join(cwd, 'requirements.txt');
@@ -69,7 +69,7 @@ async function writeRequirements(build: Build, cwd: string) {
   if (isExact) {
     return { requirementsFile, exact: hasHashes(lock) ? 'hashes' : 'versions' } as const;
   }
-  // What is a script's own has no hash: its versions are kept, and those of the rest.
+  // Packages of the script itself have no hashes, so only versions are pinned.
   if (kind === 'shared') return { requirementsFile, choiceFile: choiceOf(build) };
   if (lock === undefined) return { requirementsFile };
   const constraintsFile = join(workFolder, 'constraints.txt');
@@ -111,26 +111,26 @@ async function prepare(build: Build) {
   };
 }
 
-/** The part of the output that says what went wrong. */
+/** The part of the output that contains the error. */
 function reasonIn(tail: readonly string[]): string {
   const first = tail.findIndex((line) => /^\s*(?:error\b|×)/i.test(line));
   return tail.slice(Math.max(0, first)).join('\n').slice(-MAX_DETAIL_CHARACTERS);
 }
 
 export type Installed =
-  /** What was chosen, where that is known. */
+  /** The resolved packages, if known. */
   | { readonly status: 'installed'; readonly choice: string | undefined }
-  /** What the installer complained of. */
+  /** The error of the installer. */
   | { readonly status: 'failed'; readonly problem: string };
 
-/** Installs the requirements, or what the lock says.
+/** Installs the requirements, or the locked packages.
  *  @throws what the runner throws, and the reason of `signal` */
 export async function install(build: Build, runner: BuildRunner): Promise<Installed> {
   const splitter = createLineSplitter();
   const tail: string[] = [];
   const pass = async (lines: readonly { readonly text: string }[]) => {
     for (const line of lines) {
-      // The host's folders say nothing to a script's author.
+      // The host's folders mean nothing to a script's author.
       const text = line.text
         .replaceAll(`${build.workFolder}/`, '')
         .replaceAll(`${build.environment}/project/`, '');

@@ -1,4 +1,4 @@
-/** Builds the environment of a key once on this host, and announces it when it is finished. */
+/** Builds the environment of a key once on this host, and publishes it when it is finished. */
 import { randomUUID } from 'node:crypto';
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ export interface Order {
   readonly key: string;
   readonly scriptId: string;
   readonly requirements: Requirements;
-  /** What was chosen for them before, which is to be installed again. */
+  /** The previously resolved packages, which must be installed again. */
   readonly lock: string | undefined;
   readonly projectFolder: string | undefined;
   readonly interpreter: Interpreter;
@@ -32,16 +32,16 @@ export interface BuilderParts {
   readonly runner: BuildRunner;
   readonly settings: IndexSettings;
   readonly findInstaller: (interpreter: Interpreter) => Promise<Installer>;
-  /** The cache of a script's own builds. */
+  /** The cache for builds of a single script. */
   readonly cacheFolder: (scriptId: string) => string;
   readonly onProblem: (error: unknown) => void;
 }
 
-/** What is installed, in the environment's folder. */
+/** The list of installed packages, in the environment's folder. */
 const LOCK_FILE = 'orchestrator-lock.txt';
 const LOOK_AGAIN_MS = 100;
 
-/** Makes the environment of a key ready, or waits until another process has.
+/** Builds the environment of a key, or waits for another process that builds it.
  *  @returns undefined when it is ready, else why it cannot be built
  *  @throws the reason of the signal, and what the runner throws */
 export async function buildOnce(parts: BuilderParts, order: Order): Promise<string | undefined> {
@@ -85,7 +85,7 @@ async function build(parts: BuilderParts, order: Order): Promise<string | undefi
     isFinished = true;
     return undefined;
   } finally {
-    // What cannot be removed now is found at the next start.
+    // The next start removes leftovers.
     await removeFolder(workFolder).catch(parts.onProblem);
     if (!isFinished) await removeFolder(environment).catch(parts.onProblem);
     endUse();
@@ -108,7 +108,7 @@ async function installInto(
       scriptId,
       environment,
       workFolder,
-      // Foreign code can write to a cache: what others will share must not be made from one.
+      // Foreign code can write to a cache, so a shared environment must not be built from a script's own cache.
       cacheFolder: isPrivate ? parts.cacheFolder(scriptId) : null,
       projectFolder: isPrivate ? projectFolder : undefined,
       kind: requirements.kind,

@@ -1,14 +1,14 @@
-/** Which environments there are on this host, who uses them, and which may go.
+/** The environments on this host, their users, and their eviction.
  *
- *  folder/environments/{key}-{id}   each built at the place where it stays: scripts in it hold its path
- *  folder/ready/{key}               names the finished one, made by a link: the first to finish wins
+ *  folder/environments/{key}-{id}   each built in its final place, because its scripts contain the path
+ *  folder/ready/{key}               names the finished one, created as a link: the first to finish wins
  *  folder/uses/{directory}.{id}     one for each user, also for the builder
- *  folder/work/{directory}          what a build needs meanwhile
- *  folder/locks/{key}               who builds
+ *  folder/work/{directory}          temporary files of a build
+ *  folder/locks/{key}               the builder
  *
- *  Only what `ready` names exists; a folder that neither it nor a living user knows is left over. A
- *  user first writes its file and then looks whether the environment is still ready; whoever removes
- *  one first takes it out of `ready` and then looks for users. So never both succeed. */
+ *  Only environments in `ready` exist. A folder without an entry in `ready` or a living user is a leftover. A
+ *  user first writes its file, and then checks whether the environment is still ready. An evicting process first
+ *  removes the entry in `ready`, and then checks for users. So never both succeed. */
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { chmod, link, mkdir, open, readdir, readFile, stat, unlink } from 'node:fs/promises';
@@ -19,16 +19,16 @@ import { isAlive, newOwner } from './owner.ts';
 
 export interface ReadyEnvironment {
   readonly directory: string;
-  /** `name==version` lines of what was installed. */
+  /** The installed packages as `name==version` lines. */
   readonly lock: string;
   readonly sizeBytes: number;
-  /** Whose own it is; absent where scripts with equal requirements share it. */
+  /** The script that owns it; absent if scripts with equal requirements share it. */
   readonly scriptId?: string;
 }
 
 export interface Lease {
   readonly environment: ReadyEnvironment;
-  /** Gives it back; safe twice. */
+  /** Releases it. Safe to call twice. */
   release(): void;
 }
 
@@ -39,7 +39,7 @@ export interface Bounds {
 
 const PARTS = ['environments', 'ready', 'uses', 'work', 'locks'] as const;
 const PASSED_THROUGH: ReadonlySet<string> = new Set(['environments', 'work']);
-// Names that begin with a dot are on the way to their real name: for moments, if their maker lives.
+// Names that begin with a dot are temporary: they are renamed within seconds, unless their creator has died.
 const UNFINISHED_MAX_AGE_MS = 60 * 60 * 1000;
 
 export class Catalog {
@@ -52,7 +52,7 @@ export class Catalog {
   async open(): Promise<void> {
     for (const part of PARTS) {
       await mkdir(this.path(part), { recursive: true });
-      // Scripts and builds may be other users, which pass through to what is theirs to see.
+      // Scripts and builds may run as other users, which traverse this folder to their own files.
       await chmod(this.path(part), PASSED_THROUGH.has(part) ? 0o711 : privateMode);
     }
     await this.#closePrivate();
@@ -65,7 +65,7 @@ export class Catalog {
     return join(this.#folder, part, ...names);
   }
 
-  /** Announces a user of a folder, whether it exists yet or not. @returns what ends the use */
+  /** Registers a user of a folder, whether it exists yet or not. @returns ends the use */
   use(directory: string): () => void {
     const owner = newOwner();
     const path = this.path('uses', `${directory}.${owner.id}`);
@@ -73,9 +73,9 @@ export class Catalog {
     return () => rmSync(path, { force: true });
   }
 
-  /** The finished environment of a key, kept until it is released; undefined where there is none. */
+  /** The finished environment of a key, kept until it is released; undefined if it does not exist. */
   lease(key: string): Lease | undefined {
-    // Tiny files, at each start of a run: waiting for a thread would take longer than reading them.
+    // Synchronous, because these tiny files are read faster than a thread responds.
     const environment = this.#ready(key);
     if (environment === undefined) return undefined;
     const release = this.use(environment.directory);
@@ -88,12 +88,12 @@ export class Catalog {
     return this.lease(key);
   }
 
-  /** Whether there is a finished environment of a key, at this moment. */
+  /** Whether a key currently has a finished environment. */
   has(key: string): boolean {
     return this.#ready(key) !== undefined;
   }
 
-  /** Makes an environment the one of its key, unless there is one already. Its files survive a power loss from then on:
+  /** Publishes an environment under its key, unless there is one already. Its files must be on the disk before, because
    *  a published environment is never checked again. */
   async publish(key: string, environment: ReadyEnvironment): Promise<void> {
     await flushDisk(this.path('environments'));
@@ -110,8 +110,8 @@ export class Catalog {
     }
   }
 
-  /** Removes those that were not used for the longest time until the rest is within bounds. The newest
-   *  one stays, and so does what is in use. */
+  /** Removes the least recently used environments until the rest is within the limits. Keeps the newest one, and those
+   *  in use. */
   async evict({ maxEnvironments, maxBytes }: Bounds): Promise<void> {
     const found = await Promise.all((await this.#keys()).map((key) => this.#lastUse(key)));
     const oldestFirst = found
@@ -127,13 +127,13 @@ export class Catalog {
     }
   }
 
-  /** Scripts that have environments of their own. */
+  /** Scripts with environments of their own. */
   async owners(): Promise<readonly string[]> {
     const found = (await this.#keys()).map((key) => this.#ready(key)?.scriptId);
     return found.filter((scriptId) => scriptId !== undefined);
   }
 
-  /** Removes the environments that are a script's own and not in use. @returns whether none is left */
+  /** Removes a script's own environments unless they are in use. @returns whether none is left */
   async removeOwned(scriptId: string): Promise<boolean> {
     let isDone = true;
     for (const key of await this.#keys()) {
@@ -155,8 +155,8 @@ export class Catalog {
     return true;
   }
 
-  /** What `ready` says of a key. An entry that says nothing, as after a loss of power, or whose folder
-   *  was taken away, is none: it is removed, so that the environment is built again. */
+  /** The entry of a key in `ready`. An unreadable entry, as after a power loss, or one without a folder is removed, so
+   *  that the environment is built again. */
   #ready(key: string): ReadyEnvironment | undefined {
     const path = this.path('ready', key);
     const text = orMissing(() => readFileSync(path, 'utf8'));
@@ -168,7 +168,7 @@ export class Catalog {
     return undefined;
   }
 
-  /** Notes the use of a key, for eviction. */
+  /** Records the use of a key, for eviction. */
   #touch(key: string): void {
     const now = new Date();
     orMissing(() => utimesSync(this.path('ready', key), now, now));
@@ -185,7 +185,7 @@ export class Catalog {
     return { key, sizeBytes: environment.sizeBytes, lastUsedMs: stats.mtimeMs };
   }
 
-  /** Whether somebody alive uses a folder; forgets those that are not. */
+  /** Whether a living user uses a folder. Removes records of dead users. */
   async #isUsed(directory: string): Promise<boolean> {
     let isUsed = false;
     for (const name of await readdir(this.path('uses'))) {
@@ -200,7 +200,7 @@ export class Catalog {
     return isUsed;
   }
 
-  /** What an earlier version of the platform left open to other users. */
+  /** Closes folders that an earlier version of the platform left open to other users. */
   async #closePrivate(): Promise<void> {
     for (const key of await this.#keys()) {
       const environment = this.#ready(key);
@@ -217,7 +217,7 @@ export class Catalog {
       ...(await readdir(this.path('uses'))).map((name) => name.slice(0, name.lastIndexOf('.'))),
     ]);
     for (const directory of directories) {
-      // In this order: a builder stops using a folder only after it has made it ready.
+      // In this order, because a builder stops using a folder only after publishing it.
       if (await this.#isUsed(directory)) continue;
       await removeFolder(this.path('work', directory));
       const environment = this.#ready(directory.slice(0, directory.lastIndexOf('-')));

@@ -1,4 +1,4 @@
-/** The name of an environment: equal names, equal content. Pure. */
+/** The name of an environment: equal names mean equal content. Pure. */
 import { createHash } from 'node:crypto';
 import type { IndexSettings } from './index-settings.ts';
 import type { Interpreter } from './interpreter.ts';
@@ -9,15 +9,15 @@ export interface KeyParts {
   readonly interpreter: Interpreter;
   readonly settings: IndexSettings;
   readonly scriptId: string;
-  /** Version of the files that private requirements may name. */
+  /** The version of the files that private requirements may refer to. */
   readonly projectVersion: string | undefined;
-  /** A new value resolves anew. */
+  /** A new value resolves the requirements again. */
   readonly resolution: string | undefined;
-  /** What is to be installed; `undefined` where that is to be chosen. */
+  /** The packages to install; `undefined` to resolve the requirements. */
   readonly lock: string | undefined;
 }
 
-/** SHA-256 (hex) of everything that decides what an environment contains. */
+/** SHA-256 (hex) of everything that determines the content of an environment. */
 export function environmentKey(parts: KeyParts): string {
   const { requirements, interpreter, settings } = parts;
   const { executable, version, platform } = interpreter;

@@ -38,7 +38,7 @@ afterEach(() => given.close());
 const filesForPackage = (name: string) =>
   index.requests.filter((path) => path.startsWith(`/files/${name}`)).length;
 
-/** What somebody may write to, or not everybody may read. */
+/** Paths that are writable, or not readable for all users. */
 async function writableIn(folder: string): Promise<string[]> {
   const paths = (await readdir(folder, { recursive: true })).map((name) => join(folder, name));
   const modes = await Promise.all(paths.map(async (path) => ({ path, stats: await lstat(path) })));

@@ -1,5 +1,5 @@
-/** The virtual environments of scripts on one host: built from `requirements.txt` at the first run,
- *  shared by equal requirements, read-only once they are finished. */
+/** The virtual environments of scripts on one host: built from `requirements.txt` for the first run, shared between
+ *  equal requirements, and read-only when finished. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
@@ -16,12 +16,12 @@ import { readRequirements } from './requirements.ts';
 import { pythonOf } from './virtual-environment.ts';
 
 export interface EnvironmentsOptions {
-  /** Belongs to the environments alone; shared by the processes of this host. Made when missing. */
+  /** Used only for environments, and shared by the processes of this host. Created if missing. */
   readonly folder: string;
   readonly runBuild: BuildRunner;
-  /** Told of what went wrong without harm to a run, such as a folder that could not be removed. */
+  /** Called with problems that do not affect a run, such as a folder that could not be removed. */
   readonly onProblem: (error: unknown) => void;
-  /** Where the machine's settings for package indexes are read. Default: the process's own. */
+  /** The source of the machine's package index settings. Default: the process's own environment. */
   readonly variables?: Readonly<Record<string, string | undefined>>;
   /** Default: 200. */
   readonly maxEnvironments?: number;
@@ -37,14 +37,14 @@ export interface EnvironmentRequest {
   readonly requirements: string;
   /** Absolute path of an interpreter. */
   readonly pythonPath: string;
-  /** The script's files, which requirements such as `-e .` or `-r more.txt` name. Such an environment is
-   *  the script's own, and a new version makes a new one. */
+  /** The script's files, if requirements such as `-e .` or `-r more.txt` refer to them. Such an environment belongs to
+   *  one script, and each new version needs a new one. */
   readonly project?: { readonly folder: string; readonly version: string };
-  /** A new value resolves the requirements anew. */
+  /** A new value resolves the requirements again. */
   readonly resolution?: string;
-  /** What was chosen for the requirements before: exactly that is wanted. */
+  /** The previously resolved packages, which must be installed again. */
   readonly lock?: string;
-  /** Takes the build's output line by line. While a returned promise is pending, the build waits. */
+  /** Called with each line of the build's output. While a returned promise is pending, the build waits. */
   readonly onLog: (line: string) => void | Promise<void>;
   readonly signal: AbortSignal;
 }
@@ -55,22 +55,22 @@ export type EnvironmentResult =
       readonly environmentDir: string;
       /** The environment's interpreter. */
       readonly pythonPath: string;
-      /** What is installed: `name==version` lines, with hashes where they are known. */
+      /** The installed packages: `name==version` lines, with hashes if known. */
       readonly lock: string;
-      /** Whether this request had to wait for a build. */
+      /** Whether this request waited for a build. */
       readonly built: boolean;
       readonly buildMs: number;
-      /** The environment is kept until then. Safe twice. */
+      /** Releases the environment. Safe to call twice. */
       readonly release: () => void;
     }
   | { readonly status: 'failed'; readonly detail: string };
 
 const MAX_CACHE_BYTES = 2 * 1024 ** 3;
-// Half of a SHA-256 is unique enough, and the first line of a script (`#!…`) has little room.
+// Half of a SHA-256 is unique enough, and the first line of a script (`#!…`) is limited in length.
 const KEY_LENGTH = 32;
 const BUILD_ATTEMPTS = 3;
 
-/** Opens the environments of this host, and removes what processes that died left unfinished. */
+/** Opens the environments of this host, and removes unfinished ones of processes that have died. */
 export async function openEnvironments(options: EnvironmentsOptions): Promise<Environments> {
   const catalog = new Catalog(options.folder);
   await catalog.open();
@@ -111,7 +111,7 @@ export class Environments {
     };
   }
 
-  /** The environment that a script's requirements ask for, built when there is none yet.
+  /** The environment for a script's requirements, built if it does not exist.
    *  @throws the reason of the signal; what the build runner throws */
   async ensure(request: EnvironmentRequest): Promise<EnvironmentResult> {
     const { project, pythonPath, resolution, lock, scriptId, signal } = request;
@@ -143,7 +143,7 @@ export class Environments {
     throw new Error(`environment ${key} was deleted right after it was built`);
   }
 
-  /** What a lock is made for: interpreters and machines that can install the same files. */
+  /** The target of a lock: interpreters and machines that can install the same files. */
   async targetOf(pythonPath: string): Promise<string> {
     return (await this.#interpreter(pythonPath)).platform;
   }
@@ -177,32 +177,32 @@ export class Environments {
     }
   }
 
-  /** Removes what is over the bounds and not in use. Never throws. */
+  /** Evicts unused environments over the limits. Never throws. */
   async tidy(): Promise<void> {
     await this.#catalog.evict(this.#bounds).catch(this.#options.onProblem);
   }
 
-  /** Starts anew with installers' caches that grew too large. Never throws. */
+  /** Clears installer caches that exceed their limit. Never throws. */
   async boundCaches(): Promise<void> {
     const cache = join(this.#options.folder, 'cache');
     if ((await sizeOf(cache)) <= MAX_CACHE_BYTES) return;
     await removeFolder(cache).catch(this.#options.onProblem);
   }
 
-  /** Scripts that have something of their own here. */
+  /** Scripts with files of their own here. */
   async scripts(): Promise<readonly string[]> {
     const caches = await readdir(join(this.#options.folder, 'cache')).catch(noneWhereMissing);
     return [...new Set([...caches, ...(await this.#catalog.owners())])];
   }
 
-  /** Removes what is a script's own and not in use. @returns whether nothing is left */
+  /** Removes a script's own files unless they are in use. @returns whether nothing is left */
   async forget(scriptId: string): Promise<boolean> {
     const isDone = await this.#catalog.removeOwned(scriptId);
     await removeFolder(this.#parts.cacheFolder(scriptId));
     return isDone;
   }
 
-  /** Resolves when no build is under way; those that nobody waits for are ended. */
+  /** Resolves when no build is running. Builds without callers are stopped. */
   settle(): Promise<void> {
     return this.#flights.settle();
   }
@@ -217,7 +217,7 @@ function noneWhereMissing(error: unknown): readonly string[] {
   throw error;
 }
 
-/** The answer for a key, asked once; a failure is not remembered. */
+/** The cached result of a key. A failure is not cached. */
 function remember<T>(
   answers: Map<string, Promise<T>>,
   key: string,

@@ -1,5 +1,5 @@
-/** One piece of work that any number of callers wait for: begun by the first, ended when the last one
- *  has gone. All hear its lines; who comes later is told what was said before. */
+/** A task that any number of callers wait for: started by the first one, and stopped when the last one has left. All
+ *  callers receive its lines; a later caller first receives the earlier lines. */
 
 type Listener = (line: string) => void | Promise<void>;
 
@@ -7,7 +7,7 @@ interface Work<Result> {
   (say: Listener, signal: AbortSignal): Promise<Result>;
 }
 
-// What a late comer is told; a build says some dozens of lines, a compiler thousands.
+// Limits the lines for late callers: a build prints dozens of lines, a compiler thousands.
 const MAX_REMEMBERED_LINES = 1_000;
 
 class Flight<Result> {
@@ -18,7 +18,7 @@ class Flight<Result> {
 
   constructor(work: Work<Result>) {
     this.#result = work((line) => this.#say(line), this.#abort.signal);
-    // Each caller hears of a failure; nobody may be left who does.
+    // Each caller receives the failure; there may be no caller left.
     this.#result.catch(() => undefined);
   }
 
@@ -38,7 +38,7 @@ class Flight<Result> {
 
   async join(listener: Listener, signal: AbortSignal): Promise<Result> {
     for (const line of this.#said) void listener(line);
-    // Two callers may bring the same function.
+    // Two callers may pass the same function.
     const own: Listener = (line) => listener(line);
     this.#listeners.add(own);
     const gone = Promise.withResolvers<never>();
@@ -55,12 +55,12 @@ class Flight<Result> {
   }
 }
 
-/** The work under way, by key. */
+/** The running tasks, by key. */
 export class Flights<Result> {
   readonly #flights = new Map<string, Flight<Result>>();
 
-  /** Joins the work of a key, or begins it.
-   *  @throws what the work throws, or the reason of `signal`, which ends the work for this caller */
+  /** Joins the task of a key, or starts it.
+   *  @throws what the task throws, or the reason of `signal`, which ends the wait of this caller */
   async join(
     key: string,
     work: Work<Result>,
@@ -69,7 +69,7 @@ export class Flights<Result> {
   ): Promise<Result> {
     signal.throwIfAborted();
     let flight = this.#flights.get(key);
-    // One that is being given up ends first; then the next begins.
+    // An abandoned task ends first; then the next one starts.
     while (flight?.isAbandoned === true) {
       await flight.settled;
       flight = this.#flights.get(key);
@@ -88,7 +88,7 @@ export class Flights<Result> {
     return flight;
   }
 
-  /** Resolves when all work has ended. */
+  /** Resolves when all tasks have ended. */
   async settle(): Promise<void> {
     await Promise.all(Array.from(this.#flights.values(), (flight) => flight.settled));
   }

@@ -9,7 +9,7 @@ import { findPython } from '../sandbox/python.ts';
 import { makeReadOnly, removeFolder } from './folders.ts';
 
 const ROUNDS = 300;
-/** Folders in `top`, and links to `victim` that take their places and give them back all the time. */
+/** Constantly swaps folders in `top` with links to `victim`, and back. */
 const SWAPPING = `import ctypes, os, sys
 top, victim = sys.argv[1:3]
 libc = ctypes.CDLL(None)
@@ -48,7 +48,7 @@ test('does not follow a link swapped in during removal', async () => {
   });
   await once(foreign.stdout, 'data');
   for (let round = 0; round < ROUNDS; round += 1) {
-    // What is made meanwhile may be in the way.
+    // The program may still create files.
     await removeFolder(top).catch(() => undefined);
   }
   foreign.kill('SIGKILL');

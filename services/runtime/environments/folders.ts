@@ -1,4 +1,4 @@
-/** Finishing and removing folders that foreign code wrote into: no link is followed. */
+/** Finishes and removes folders that foreign code wrote to, without following links. */
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import {
@@ -14,10 +14,10 @@ import {
 } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 
-// Node has no name for it: a descriptor that stands for a path, for which no right to read is needed.
+// Node has no constant for it: a descriptor of a path, which requires no read permission.
 const O_PATH = 0o10000000;
 
-/** Foreign code gives names that are no text. */
+/** Foreign code can choose names that are not text. */
 type Path = string | Buffer;
 
 interface Found {
@@ -27,10 +27,10 @@ interface Found {
   readonly sizeBytes: number;
 }
 
-/** Of a folder whose content only its owner may read. The sandbox opens it to a run that is to see it. */
+/** The mode of a folder whose content only its owner may read. The sandbox opens it to the run that may see it. */
 export const privateMode = 0o700;
 
-/** Everything below `folder` and itself; a folder comes before what it holds. */
+/** `folder` and everything below; a folder precedes its content. */
 async function* walk(folder: string): AsyncGenerator<Found> {
   const waiting: Path[] = [folder];
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
@@ -61,7 +61,7 @@ function inside(folder: FileHandle, name: Path): Buffer {
   return joined(`/proc/self/fd/${folder.fd}`, name);
 }
 
-/** What `found` answers; `undefined` where somebody else removed it meanwhile. */
+/** The result of `found`; `undefined` if another process removed the file meanwhile. */
 async function unlessGone<T>(found: Promise<T>): Promise<T | undefined> {
   try {
     return await found;
@@ -71,10 +71,10 @@ async function unlessGone<T>(found: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** Makes everything in `folder` readable for all, or closes it to all others where it is private, and its
- *  files writable for nobody. Runs see it read-only as a whole; its owner, this process's user, can still
- *  remove it like any folder of his.
- *  @returns what it takes on the disk, in bytes */
+/** Makes everything in `folder` readable for all users, or for its owner only if private, and makes its files
+ *  read-only. Runs see the folder read-only as a whole. Its owner, this process's user, can still remove it.
+ *
+ *  @returns its size on the disk, in bytes */
 export async function makeReadOnly(folder: string, isPrivate: boolean): Promise<number> {
   const { uid: user, gid: group } = userInfo();
   let bytes = 0;
@@ -82,11 +82,11 @@ export async function makeReadOnly(folder: string, isPrivate: boolean): Promise<
   for await (const found of walk(folder)) {
     bytes += found.sizeBytes;
     if (found.kind === 'special') {
-      // Opening a pipe that a build has left would wait for ever.
+      // Opening a pipe that a build has left would block forever.
       await unlink(found.path);
       continue;
     }
-    // As user 0 this process had it built by another user.
+    // As user 0, this process runs builds as another user.
     if (user === 0) await lchown(found.path, user, group);
     if (found.kind === 'folder') folders.push(found.path);
     else await chmod(found.path, (found.mode & 0o111) === 0 ? 0o444 : 0o555);
@@ -97,21 +97,21 @@ export async function makeReadOnly(folder: string, isPrivate: boolean): Promise<
   return bytes;
 }
 
-/** What `folder` takes on the disk, in bytes; 0 where there is none. */
+/** The size of `folder` on the disk, in bytes; 0 if it does not exist. */
 export async function sizeOf(folder: string): Promise<number> {
   let bytes = 0;
   try {
     for await (const found of walk(folder)) bytes += found.sizeBytes;
   } catch {
-    // It changes while it is measured; what was counted is close enough.
+    // The folder changes during the measurement; the partial result is close enough.
   }
   return bytes;
 }
 
-/** Removes a folder, also one that was made read-only, or whatever else has its name. Everything is removed
- *  relative to open folders: a link that foreign code swaps in meanwhile is removed and not followed. One
- *  that is not there is fine.
- *  @throws ENOTEMPTY where foreign code makes files meanwhile */
+/** Removes a folder, also a read-only one, or any other file of that name. Everything is removed relative to open
+ *  folders: a link that foreign code swaps in meanwhile is removed but not followed. A missing folder is not an
+ *  error.
+ *  @throws ENOTEMPTY if foreign code creates files meanwhile */
 export async function removeFolder(path: string): Promise<void> {
   if (await unlinkUnlessFolder(path)) return;
   const top = await openAsOwner(path);
@@ -134,8 +134,8 @@ export async function removeFolder(path: string): Promise<void> {
   await unlessGone(rmdir(path));
 }
 
-/** Removes what is in a folder, except folders: those are moved to `top`, so that neither the depth of a tree
- *  nor the length of a path matters. @returns their names there */
+/** Removes the content of a folder apart from folders, which are moved to `top`, so that the depth of a tree and the
+ *  length of a path do not matter. @returns their names there */
 async function emptyInto(folder: FileHandle, top: FileHandle): Promise<Path[]> {
   const folders: Path[] = [];
   for (const name of await namesIn(`/proc/self/fd/${folder.fd}`)) {
@@ -145,7 +145,7 @@ async function emptyInto(folder: FileHandle, top: FileHandle): Promise<Path[]> {
       folders.push(name);
       continue;
     }
-    // To move a folder changes its "..", which its owner may have forbidden.
+    // Moving a folder changes its "..", which its owner may have forbidden.
     await (await openAsOwner(path)).close();
     const moved = `.removing-${randomUUID()}`;
     await rename(path, inside(top, moved));
@@ -154,7 +154,7 @@ async function emptyInto(folder: FileHandle, top: FileHandle): Promise<Path[]> {
   return folders;
 }
 
-/** @returns whether there is nothing left of that name */
+/** @returns whether the name no longer exists */
 async function unlinkUnlessFolder(path: Path): Promise<boolean> {
   const found = await unlessGone(lstat(path));
   if (found?.isDirectory() === true) return false;
@@ -162,7 +162,7 @@ async function unlinkUnlessFolder(path: Path): Promise<boolean> {
   return true;
 }
 
-/** A folder as a place for paths, in which this user may do everything. @throws ENOTDIR at a link */
+/** A path of a folder with full access for this user. @throws ENOTDIR for a link */
 async function openAsOwner(path: Path): Promise<FileHandle> {
   const folder = await open(path, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   const mode = (await folder.stat()).mode & 0o777;

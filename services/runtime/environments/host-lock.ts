@@ -1,7 +1,7 @@
-/** A lock between the processes of this host, that ends with its holder.
+/** A lock between the processes of this host that ends with its holder.
  *
- *  It saves work; correctness never rests on it: in a rare race between two that find the same dead
- *  holder, both may hold it for a moment. */
+ *  It is an optimization and not required for correctness: in a rare race between two processes that find the same
+ *  dead holder, both may briefly hold it. */
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ function codeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined;
 }
 
-/** A folder with its owner in it appears under the lock's name as a whole, or not at all. */
+/** Atomically creates a folder with its owner under the lock's name. */
 async function place(folder: string, name: string): Promise<boolean> {
   const made = join(folder, `.${randomUUID()}`);
   await mkdir(made);
@@ -50,8 +50,8 @@ async function clear(folder: string, name: string): Promise<void> {
   await rm(away, { recursive: true, force: true });
 }
 
-/** Takes the lock, also over from a holder that died.
- *  @returns what gives it back; undefined while somebody else holds it */
+/** Acquires the lock, also from a dead holder.
+ *  @returns releases the lock; undefined while another process holds it */
 export async function tryLock(
   folder: string,
   name: string,

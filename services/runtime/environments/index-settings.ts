@@ -1,5 +1,5 @@
-/** Where packages come from: the machine's own settings for pip and uv, and nothing else of the
- *  platform's environment. */
+/** The machine's package index settings for pip and uv, without any other settings of the platform's
+ *  environment. */
 import { existsSync, readFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 
@@ -10,10 +10,10 @@ export interface IndexSettings {
   readonly common: Readonly<Record<string, string>>;
   readonly pip: Readonly<Record<string, string>>;
   readonly uv: Readonly<Record<string, string>>;
-  /** The user's `pip.conf` and `uv.toml`, which the installer could not find by itself. */
+  /** The user's `pip.conf` and `uv.toml`, which the installer could not find. */
   readonly pipConfig: ConfigFile | undefined;
   readonly uvConfig: ConfigFile | undefined;
-  /** Files and folders that the settings name. */
+  /** Files and folders that the settings refer to. */
   readonly paths: readonly string[];
 }
 
@@ -124,7 +124,7 @@ export function readIndexSettings(variables: Variables): IndexSettings {
   };
 }
 
-// Both separators that pip and uv know, so that a list for one is a list for the other.
+// Both separators, because pip and uv accept both.
 function existing(locations: string): string {
   const isThere = (text: string) => !isAbsolute(text) || existsSync(text);
   return locations
@@ -133,7 +133,7 @@ function existing(locations: string): string {
     .join(',');
 }
 
-/** What uv needs to hear of pip's settings, which it does not read itself; its own ones win. */
+/** The settings of pip for uv, which does not read them itself; settings of uv take precedence. */
 export function uvVariables({ pip, uv }: IndexSettings): Record<string, string> {
   const hasOwnIndex = ['UV_DEFAULT_INDEX', 'UV_INDEX', 'UV_INDEX_URL', 'UV_EXTRA_INDEX_URL'].some(
     (name) => name in uv,
@@ -141,7 +141,7 @@ export function uvVariables({ pip, uv }: IndexSettings): Record<string, string> 
   const translated: Record<string, string | undefined> = {
     UV_DEFAULT_INDEX: hasOwnIndex ? undefined : pip['PIP_INDEX_URL'],
     UV_INDEX: hasOwnIndex ? undefined : pip['PIP_EXTRA_INDEX_URL'],
-    // uv fails at a folder that is not there; pip looks elsewhere.
+    // uv fails if a folder does not exist; pip ignores it.
     UV_FIND_LINKS: existing(pip['PIP_FIND_LINKS'] ?? ''),
     UV_INSECURE_HOST: pip['PIP_TRUSTED_HOST'],
     UV_CONSTRAINT: pip['PIP_CONSTRAINT'],
@@ -151,7 +151,7 @@ export function uvVariables({ pip, uv }: IndexSettings): Record<string, string> 
   return { ...pick(translated, () => true), ...uv };
 }
 
-/** Whether settings of pip say where packages come from in a file that uv does not read. */
+/** Whether pip's package source is configured in a file that uv does not read. */
 export function needsPip({ pipConfig, uv }: IndexSettings): boolean {
   const says = /^\s*(?:index-url|extra-index-url|find-links|no-index)\s*=/m;
   return Object.keys(uv).length === 0 && says.test(pipConfig?.content ?? '');

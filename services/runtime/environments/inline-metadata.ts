@@ -1,13 +1,13 @@
-/** What a script says of its requirements in itself (PEP 723). Pure. */
+/** The inline metadata of a script with its requirements (PEP 723). Pure. */
 import { parse } from 'smol-toml';
 
 export type InlineMetadata =
   | { readonly status: 'none' }
   | {
       readonly status: 'found';
-      /** In the form of a `requirements.txt`. */
+      /** In the format of a `requirements.txt`. */
       readonly requirements: string;
-      /** Such as `>=3.11`; `undefined` where any will do. */
+      /** Such as `>=3.11`; `undefined` for any version. */
       readonly requiresPython: string | undefined;
     }
   | { readonly status: 'invalid'; readonly problem: string };
@@ -15,8 +15,8 @@ export type InlineMetadata =
 const OPENING = /^# \/\/\/ (?<type>[a-zA-Z0-9-]+)$/;
 const CLOSING = '# ///';
 
-/** The metadata in the text of a script.
- *  @param path how messages name it */
+/** Reads the metadata in the text of a script.
+ *  @param path name of the script in messages */
 export function readInlineMetadata(text: string, path: string): InlineMetadata {
   const invalid = (problem: string): InlineMetadata => ({
     status: 'invalid',
@@ -44,7 +44,7 @@ export function readInlineMetadata(text: string, path: string): InlineMetadata {
   return { status: 'found', requirements, requiresPython };
 }
 
-// Of a requirements file's lines, options and continuations are no requirements.
+// Options and line continuations of a requirements file are not requirements.
 function isListOfRequirements(value: unknown): value is readonly string[] {
   return (
     Array.isArray(value) &&
@@ -52,7 +52,7 @@ function isListOfRequirements(value: unknown): value is readonly string[] {
   );
 }
 
-/** The contents of blocks `script`: each ends with the last closing line of the comments that follow its
+/** The contents of `script` blocks. Each ends with the last closing line of the comments after its
  *  opening. */
 function blocksIn(text: string): readonly string[] {
   const lines = text.split(/\r?\n/);

@@ -1,11 +1,11 @@
-/** Which packages an environment holds, read from its metadata (PEP 376, PEP 566) and not asked of it:
- *  nothing of what was installed is executed. */
+/** Lists the packages of an environment from its metadata (PEP 376, PEP 566), without executing anything in
+ *  it. */
 import { constants } from 'node:fs';
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { normalName } from './lock.ts';
 
-// Foreign code may have written these files: no link is followed, and no more than a head is read.
+// Foreign code may have written these files, so no link is followed, and only the start of a file is read.
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const HEAD_BYTES = 16 * 1024;
 
@@ -17,7 +17,7 @@ export async function headOf(path: string, maxBytes: number): Promise<string | u
     const { bytesRead, buffer } = await file.read(Buffer.alloc(maxBytes), 0, maxBytes, 0);
     return buffer.toString('utf8', 0, bytesRead);
   } catch {
-    // What cannot be read is no package that Python would find either.
+    // Python would not find an unreadable package either.
     return undefined;
   }
 }
@@ -27,7 +27,7 @@ function field(head: string, name: string): string | undefined {
   return new RegExp(`^${name}:[ \t]*([\\w.+!-]+)[ \t]*$`, 'im').exec(headers)?.[1];
 }
 
-/** `name==version` of every installed package, sorted, one a line. */
+/** `name==version` of each installed package, sorted, one per line. */
 export async function installedPackages(sitePackages: string): Promise<string> {
   const names = await readdir(sitePackages).catch(() => []);
   const folders = names.filter((name) => name.endsWith('.dist-info'));

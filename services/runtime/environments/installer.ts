@@ -1,4 +1,4 @@
-/** The program that installs packages: uv where it is found, else the interpreter's pip. */
+/** The program that installs packages: uv if available, else the interpreter's pip. */
 import { execFile } from 'node:child_process';
 import { constants } from 'node:fs';
 import { access, open, realpath } from 'node:fs/promises';
@@ -12,24 +12,24 @@ import { pythonOf } from './virtual-environment.ts';
 export interface Installation {
   readonly environment: string;
   readonly requirementsFile: string;
-  /** Versions that whatever is chosen must have. */
+  /** Versions that the resolution must use. */
   readonly constraintsFile?: string;
-  /** Nothing but what is listed, and, with hashes, nothing but the very files. */
+  /** Installs exactly the listed packages, with hashes exactly the same files. */
   readonly exact?: 'hashes' | 'versions';
-  /** Where what is chosen is to be written. */
+  /** Receives the resolved packages. */
   readonly choiceFile?: string;
   /** Kept between builds; null for none. */
   readonly cacheFolder: string | null;
-  /** Goes after the build. */
+  /** Removed after the build. */
   readonly workFolder: string;
 }
 
 export interface Installer {
   /** For the log, such as `pip 26.1`. */
   readonly name: string;
-  /** To be executed one after the other. */
+  /** The commands to execute one by one. */
   commands(installation: Installation): readonly Command[];
-  /** The lock that the content of a `choiceFile` says. */
+  /** Parses the content of a `choiceFile`. */
   readonly lockOf: (choice: string) => string | undefined;
   readonly variables: Readonly<Record<string, string>>;
   readonly readable: readonly string[];
@@ -37,13 +37,13 @@ export interface Installer {
 
 type Command = readonly [string, ...string[]];
 
-/** Neither uv nor a pip that is new enough. */
+/** Neither uv nor a recent pip is available. */
 export class NoInstaller extends Error {
   override readonly name = 'NoInstaller';
 }
 
 const ANSWER_TIMEOUT_MS = 20_000;
-// The first pip that installs into another interpreter's environment (`--python`).
+// The first pip that installs into the environment of another interpreter (`--python`).
 const OLDEST_PIP = [22, 3] as const;
 const UV_INSTALL = [
   'pip',
@@ -69,7 +69,7 @@ const PIP_INSTALL = [
   '--no-warn-script-location',
   '--progress-bar=off',
 ];
-// The interpreter's own pip, or the one in a wheel that its maker bundles for new environments.
+// The interpreter's own pip, or the one in a wheel bundled for new environments.
 const PIP_QUESTION = `
 import glob, json, os
 found = []
@@ -102,8 +102,8 @@ function isNewEnough(version: string): boolean {
   return major > OLDEST_PIP[0] || (major === OLDEST_PIP[0] && minor >= OLDEST_PIP[1]);
 }
 
-/** The first program of that name. Scripts are passed over: what the shim of a version manager starts is
- *  not to be seen in the sandbox. */
+/** The first executable of that name. Scripts are skipped, because the target of a version manager's shim is not
+ *  visible in the sandbox. */
 async function onPath(name: string, path: string): Promise<string | undefined> {
   for (const folder of path.split(delimiter)) {
     const file = join(folder, name);
@@ -186,7 +186,7 @@ async function findPip(settings: IndexSettings, python: string): Promise<Install
   };
 }
 
-/** @param path where commands are looked up, as in the variable `PATH`
+/** @param path search path for commands, like the variable `PATH`
  *  @throws NoInstaller */
 export async function findInstaller(
   interpreter: Interpreter,

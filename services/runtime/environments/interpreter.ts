@@ -1,4 +1,4 @@
-/** What a Python interpreter says of itself, asked once for each. */
+/** Properties of a Python interpreter, queried once. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
@@ -10,7 +10,7 @@ export interface Interpreter {
   /** Folder of its libraries below `lib`, such as `python3.12`. */
   readonly libraryName: string;
   readonly platform: string;
-  /** Folders that must be readable for it to work. */
+  /** Folders that it must be able to read. */
   readonly prefixes: readonly string[];
 }
 
@@ -28,7 +28,7 @@ print(json.dumps({
 
 const ANSWER_TIMEOUT_MS = 20_000;
 
-/** Asks an interpreter. @throws when it does not answer */
+/** Queries an interpreter. @throws if it does not respond */
 export async function askInterpreter(pythonPath: string): Promise<Interpreter> {
   const options = { timeout: ANSWER_TIMEOUT_MS, cwd: '/' };
   const { stdout } = await promisify(execFile)(pythonPath, ['-I', '-S', '-c', QUESTION], options);

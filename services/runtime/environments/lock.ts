@@ -1,5 +1,5 @@
-/** What was chosen for requirements: one line a package, `name==version` with the hashes of its files where
- *  they are known of all. Pure. */
+/** The resolved packages: one `name==version` line for each, with the hashes of its files if they are known for all.
+ *  Pure. */
 
 const PACKAGE = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?==[\w.!+-]+$/;
 const HASH = /^sha256:[0-9a-f]{64}$/;
@@ -10,12 +10,12 @@ interface Chosen {
   readonly hashes: readonly string[];
 }
 
-/** Names that differ only so are the same package (PEP 503). */
+/** The canonical name of a package (PEP 503). */
 export function normalName(name: string): string {
   return name.toLowerCase().replaceAll(/[-_.]+/g, '-');
 }
 
-/** The lock of what pip reports to have installed; `undefined` where that cannot be read. */
+/** The lock of a pip report; `undefined` if it is unreadable. */
 export function lockOfReport(json: string): string | undefined {
   try {
     const { install } = JSON.parse(json) as { install: readonly ReportedPackage[] };
@@ -40,8 +40,8 @@ function chosenOf({ metadata, download_info: { archive_info: archive } }: Report
   return { ...metadata, hashes: sha256 === undefined ? [] : [`sha256:${sha256}`] };
 }
 
-/** The lock that lines in the form of requirements say, such as uv writes; `undefined` where one is of
- *  another form. */
+/** The lock of lines in requirements format, as written by uv; `undefined` if a line has another
+ *  format. */
 export function lockOfLines(text: string): string | undefined {
   const lines = text
     .replaceAll(/\\\r?\n/g, ' ')
@@ -57,7 +57,7 @@ export function lockOfLines(text: string): string | undefined {
   );
 }
 
-/** Hashes of some packages alone are of no use: installers take all or none. */
+/** Drops partial hashes, because installers require all or none. */
 function lockOf(packages: readonly Chosen[]): string | undefined {
   const areAllKnown = packages.every(({ hashes }) => hashes.length > 0);
   const lines = packages.map(({ name, version, hashes }) => {
@@ -70,7 +70,7 @@ function lockOf(packages: readonly Chosen[]): string | undefined {
   return lines.toSorted().join('');
 }
 
-/** Whether installers can be told to accept only the very files. */
+/** Whether an installer can be limited to exactly these files. */
 export function hasHashes(lock: string): boolean {
   return lock.includes(' --hash=');
 }

@@ -1,28 +1,28 @@
-/** Who holds something on this host: written into a file, so that others can see whether the holder
- *  still lives. A process id alone is not enough, since ids are used again. */
+/** Records the owner of a resource on this host in a file, so that other processes can check whether it is alive. A
+ *  process id alone is not sufficient, because ids are reused. */
 import { randomUUID } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 
 export interface Owner {
   readonly pid: number;
-  /** When the process began, in clock ticks since the machine started. */
+  /** The start time of the process, in clock ticks since boot. */
   readonly startedTicks: string;
   readonly bootId: string;
-  /** Process ids mean something only within one namespace, such as a container. */
+  /** Process ids are valid within one namespace only, such as a container. */
   readonly pidNamespace: string;
-  /** Tells apart the holders within one process. */
+  /** Distinguishes owners within one process. */
   readonly id: string;
 }
 
-// A holder that cannot be seen is believed for longer than any build takes.
+// An owner that cannot be checked is assumed alive for longer than any build takes.
 const UNSEEN_MAX_AGE_MS = 60 * 60 * 1000;
 
-/** When a process began; `undefined` where there is none. */
+/** The start time of a process; `undefined` if it does not exist. */
 export function startedTicks(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    // A zombie holds nothing any more.
+    // A zombie no longer holds anything.
     return fields[0] === 'Z' || fields[0] === 'X' ? undefined : fields[19];
   } catch {
     return undefined;
@@ -31,7 +31,7 @@ export function startedTicks(pid: number): string | undefined {
 
 let self: Omit<Owner, 'id'> | undefined;
 
-/** What tells this process from all others. */
+/** The identity of this process. */
 export function thisProcess(): Omit<Owner, 'id'> {
   self ??= {
     pid: process.pid,
@@ -47,13 +47,13 @@ export function newOwner(): Owner {
   return { ...thisProcess(), id: randomUUID() };
 }
 
-/** Whether the owner that wrote `text`, `ageMs` ago, may still hold what it wrote it for. */
+/** Whether the owner that wrote `text`, `ageMs` ago, may still be alive. */
 export function isAlive(text: string, ageMs: number): boolean {
   let owner: Owner;
   try {
     owner = JSON.parse(text) as Owner;
   } catch {
-    // Being written at this moment, or cut by a crash.
+    // Not written completely yet, or truncated by a crash.
     return ageMs < UNSEEN_MAX_AGE_MS;
   }
   const host = thisProcess();

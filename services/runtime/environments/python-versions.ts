@@ -1,10 +1,10 @@
-/** Whether a version of Python is one that is wanted (PEP 440, for versions of numbers alone). Pure. */
+/** Matches Python versions with version specifiers (PEP 440, for numeric versions only). Pure. */
 
 const CLAUSE = /^(?<operator>~=|===?|!=|<=?|>=?)\s*(?<version>\d+(?:\.\d+)*)(?<any>\.\*)?$/;
 
 /** @param wanted such as `>=3.9,<4`
  *  @param version such as `3.12.1`
- *  @returns `undefined` when `wanted` cannot be read */
+ *  @returns `undefined` if `wanted` is invalid */
 export function isWantedPython(wanted: string, version: string): boolean | undefined {
   const clauses = wanted
     .split(',')

@@ -1,4 +1,4 @@
-/** The machine's own index and settings, as a user has them, and the installers that it has. */
+/** Uses the machine's own index, settings and installers, like a user. */
 import { execFile } from 'node:child_process';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
@@ -13,7 +13,7 @@ import { reachIndex } from './testing/reach-index.ts';
 import { expectForgeryRefused, expectSameAgain } from './testing/same-again.ts';
 import { givenEnvironments, packages, python, readyOf } from './testing/fixture.ts';
 
-/** A `PATH` with uv on it: the machine's own, or the interpreter's folder where that has only a shim. */
+/** A `PATH` with uv: the machine's own, or the interpreter's folder if that contains only a shim. */
 async function findUv() {
   const interpreter = await askInterpreter(python.executable);
   for (const path of [process.env['PATH'] ?? '', dirname(interpreter.executable)]) {

@@ -1,11 +1,11 @@
-/** What a `requirements.txt` asks for, as far as it decides who may share the outcome. Pure. */
+/** Classifies a `requirements.txt` by who may share the environment. Pure. */
 
 export type Requirements =
   /** Nothing to install. */
   | { readonly kind: 'none' }
-  /** Names and versions alone, in a form that equal requests have in common: the same for everyone. */
+  /** Only names and versions, in a canonical form: identical for all scripts. */
   | { readonly kind: 'shared'; readonly text: string }
-  /** Something of the script's own: paths, URLs, options, variables. Never shared. */
+  /** Paths, URLs, options or variables of the script itself. Never shared. */
   | { readonly kind: 'private'; readonly text: string };
 
 // name [extras] versions ; marker   (PEP 508 without URLs)
@@ -15,13 +15,13 @@ const VERSION = String.raw`(?:~=|===?|!=|<=?|>=?)\s*[\w.*+!-]+`;
 const VERSIONS = String.raw`(?:\s*\(?\s*${VERSION}(?:\s*,\s*${VERSION})*\s*,?\s*\)?)?`;
 const MARKER = String.raw`(?:\s*;[\w\s.'"<>=!~()*+,-]*)?`;
 const PLAIN = new RegExp(`^${NAME}${EXTRAS}${VERSIONS}${MARKER}$`);
-// The only option that says nothing of its own; any other could hide in a marker.
+// The only harmless option; any other could hide in a marker.
 const HASHES = /\s--hash[=\s]\s*\w+:[0-9a-fA-F]+(?=\s|$)/g;
 const OPTION = /\s-/;
-// Installers take a name with such an end for a file.
+// Installers treat such a name as a file.
 const ARCHIVE = /^\S*\.(?:whl|zip|tar|tgz|tbz|txz|tlz|gz|bz2|xz|lzma|egg)$/i;
 
-/** Lines as installers see them: joined at `\`, without comments and blank lines. */
+/** Lines as installers read them: joined at `\`, without comments and blank lines. */
 function linesOf(text: string): string[] {
   return text
     .replace(/^\ufeff/, '')

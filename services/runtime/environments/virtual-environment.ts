@@ -1,5 +1,5 @@
-/** Virtual environments made by hand, in milliseconds: what `python -m venv` makes in seconds, without
- *  pip and without scripts for interactive shells (PEP 405). */
+/** Creates virtual environments in milliseconds instead of the seconds of `python -m venv`, without pip and without
+ *  scripts for interactive shells (PEP 405). */
 import { mkdir, readlink, symlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { headOf } from './installed.ts';
@@ -10,12 +10,12 @@ export function pythonOf(environment: string): string {
   return join(environment, 'bin', 'python');
 }
 
-/** Where an environment's packages are. */
+/** The folder of an environment's packages. */
 export function packagesOf(environment: string, interpreter: Interpreter): string {
   return join(environment, 'lib', interpreter.libraryName, 'site-packages');
 }
 
-/** The real interpreter behind an environment, links resolved. */
+/** The real interpreter of an environment, links resolved. */
 export type BaseInterpreter = Pick<Interpreter, 'executable' | 'version'>;
 
 function configuration({ executable, version }: BaseInterpreter): string {
@@ -28,13 +28,13 @@ function configuration({ executable, version }: BaseInterpreter): string {
   ].join('\n');
 }
 
-/** Makes an environment without packages in a folder that does not exist yet. */
+/** Creates an environment without packages in a new folder. */
 export async function makeVirtualEnvironment(
   folder: string,
   interpreter: Interpreter,
 ): Promise<void> {
   await makeBareEnvironment(folder, interpreter);
-  // Readable by the user that runs belong to.
+  // Readable by the user of the runs.
   const options = { recursive: true, mode: 0o755 };
   await Promise.all([
     mkdir(packagesOf(folder, interpreter), options),
@@ -49,8 +49,8 @@ export async function makeVirtualEnvironment(
   ]);
 }
 
-/** Makes what an interpreter reads of an environment before it imports `site`: its link and its
- *  configuration, and nothing else. The folder does not exist yet. */
+/** Creates the parts of an environment that an interpreter reads before `site`: its link and its configuration. The
+ *  folder must not exist. */
 export async function makeBareEnvironment(
   folder: string,
   interpreter: BaseInterpreter,
@@ -63,9 +63,9 @@ export async function makeBareEnvironment(
   ]);
 }
 
-/** Whether a cold start in this environment finds the interpreter that it was made from.
- *  A script's packages can change that, so nothing that runs outside the sandbox relies on the answer.
- *  @throws when the environment is not there */
+/** Whether a cold start in this environment finds its original interpreter. Packages of the script can change that, so
+ *  nothing outside the sandbox relies on the result.
+ *  @throws if the environment does not exist */
 export async function isAsMade(folder: string, interpreter: BaseInterpreter): Promise<boolean> {
   const made = configuration(interpreter);
   const [target, text] = await Promise.all([

@@ -1,20 +1,20 @@
-/** Numbers the lines of one run and gathers them into chunks, each encoded once. Pure.
+/** Numbers the lines of one run and groups them into chunks, each encoded once. Pure.
  *
- *  Until half of the stored log's limit is reached, chunks belong to its head, which stays; all later
- *  ones belong to its tail, of which only the end stays. No chunk belongs to both. */
+ *  Up to half of the stored log's limit, chunks belong to its head, which is kept. All later chunks belong to its
+ *  tail, of which only the end is kept. No chunk belongs to both. */
 import type { LogChunk } from '#domain/ports/run-logs.ts';
 import type { LogLine } from '#services/shared/line-splitter.ts';
 import { LogLevels } from '#services/shared/log-level.ts';
 
 /** A chunk is sealed when its JSON text reaches this size. */
 export const CHUNK_BYTES = 64 * 1024;
-// Against the limit, a chunk is small, so that what is left out can be chosen finely.
+// Chunks are small relative to the limit, so that truncation is fine-grained.
 const CHUNKS_PER_LIMIT = 16;
 
 export interface SealedChunk {
   readonly chunk: LogChunk;
   readonly part: 'head' | 'tail';
-  /** Length of the JSON text in UTF-16 units: what it costs to hold it in memory. */
+  /** Length of the JSON text in UTF-16 units, as its memory cost. */
   readonly heldSize: number;
 }
 
@@ -37,17 +37,17 @@ export class ChunkBuilder {
     this.#chunkBytes = limitBytes / CHUNKS_PER_LIMIT;
   }
 
-  /** Lines so far, and their size as text with line ends in UTF-8. */
+  /** Lines so far, and their size as UTF-8 text with line ends. */
   get totals(): { readonly lines: number; readonly bytes: number } {
     return { lines: this.#seq, bytes: this.#bytes };
   }
 
-  /** Size of the chunk that is still open; 0 when it holds no line. */
+  /** Size of the open chunk; 0 without lines. */
   get openSize(): number {
     return this.#openSize;
   }
 
-  /** @returns the chunks that became full, in order */
+  /** @returns the completed chunks, in order */
   add(lines: readonly LogLine[], time: string): SealedChunk[] {
     const sealed: SealedChunk[] = [];
     for (const line of lines) {
@@ -76,7 +76,7 @@ export class ChunkBuilder {
     if (chunk !== undefined) sealed.push(chunk);
   }
 
-  /** Ends the open chunk; undefined when it holds no line. */
+  /** Ends the open chunk; undefined without lines. */
   seal(): SealedChunk | undefined {
     if (this.#items.length === 0) return undefined;
     const itemsJson = `[${this.#items.join(',')}]`;

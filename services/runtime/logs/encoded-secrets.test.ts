@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Masker } from './masker.ts';
 
-/** The text, broken into lines of so many characters. */
+/** The text, broken into lines of this many characters. */
 function wrapped(text: string, width: number, lineBreak = '\n'): string {
   return (text.match(new RegExp(`.{1,${width}}`, 'g')) ?? []).join(lineBreak);
 }
 
-/** What is shown of a stream that gets the text in pieces of these lengths, over and over. */
+/** The output of a stream that receives the text in pieces of these lengths, repeatedly. */
 function shown(secret: string, text: string, lengths: readonly number[]): string {
   const masker = new Masker();
   masker.add([secret]);
@@ -22,7 +22,7 @@ function shown(secret: string, text: string, lengths: readonly number[]): string
   return Buffer.concat([...out, stream.end()]).toString();
 }
 
-/** How a part of the secret looks in base64 wherever it begins, without the characters that it shares. */
+/** The base64 forms of a part of the secret at each alignment, without shared characters. */
 function base64Of(part: Buffer): readonly string[] {
   return [0, 1, 2].map((before) => {
     const text = Buffer.concat([Buffer.alloc(before), part]).toString('base64');
@@ -48,7 +48,7 @@ const lineBreaks = [
   String.raw`\r\n`,
   `",\n  "`,
 ];
-/** Bytes of which nothing is left, whatever was done. */
+/** The longest run of bytes that may remain visible. */
 const PROMISED_BYTES = 10;
 
 describe('an encoded secret', () => {

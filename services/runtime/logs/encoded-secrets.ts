@@ -1,34 +1,34 @@
-/** Finds secrets in base64 and hexadecimal, however their lines are wrapped. Only characters of the base64
+/** Finds secrets in base64 and hexadecimal, regardless of line wrapping. Only characters of the base64
  *  alphabet are compared; bytes between them, such as line breaks, are skipped. */
 
-/** Characters that are looked up at once: 30 bits. */
+/** Characters per lookup: 30 bits. */
 const GRAM_LENGTH = 5;
 /** Consecutive characters that identify a part of a secret: 9 bytes in base64, 8 in hexadecimal. */
 const ENOUGH_BASE64 = 12;
 const ENOUGH_HEX = 16;
 /** Shorter encodings would match ordinary text. */
 const FEWEST = 6;
-/** Most bytes between two characters, such as a line break with indentation and quotes. */
+/** Maximum bytes between two characters, such as a line break with indentation and quotes. */
 const MAX_GAP_BYTES = 64;
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
-/** The six bits of each byte that is a character of base64, of either alphabet; -1 of others. */
+/** The six bits of each byte that is a base64 character, of either alphabet; -1 for others. */
 const symbolOf = new Int8Array(256).fill(-1);
 for (const last of ['+/', '-_']) {
   for (const [index, byte] of Buffer.from(alphabet + last).entries()) symbolOf[byte] = index;
 }
 const BACKSLASH = 0x5c;
 const EQUALS = 0x3d;
-/** After a backslash these letters are an escape (line break, tab, byte) and no base64. */
+/** After a backslash these letters are an escape (line break, tab, byte), not base64. */
 const escapes = new Set(Buffer.from('nrtx'));
 
 /** Fragments of the encodings of secrets. */
 export class EncodedSecrets {
-  /** For each five consecutive characters of an encoding: the length of a match that is masked. */
+  /** The minimum length of a masked match, by the first five characters of an encoding. */
   readonly enough = new Map<number, number>();
   /** The first one to four characters of each encoding, with their count. */
   readonly #starts = new Set<number>();
-  /** A bit for each three characters that end a fragment, to skip most text without a lookup. */
+  /** A bit for the last three characters of each fragment, to skip most text without a lookup. */
   readonly #ends = new Uint8Array(1 << 15);
 
   /** @param value a secret without surrounding white space */
@@ -123,7 +123,7 @@ export class EncodedScan {
     this.position = start + bytes.length;
   }
 
-  /** Start of an unfinished match that the next bytes may complete; the current position if there is none. */
+  /** Start of an unfinished match that the next bytes may complete; the current position without one. */
   get undecidedFrom(): number {
     let length = 0;
     if (this.#run > 0 && !this.#isFound) length = this.#run;

@@ -1,5 +1,5 @@
-/** Logs of runs that have ended, for log aggregation: a line of JSON on standard output for each of theirs
- *  (contract §3, "Run log"). One run after the other, from storage, in bounded memory. */
+/** Logs of finished runs, for log aggregation: a line of JSON on standard output for each log line
+ *  (contract §3, "Run log"). One run at a time, from storage, in bounded memory. */
 import type { ClaimedRun } from '#domain/ports/run-queue.ts';
 import type { RunLogs } from '#domain/ports/run-logs.ts';
 import type { Logger } from '#services/shared/logger.ts';
@@ -12,7 +12,7 @@ export interface ForwardingParts {
 }
 
 const linesAtOnce = 500;
-/** Of runs that wait for their turn. What is stored can be read in other ways too. */
+/** The maximum number of queued runs. Other logs remain available in storage. */
 const maxWaiting = 1_000;
 
 export class ForwardedLogs {
@@ -24,7 +24,7 @@ export class ForwardedLogs {
     this.#parts = parts;
   }
 
-  /** Its log is stored whole. */
+  /** Queues a run whose log is completely stored. */
   add(run: ClaimedRun): void {
     if (this.#waiting.length >= maxWaiting) {
       this.#parts.logger.warn(
@@ -37,7 +37,7 @@ export class ForwardedLogs {
     this.#working ??= this.#work().finally(() => (this.#working = undefined));
   }
 
-  /** Resolves when all that was added is written. */
+  /** Resolves when all queued logs are written. */
   async settle(): Promise<void> {
     await this.#working;
   }

@@ -1,10 +1,10 @@
-/** Joins the appends of all runs of a process: what arrives while a call is under way goes together
- *  in the next one, so that the number of calls does not grow with the number of runs. */
+/** Batches the appends of all runs of a process: appends that arrive during a call are sent together in the next one,
+ *  so that the number of calls does not grow with the number of runs. */
 import type { LogChunk, RunLogs } from '#domain/ports/run-logs.ts';
 
 type LogStore = Pick<RunLogs, 'append' | 'removeChunks'>;
 
-// Two calls at once: a large one must not hold up another run's first line.
+// Two concurrent calls, so that a large one does not delay another run's first line.
 const WIDTH = 2;
 const MAX_CALL_SIZE = 1024 * 1024;
 
@@ -15,7 +15,7 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** A store whose appends are joined; one that fails fails for everyone in it, who each try again. */
+/** A store with batched appends. A failure applies to all callers in the batch, which retry separately. */
 export function joinAppends(store: LogStore): LogStore {
   const waiting: Waiting[] = [];
   let underWay = 0;

@@ -1,7 +1,7 @@
-/** Which stored chunks of a run must go so that its log stays within its limit. Pure.
+/** Which stored chunks of a run must be removed to keep its log within its limit. Pure.
  *
- *  Neighbouring chunks of the tail are counted together, so that a run that writes a few bytes for
- *  days costs neither memory nor a removal for each of its chunks. */
+ *  Neighbouring chunks of the tail are counted together, so that a run that writes a few bytes for days needs neither
+ *  much memory nor a removal for each chunk. */
 import type { SealedChunk } from './chunk-builder.ts';
 
 const SEGMENTS = 32;
@@ -28,7 +28,7 @@ export class LogWindow {
     this.#limitBytes = limitBytes;
   }
 
-  /** How many of `chunks`, at least one, may be stored before `take` is asked again. */
+  /** How many of `chunks`, at least one, may be stored before the next call of `take`. */
   fitting(chunks: readonly SealedChunk[]): number {
     let bytes = this.#headBytes + this.#tailBytes;
     let count = 0;
@@ -40,7 +40,7 @@ export class LogWindow {
     return count;
   }
 
-  /** Counts a chunk that has been stored. */
+  /** Counts a stored chunk. */
   add({ chunk, part }: SealedChunk): void {
     if (part === 'head') {
       this.#headBytes += chunk.bytes;
@@ -60,7 +60,7 @@ export class LogWindow {
     return this.#limitBytes - this.#headBytes;
   }
 
-  /** Takes out what is over the limit: the lines that must be removed from the store, if any. */
+  /** The range of lines over the limit, which must be removed from the store, if any. */
   take(): SeqRange | undefined {
     let range: SeqRange | undefined;
     while (this.#tailBytes > this.#tailLimit && this.#segments.length > 1) {

@@ -167,7 +167,7 @@ describe('a log limit', () => {
     const { writer, store, timers } = given(limitBytes);
     for (let n = 1; n <= 60; n += 1) {
       await timers.until(writer.write(lines(10, 99)));
-      // As after a crash here: nothing more is written or removed.
+      // As after a crash at this point: nothing more is written or removed.
       const kept = store.items.map((item) => item.seq);
       const head = kept.filter((seq, index) => seq === index + 1);
       expect(head.length).toBeGreaterThanOrEqual(Math.min(80, kept.at(-1) ?? 0));
@@ -212,7 +212,7 @@ describe('any sequence of writes', () => {
           const bytes = sizes.reduce((sum, size) => sum + size, 0);
           expect(totals).toEqual({ lines: texts.length, bytes, truncated: store.bytes < bytes });
           const largest = Math.max(0, ...store.stored.map((chunk) => chunk.bytes));
-          // The newest chunk always stays, even a line that is large against the limit.
+          // The newest chunk is always kept, even with a line that is large relative to the limit.
           const excess = largest * 4 <= limitBytes ? largest : largest * 2;
           expect(store.mostBytes).toBeLessThanOrEqual(limitBytes + excess);
           if (bytes <= limitBytes) expect(store.bytes).toBe(bytes);
@@ -234,7 +234,7 @@ describe('any sequence of writes', () => {
   });
 });
 
-/** How many lines fit into the first half. */
+/** The number of lines in the first half. */
 function firstHalf(sizes: readonly number[], limitBytes: number): number {
   let sum = 0;
   const end = sizes.findIndex((size) => (sum += size) > limitBytes / 2);

@@ -1,7 +1,7 @@
-/** Writes the log of one run: lines → chunks → store, in order, one write under way.
+/** Writes the log of one run: lines → chunks → store, in order, one write at a time.
  *
- *  What is not stored waits. When the store is away, memory stays bounded
- *  because `write` does not resolve, so that whoever reads the process stops reading. */
+ *  Unsaved lines wait. While the store is unavailable, memory stays bounded, because `write` does not resolve, so the
+ *  output of the process is not read. */
 import type { Clock } from '#domain/ports/clock.ts';
 import type { RunLogs } from '#domain/ports/run-logs.ts';
 import { ChunkBuilder, type SealedChunk } from './chunk-builder.ts';
@@ -10,7 +10,7 @@ import { LogWindow } from './log-window.ts';
 import { systemTimers, type Timers } from './timers.ts';
 
 const FLUSH_EVERY_MS = 15;
-// Several full chunks: enough to keep the store busy, little enough for a hundred runs.
+// Several full chunks: enough to keep the store busy, and small enough for a hundred runs.
 const MAX_HELD_SIZE = 1024 * 1024;
 const MAX_BATCH_CHUNKS = 16;
 const FIRST_RETRY_MS = 50;
@@ -18,20 +18,20 @@ const MAX_RETRY_MS = 5_000;
 
 export interface LogWriterOptions {
   readonly runId: string;
-  /** Text to keep at most (contract, `log_bytes`); null lifts the limit. */
+  /** The maximum size of the stored log (contract, `log_bytes`); null for no limit. */
   readonly limitBytes: number | null;
   readonly store: Pick<RunLogs, 'append' | 'removeChunks'>;
   readonly clock: Clock;
-  /** Told of each failed attempt; the writer tries again until it works or `signal` aborts. */
+  /** Called after each failed attempt. The writer retries until success or until `signal` aborts. */
   readonly onRetry: (error: unknown, attempt: number) => void;
-  /** Gives up: what is not stored is lost, and `close` rejects with the signal's reason. */
+  /** Stops retrying: unsaved lines are lost, and `close` rejects with the signal's reason. */
   readonly signal?: AbortSignal;
   readonly timers?: Timers;
 }
 
 export interface LogTotals {
   readonly lines: number;
-  /** Size of all lines as text with line ends, those left out included. */
+  /** Size of all lines as text with line ends, including truncated ones. */
   readonly bytes: number;
   readonly truncated: boolean;
 }
@@ -47,9 +47,9 @@ export class LogWriter {
   #cancelFlush: (() => void) | undefined;
   #truncated = false;
   #closed = false;
-  /** Set when the signal ended the attempts; told by `close`. */
+  /** Set when the signal has ended the attempts; thrown by `close`. */
   #failure: { readonly reason: unknown } | undefined;
-  // The first line is what somebody waits for.
+  // Users wait for the first line.
   #isDue = true;
   #isPumping = false;
   #pumped: Promise<void> = Promise.resolve();
@@ -62,7 +62,7 @@ export class LogWriter {
     this.#window = new LogWindow(limitBytes);
   }
 
-  /** Takes lines in order. Resolves when more may come; never rejects (see `signal`). */
+  /** Adds lines in order. Resolves when more may be added; never rejects (see `signal`). */
   async write(lines: readonly LogLine[]): Promise<void> {
     if (this.#closed) throw new Error('the log is closed');
     if (lines.length === 0 || this.#failure !== undefined) return;
@@ -72,7 +72,7 @@ export class LogWriter {
     if (this.#isFull()) await new Promise<void>((resolve) => this.#blocked.push(resolve));
   }
 
-  /** A sentence for the log when more has come than is kept of it. */
+  /** A sentence for the log if it exceeded its limit. */
   get excess(): string | undefined {
     const { limitBytes } = this.#options;
     const { bytes } = this.#builder.totals;
@@ -80,8 +80,8 @@ export class LogWriter {
     return `log limit of ${limitBytes} bytes exceeded: ${bytes} bytes written; the middle was removed`;
   }
 
-  /** Stores everything and ends the log. Safe twice.
-   *  @throws the reason of `signal` when it aborted first */
+  /** Stores everything and ends the log. Safe to call twice.
+   *  @throws the reason of `signal` if it aborted first */
   async close(): Promise<LogTotals> {
     this.#closed = true;
     this.#isDue = true;
@@ -107,7 +107,7 @@ export class LogWriter {
     });
   }
 
-  /** Stores what is ready or due. @returns when nothing of that is left; never rejects */
+  /** Stores what is ready or due. @returns resolves when nothing is left; never rejects */
   #pump(): Promise<void> {
     if (!this.#isPumping) {
       this.#isPumping = true;
@@ -137,7 +137,7 @@ export class LogWriter {
       this.#cancelFlush = undefined;
       const open = this.#builder.seal();
       if (open !== undefined) this.#hold([open]);
-      // Before the first line there is nothing to be due.
+      // Without lines, nothing is due.
       this.#isDue = this.#builder.totals.lines === 0;
     }
     const batch = this.#ready.slice(0, MAX_BATCH_CHUNKS);
@@ -149,7 +149,7 @@ export class LogWriter {
     const chunks = batch.map((sealed) => sealed.chunk);
     await this.#untilDone(() => store.append(chunks));
     for (const sealed of batch) this.#window.add(sealed);
-    // After the append: a crash between the two leaves too much, never too little.
+    // After the append, so that a crash in between leaves too much rather than too little.
     const over = this.#window.take();
     if (over === undefined) return;
     this.#truncated = true;

@@ -10,7 +10,7 @@ function masking(...values: readonly string[]): Masker {
   return masker;
 }
 
-/** What comes out of a stream that gets the text in these pieces. */
+/** The output of a stream that receives the text in these pieces. */
 function streamed(masker: Masker, text: string, cuts: readonly number[]): string {
   const bytes = Buffer.from(text);
   const places = [0, ...cuts.map((cut) => Math.min(cut, bytes.length)), bytes.length];

@@ -1,21 +1,21 @@
-/** Shows `***` in place of secrets, before anything is stored or sent. */
+/** Replaces secrets with `***` before anything is stored or sent. */
 import { EncodedScan, EncodedSecrets } from './encoded-secrets.ts';
 import { formsOf, latin1Of, MIN_MASKED_BYTES } from './secret-forms.ts';
 
 const MASK = '***';
 
-/** Masks the bytes of one stream, however they are cut. */
+/** Masks the bytes of one stream, regardless of chunk boundaries. */
 export interface MaskedStream {
-  /** What may be shown of all that has arrived. What could be the beginning of a secret waits. */
+  /** The bytes that can be shown so far. A possible start of a secret is delayed. */
   push(bytes: Uint8Array): Uint8Array;
-  /** The rest: nothing follows. */
+  /** The rest of the stream. */
   end(): Uint8Array;
 }
 
 export class Masker {
   readonly #forms = new Set<string>();
   readonly #encoded = new EncodedSecrets();
-  /** In order, so that one that begins in a certain way is found quickly. */
+  /** Sorted, so that forms with a given beginning are found quickly. */
   #sorted: readonly string[] = [];
   /** The first two bytes of each form. */
   #beginnings: ReadonlySet<string> = new Set();
@@ -38,17 +38,17 @@ export class Masker {
     this.#pattern = new RegExp(longestFirst.map(escaped).join('|'), 'g');
   }
 
-  /** The whole of a text, masked. */
+  /** The masked text. */
   text(text: string): string {
     const stream = this.stream();
     return Buffer.concat([stream.push(Buffer.from(text)), stream.end()]).toString();
   }
 
-  /** A stream of its own. */
+  /** A new stream. */
   stream(): MaskedStream {
     const scan = new EncodedScan(this.#encoded);
     let waiting = '';
-    /** 1 for each waiting byte that belongs to a secret. */
+    /** 1 for each delayed byte that belongs to a secret. */
     let hidden = new Uint8Array();
     let isInMask = false;
     const show = (text: string, end: number): Buffer => {
@@ -89,7 +89,7 @@ export class Masker {
     };
   }
 
-  /** Marks the forms that no further byte can change. @returns the start of the undecided rest */
+  /** Marks complete forms. @returns the start of the undecided rest */
   #hideForms(pattern: RegExp, text: string, hidden: Uint8Array): number {
     let from = 0;
     const undecidedAt = text.length - this.#beginningAt(text, from);
@@ -101,7 +101,7 @@ export class Masker {
     return text.length - this.#beginningAt(text, from);
   }
 
-  /** Length of the longest end of `text` behind `from` that a form begins with and goes on. */
+  /** Length of the longest suffix of `text` after `from` that is a proper prefix of a form. */
   #beginningAt(text: string, from: number): number {
     const most = Math.min(this.#longest - 1, text.length - from);
     for (let length = most; length > 0; length -= 1) {
@@ -123,7 +123,7 @@ export class Masker {
   }
 }
 
-/** The text as a regular expression that matches it and nothing else. */
+/** A regular expression that matches exactly this text. */
 function escaped(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`);
 }

@@ -5,23 +5,23 @@ import type { LogTotals, LogWriter } from './log-writer.ts';
 import { Masker } from './masker.ts';
 import { systemTimers, type Timers } from './timers.ts';
 
-// Long enough for the rest of a line that was cut by the pipe, short enough for a prompt.
+// Long enough for the rest of a line that the pipe has split, and short enough for a prompt.
 const PARTIAL_LINE_WAIT_MS = 100;
-/** A progress bar that goes on for an hour leaves some hundred lines, not tens of thousands. */
+/** A progress bar that runs for an hour leaves some hundred lines, not tens of thousands. */
 const REDRAWN_LINE_WAIT_MS = 5_000;
-/** A traceback with its causes, in all but rare cases. */
+/** Enough for almost all tracebacks with their causes. */
 const ERROR_TEXT_LENGTH = 64 * 1024;
 
 export interface RunLog {
-  /** Takes bytes of the process. Wait for it before reading more: it is slow when the store is. */
+  /** Adds output of the process. Wait for it before reading more: it slows down with the store. */
   write(stream: 'stdout' | 'stderr', bytes: Uint8Array): Promise<void>;
-  /** Adds lines of the platform's own, such as those of a build. Text may hold several lines. */
+  /** Adds lines of the platform, such as those of a build. The text may contain several lines. */
   system(text: string): Promise<void>;
-  /** Shows `***` in place of these secrets from now on: call it before the process has them. */
+  /** Replaces these secrets with `***` from now on. Call it before the process receives them. */
   mask(values: readonly string[]): void;
-  /** The text as the log would show it. */
+  /** The text as shown in the log. */
   masked(text: string): string;
-  /** The end of what came on stderr, as the log shows it; whole once the log is closed. */
+  /** The end of stderr as shown in the log; complete after the log is closed. */
   errorText(): string;
   /** Stores everything and ends the log.
    *  @throws what `LogWriter.close` throws */
@@ -43,24 +43,24 @@ export function createRunLog(writer: LogWriter, timers: Timers = systemTimers): 
     cancelWait?.();
     cancelWait = undefined;
   };
-  // A process that was held up finds its timers due before its input: one more turn lets in what has
-  // arrived meanwhile, which calls this off when it ends the line.
+  // In a delayed process, timers are due before its input. One more turn processes the input that has arrived
+  // meanwhile, which cancels this timer if it ends the line.
   const waitATurn = () => {
     cancelWait = timers.after(0, flushPartial);
   };
   const flushPartial = () => {
     cancelWait = undefined;
-    // Nobody waits for this one; at most two lines escape the back-pressure.
+    // Not awaited; at most two lines escape the back-pressure.
     void store(splitter.flush(false));
   };
 
   return {
     async write(stream, bytes) {
       const lines = splitter.push(stream, streams[stream].push(bytes));
-      // What is partial now has just begun; without a new line the older wait goes on.
+      // The current partial line is new; without a new line, the earlier wait continues.
       if (lines.length > 0) stopWaiting();
       await store(lines);
-      // Only from here on is more being read: before, the rest of the line may be in the pipe.
+      // More is read only from here on: before, the rest of the line may still be in the pipe.
       if (!splitter.hasPartial()) return;
       const waitMs = splitter.isRedrawing() ? REDRAWN_LINE_WAIT_MS : PARTIAL_LINE_WAIT_MS;
       cancelWait ??= timers.after(waitMs, waitATurn);

@@ -1,16 +1,16 @@
-/** The forms in which a secret may turn up in a log. Pure. Texts here have one character a byte
- *  (`latin1`), so that they can be looked for in the bytes of a process. */
+/** The forms in which a secret may appear in a log. Pure. Texts here have one character per byte
+ *  (`latin1`), so that they can be searched in the bytes of a process. */
 
-/** Values of fewer bytes are not masked: they would blank out ordinary text, and hide nothing. */
+/** Shorter values are not masked: masking would hide ordinary text and protect nothing. */
 export const MIN_MASKED_BYTES = 4;
-/** A line of a longer secret is looked for by itself too, as where something is put before each. */
+/** Lines of a multi-line secret are also searched separately, because a program may prefix each. */
 const MIN_LINE_BYTES = 16;
-/** Long forms are looked for in pieces, so that no text takes long to search. */
+/** Long forms are searched in pieces, which limits the search time of any text. */
 const MAX_PIECE_LENGTH = 128;
 
-/** What a value may look like: plain, URL-encoded, and with the escapes of JSON, Python and HTML; long ones in
- *  pieces. Base64 and hexadecimal are found by `EncodedSecrets`.
- *  @param value without white space around it, of `MIN_MASKED_BYTES` at least */
+/** The forms of a value: plain, URL-encoded, and with the escapes of JSON, Python and HTML; long ones in
+ *  pieces. `EncodedSecrets` finds base64 and hexadecimal.
+ *  @param value without surrounding white space, of at least `MIN_MASKED_BYTES` */
 export function formsOf(value: string): readonly string[] {
   const lines = value.split(/\r?\n/).map((line) => line.trim());
   const long = lines.filter((line) => lines.length > 1 && line.length >= MIN_LINE_BYTES);
@@ -18,12 +18,12 @@ export function formsOf(value: string): readonly string[] {
   return [...new Set([...texts, ...urlForms(latin1Of(value))].flatMap(inPieces))];
 }
 
-/** A text with one character for each of its bytes. */
+/** A text with one character per byte. */
 export function latin1Of(text: string): string {
   return Buffer.from(text).toString('latin1');
 }
 
-/** JSON with letters beyond ASCII as they are, or not; bytes as Python shows them; HTML with two ways to quote. */
+/** JSON with and without escaped non-ASCII letters; bytes in Python's notation; HTML with two ways to quote. */
 function escapedForms(value: string): readonly string[] {
   const json = JSON.stringify(value).slice(1, -1);
   const html = value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
@@ -42,7 +42,7 @@ function hex(code: number, digits: number): string {
   return code.toString(16).padStart(digits, '0');
 }
 
-/** Encoders differ in what they leave as it is, in how they write a space, and in the case of digits. */
+/** Encoders differ in unescaped characters, in the encoding of spaces, and in the case of digits. */
 function urlForms(latin1: string): readonly string[] {
   const unreserved = [/[A-Za-z0-9_.~-]/, /[A-Za-z0-9_.~/-]/, /[A-Za-z0-9_.~!'()*-]/];
   return unreserved.flatMap((kept) => {

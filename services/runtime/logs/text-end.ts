@@ -1,11 +1,11 @@
-/** The end of a text that comes line by line. */
+/** The end of a text that arrives line by line. */
 export class TextEnd {
   readonly #length: number;
   #before: string[] = [];
   #lines: string[] = [];
   #size = 0;
 
-  /** @param length how many characters it has at least, where so many came; twice as many at most, and a line */
+  /** @param length the minimum number of characters, if available; at most twice as many and a line */
   constructor(length: number) {
     this.#length = length;
   }

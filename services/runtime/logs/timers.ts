@@ -1,6 +1,6 @@
-/** Delays, injected so that tests decide when they end. */
+/** Delays, injected so that tests control them. */
 export interface Timers {
-  /** Calls `task` once after `delayMs`. @returns what calls it off */
+  /** Calls `task` once after `delayMs`. @returns cancels the call */
   after(delayMs: number, task: () => void): () => void;
 }
 

@@ -1,6 +1,6 @@
-/** Stores the samples of all runs of a process, those of a moment by one statement. Nobody waits for
- *  it: while the store is away the points of a run stay in memory, which are few whatever its length,
- *  and those of runs that ended are given up when there are too many of them. */
+/** Stores the samples of all runs of a process in batches. No caller waits for it. While the store is unavailable, the
+ *  points of a run stay in memory; their number is limited regardless of the run's length. Points of ended runs are
+ *  dropped if there are too many of them. */
 import type { Clock } from '#domain/ports/clock.ts';
 import type { RunSamples, SamplePoint } from '#domain/ports/run-samples.ts';
 import type { RunSample } from '../sandbox/sandbox.ts';
@@ -11,30 +11,30 @@ const MAX_ENDED = 256;
 export interface SampleRecorderParts {
   readonly store: Pick<RunSamples, 'save'>;
   readonly clock: Clock;
-  /** Told of each sample as it comes. Must not throw. */
+  /** Called with each new sample. Must not throw. */
   readonly publish: (runId: string, point: SamplePoint) => void;
-  /** Told that a run has ended with samples that are not stored. */
+  /** Called when a run has ended with unsaved samples. */
   readonly onEnd: () => void;
 }
 
-/** Takes the samples of one run. */
+/** Records the samples of one run. */
 export interface RunSampling {
   take(sample: RunSample): void;
-  /** There will be no more; safe twice, and without any. */
+  /** Ends the samples. Safe to call twice, and without samples. */
   end(): void;
 }
 
 export class SampleRecorder {
   readonly #parts: SampleRecorderParts;
   readonly #active = new Map<string, SampleSeries>();
-  /** Of runs that ended, oldest first, until they are stored. */
+  /** Unsaved samples of ended runs, oldest first. */
   readonly #ended = new Map<string, SampleSeries>();
 
   constructor(parts: SampleRecorderParts) {
     this.#parts = parts;
   }
 
-  /** Begins the samples of a run. */
+  /** Starts the samples of a run. */
   open(runId: string): RunSampling {
     const { clock, publish } = this.#parts;
     const series = new SampleSeries(runId);
@@ -51,8 +51,8 @@ export class SampleRecorder {
     };
   }
 
-  /** Stores what there is to store.
-   *  @throws when the store is away; the next call stores it */
+  /** Stores all unsaved samples.
+   *  @throws if the store is unavailable; the next call retries */
   async saveOnce(): Promise<void> {
     const ended = [...this.#ended];
     const series = [...this.#active, ...ended].map(([, one]) => one);

@@ -1,22 +1,22 @@
-/** The points of one run, in chunks, and which of them are still to be stored. Pure.
+/** The points of one run in chunks, and which of them are not stored yet. Pure.
  *
- *  A point stands for one sample at first. When there are too many, neighbours become one, and from
- *  then on a point stands for twice as many samples: their number stays between half of the most and
- *  the most, and a peak is never lost. */
+ *  Initially a point represents one sample. When there are too many, neighbouring points are merged, and each point
+ *  then represents twice as many samples. The number of points stays between half of the maximum and the maximum,
+ *  and peaks are kept. */
 import type { SampleChunk, SamplePoint } from '#domain/ports/run-samples.ts';
 
 export const MAX_POINTS = 2048;
-/** Few enough that the last chunk, which is stored again with every sample, stays small. */
+/** Small, because the last chunk is stored again with each sample. */
 export const CHUNK_POINTS = 32;
 
 export class SampleSeries {
   readonly #runId: string;
   #points: SamplePoint[] = [];
-  /** Samples that one point stands for. */
+  /** Samples per point. */
   #perPoint = 1;
   /** Samples in the last point. */
   #inLast = 0;
-  /** The first chunk that is still to be stored; undefined: none is. */
+  /** The first unsaved chunk; undefined without one. */
   #unsavedFrom: number | undefined;
 
   constructor(runId: string) {
@@ -45,7 +45,7 @@ export class SampleSeries {
     this.#inLast = 1;
   }
 
-  /** The chunks that are still to be stored, in order; from now on they count as stored. */
+  /** Returns the unsaved chunks in order, and marks them as stored. */
   takeUnsaved(): SampleChunk[] {
     const from = this.#unsavedFrom;
     if (from === undefined) return [];
@@ -59,7 +59,7 @@ export class SampleSeries {
     return chunks;
   }
 
-  /** Takes back that the chunks from `place` on were stored. */
+  /** Marks the chunks from `place` on as unsaved again. */
   markUnsaved(place: number): void {
     this.#unsavedFrom = Math.min(this.#unsavedFrom ?? place, place);
   }

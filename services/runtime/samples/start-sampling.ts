@@ -1,4 +1,4 @@
-/** Keeps what runs use. */
+/** Starts the recording of samples. */
 import { PostgresRunSamples } from '#infra/postgres/logs/run-samples.ts';
 import type { Logger } from '#services/shared/logger.ts';
 import { startLoop } from '#services/shared/loop.ts';
@@ -7,7 +7,7 @@ import { SampleRecorder } from './sample-recorder.ts';
 
 const saveMs = 1_000;
 
-/** Samples are stored once a second, and as soon as their run has ended. */
+/** Stores samples once a second, and immediately after their run has ended. */
 export function startSampling({ database, clock, bus }: Platform, logger: Logger) {
   const recorder: SampleRecorder = new SampleRecorder({
     store: new PostgresRunSamples(database.pool),

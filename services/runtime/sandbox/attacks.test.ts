@@ -9,11 +9,11 @@ const python = await systemPython();
 
 interface Sandbox {
   readonly layers: readonly string[];
-  /** Names of attacks that got through. */
+  /** Names of attacks that succeeded. */
   readonly through: readonly string[];
 }
 
-/** What happens where some layers are left out. */
+/** Tries attacks without some layers. */
 async function tried(
   { way }: Family,
   names: readonly string[],
@@ -33,7 +33,7 @@ const { layers: here } = whole.sandbox;
 await whole.close();
 process.stdout.write(`active layers: ${here.join(', ')}\n`);
 
-/** With the attacks that are real for this user. */
+/** Families without attacks that do not apply to this user. */
 const families = FAMILIES.map((family) => ({
   ...family,
   attacks: family.attacks.filter(({ only = me }) => only === me),
@@ -65,7 +65,7 @@ describe.each(families)('$title', { timeout: 120_000 }, (family) => {
   );
 });
 
-/** Attacks that the same layers hold, as rows of a table. */
+/** Attacks that are prevented by the same layers, as table rows. */
 function rowsOf({ title, attacks }: Family): readonly string[] {
   const alike = Map.groupBy(attacks, ({ heldBy, only }) => JSON.stringify([heldBy, only]));
   return [...alike.values()].map((those) => {

@@ -104,7 +104,7 @@ except OSError:
     expect(exit).toMatchObject({ exitCode: 0 });
     const none = '0000000000000000';
     const status = JSON.parse(stdout.split('\n')[0] ?? '') as { capabilities: string[] };
-    // The bounding set is given up too where the sandbox has the right to.
+    // The bounding set is dropped as well if the sandbox has the right to.
     const bounding = without.length === 0 || process.getuid?.() === 0 ? none : expect.any(String);
     expect(status).toMatchObject({
       capabilities: [none, none, none, bounding],

@@ -24,7 +24,7 @@ describe.each([
   });
   afterAll(() => bench.close());
 
-  /** A run with a descendant that ignores everything, in a session of its own. */
+  /** A run with a descendant that ignores all signals, in a separate session. */
   async function startEscaping(mark: string) {
     const running = await bench.start(bench.spec('escape.py', [mark, 'stay']));
     await running.seen('held');
@@ -54,7 +54,7 @@ describe.each([
   test('kills all processes and removes the run folders when the runtime is killed', async () => {
     const mark = `mark-runtime-${process.pid}-${without.length}`;
     const folder = await mkdtemp(join(tmpdir(), 'orch-killed-'));
-    // Scripts may have users of their own.
+    // Scripts may run as other users.
     await chmod(folder, 0o755);
     await mkdir(join(folder, 'runs'));
     const args = [RUNTIME, folder, without.join(), bench.python.executable, mark];
@@ -84,7 +84,7 @@ describe.each([
     for (const pid of watching) process.kill(pid, 'SIGSTOP');
     for (const pid of watching) killIfThere(pid);
     await Promise.all(watching.map(gone));
-    // Where no namespace ends with its watchers.
+    // Without a namespace that ends with its watchers.
     if (without.length > 0) expect(await processesWith(mark)).not.toEqual([]);
     expect(existsSync(join(runsFolder, 'run-1'))).toBe(true);
 
@@ -120,7 +120,7 @@ describe.each([
     const running = await startEscaping(mark);
     const launcherPid = bench.sandbox.launcherPid ?? 0;
     process.kill(launcherPid, 'SIGKILL');
-    // The supervisor dies with it, or, where the kernel cannot see to the rest, lives to kill it.
+    // The supervisor dies with it, or survives to kill processes that the kernel does not.
     expect(['lost', 'exited']).toContain((await running.run.finished).kind);
     await until(async () => (await processesWith(mark)).length === 0);
     await until(() => bench.sandbox.launcherPid !== launcherPid);
@@ -130,7 +130,7 @@ describe.each([
   });
 });
 
-/** The kernel ends some of them with their parents. */
+/** The kernel kills some of them with their parents. */
 function killIfThere(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');

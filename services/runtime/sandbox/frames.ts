@@ -1,5 +1,5 @@
 /** The frames of a run's channel: one byte of kind, four bytes of length (big-endian), payload.
- *  Payloads are JSON objects, but for output, which is raw bytes. The other end is
+ *  Payloads are JSON objects, except for output, which is raw bytes. The other end is
  *  `python/wire/frames.py`. */
 
 const HEADER_BYTES = 5;
@@ -42,12 +42,12 @@ export function encodeFrame(kind: FrameToSupervisor, content: object): Buffer {
   return Buffer.concat([header, payload]);
 }
 
-/** Cuts a byte stream into frames. Payloads are views of the chunks, not copies. */
+/** Splits a byte stream into frames. Payloads are views of the chunks, not copies. */
 export class FrameReader {
   #rest: Buffer = Buffer.alloc(0);
 
-  /** Yields each frame that is complete now.
-   *  @throws Error when the stream cannot be frames */
+  /** Yields each complete frame.
+   *  @throws Error if the stream is invalid */
   *push(chunk: Buffer): Generator<Frame> {
     let rest = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
     while (rest.length >= HEADER_BYTES) {

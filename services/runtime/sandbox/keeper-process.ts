@@ -1,4 +1,4 @@
-/** One keeper: an interpreter of a script's environment that is forked for each of its runs. */
+/** A keeper: an interpreter of a script's environment that is forked for each of its runs. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
@@ -12,11 +12,11 @@ import { makeOwnFolder, socketsParent } from '../own-folders.ts';
 import { connectTo, untilListening } from './listening.ts';
 import type { WarmStart } from './sandbox.ts';
 
-/** Holds the module that stands in for `encodings`, which starts the keeper. */
+/** Contains the replacement of the `encodings` module that starts the keeper. */
 const HOOK = fileURLToPath(new URL('../python/warm', import.meta.url));
 const LIFE_LINE = 3;
 
-/** What a keeper is made for; two of equal content are the same. */
+/** The identity of a keeper; orders with equal content share one. */
 export interface KeeperOrder extends WarmStart {
   readonly scriptId: string;
   /** The environment's interpreter, as the script sees it. */
@@ -27,7 +27,7 @@ export interface KeeperOrder extends WarmStart {
 
 export interface KeeperOptions {
   readonly runsFolder: string;
-  /** Arguments of the launcher that concern layers. */
+  /** Arguments of the launcher about layers. */
   readonly flags: readonly string[];
   readonly onLog: (line: string) => void;
 }
@@ -46,7 +46,7 @@ export class KeeperProcess {
     });
   }
 
-  /** Resolves when it takes runs. @throws SandboxError when it does not start */
+  /** Resolves when it accepts runs. @throws SandboxError if it does not start */
   static async start(order: KeeperOrder, options: KeeperOptions): Promise<KeeperProcess> {
     const socketFolder = await makeOwnFolder(socketsParent, 'orch-keeper');
     const config = {
@@ -56,9 +56,9 @@ export class KeeperProcess {
       python: order.python,
       modules: order.modules,
     };
-    // An interpreter reads its surroundings before any code of ours can stop it: `._pth` files, zip
-    // archives, `encodings`. Packages can put such files into the script's environment, so the keeper
-    // starts in one that only the platform writes, and moves to the script's inside the sandbox.
+    // An interpreter reads `._pth` files, zip archives and `encodings` before any of our code can prevent it. Packages
+    // can put such files into the script's environment. The keeper therefore starts in an environment that only the
+    // platform writes, and switches to the script's inside the sandbox.
     const environment = join(socketFolder, 'environment');
     await makeBareEnvironment(environment, order.interpreter);
     // The interpreter opens the script's path inside the sandbox, after `site`.
@@ -93,28 +93,28 @@ export class KeeperProcess {
     return this.#isAlive;
   }
 
-  /** A fresh connection: one run. @throws SandboxError when the keeper is gone */
+  /** A new connection for one run. @throws SandboxError if the keeper has ended */
   connect(): Promise<Socket> {
     return connectTo('keeper', socketPath(this.#socketFolder));
   }
 
-  /** Takes no more runs; resolves when those it has are over and it has ended. Safe twice. */
+  /** Accepts no more runs. Resolves when its runs and the keeper have ended. Safe to call twice. */
   async close(): Promise<void> {
     lifeLineOf(this.#process).end();
     await this.#exited;
     await rm(this.#socketFolder, { recursive: true, force: true });
   }
 
-  /** Ends it at once. Runs that are under way go on. */
+  /** Kills the keeper. Active runs continue. */
   kill(): void {
     this.#process.kill('SIGKILL');
   }
 }
 
-/** What a fresh interpreter of a run reads of its environment at its start. */
+/** The variables that an interpreter reads at its start. */
 export const startVariables = {
   LANG: 'C.UTF-8',
-  // A pipe would hold lines back in blocks; people watch the log live.
+  // Python would otherwise buffer output to a pipe, but users follow the log live.
   PYTHONUNBUFFERED: '1',
   PYTHONDONTWRITEBYTECODE: '1',
 } as const;

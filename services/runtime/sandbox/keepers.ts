@@ -1,4 +1,4 @@
-/** The keepers of a runtime: made in the background for scripts that run, recycled, bounded. */
+/** The keepers of a runtime: created in the background for scripts that run, replaced, and limited. */
 import { readFile } from 'node:fs/promises';
 import { performance } from 'node:perf_hooks';
 import { KeeperProcess, type KeeperOptions, type KeeperOrder } from './keeper-process.ts';
@@ -8,16 +8,16 @@ const TIDY_EVERY_MS = 30_000;
 const MAX_RUNS = 1_000;
 const MAX_AGE_MS = 60 * 60_000;
 const MAX_IDLE_MS = 10 * 60_000;
-// A keeper that fails so often is not made again for a while.
+// After this many failures, no keeper is created for a while.
 const MAX_FAILURES = 3;
 const REST_MS = 10 * 60_000;
 
 export interface KeepersOptions extends KeeperOptions {
-  /** 0 for none. The one that was used longest ago goes first. */
+  /** 0 for none. The least recently used one is ended first. */
   readonly maxKeepers: number;
-  /** Of all keepers together: memory of their own, in bytes, without that of runs. */
+  /** The limit for all keepers together: their own memory, in bytes, without that of runs. */
   readonly maxMemoryBytes: number;
-  /** Then a new one takes its place. Default: 1000. */
+  /** After this many runs a keeper is replaced. Default: 1000. */
   readonly maxRuns?: number;
 }
 
@@ -36,10 +36,10 @@ interface Failures {
 
 export class Keepers {
   readonly #options: KeepersOptions;
-  /** In the order of their use. */
+  /** In order of use. */
   readonly #kept = new Map<string, Kept>();
   readonly #failures = new Map<string, Failures>();
-  /** Keys of those that are being made. */
+  /** Keys of keepers that are being created. */
   readonly #wanted = new Set<string>();
   readonly #closing = new Set<Promise<void>>();
   readonly #timer: NodeJS.Timeout;
@@ -51,7 +51,7 @@ export class Keepers {
     this.#timer = setInterval(() => void this.tidy(), TIDY_EVERY_MS).unref();
   }
 
-  /** The keeper of such runs, if there is one now. */
+  /** The keeper for such runs, if there is one. */
   take(spec: RunSpec): KeeperProcess | undefined {
     const key = keyOf(spec);
     const kept = key === undefined ? undefined : this.#kept.get(key);
@@ -68,14 +68,14 @@ export class Keepers {
     return kept.process;
   }
 
-  /** Makes a keeper for such runs in the background, unless there is one. */
+  /** Creates a keeper for such runs in the background, unless there is one. */
   want(spec: RunSpec): void {
     const [key, order] = [keyOf(spec), orderOf(spec)];
     if (key === undefined || order === undefined || this.#kept.has(key)) return;
     this.#make(key, order);
   }
 
-  /** A keeper did not prepare a run, which goes another way: it is ended. */
+  /** Ends a keeper that failed to prepare a run, which is then started otherwise. */
   failed(spec: RunSpec): void {
     const key = keyOf(spec);
     if (key === undefined) return;
@@ -87,28 +87,28 @@ export class Keepers {
     this.#remove(key, kept);
   }
 
-  /** A keeper prepared a run. */
+  /** Records that a keeper prepared a run. */
   succeeded(spec: RunSpec): void {
     const key = keyOf(spec);
     if (key !== undefined) this.#failures.delete(key);
   }
 
-  /** Resolves when all that were wanted so far are made, or have failed. */
+  /** Resolves when all requested keepers are created, or have failed. */
   get made(): Promise<void> {
     return this.#making;
   }
 
-  /** Process ids of the present keepers. */
+  /** Process ids of the current keepers. */
   get pids(): readonly number[] {
     return [...this.#kept.values()].flatMap(({ process }) => process.pid ?? []);
   }
 
-  /** Scripts that have one now. */
+  /** Scripts with a keeper. */
   get scripts(): readonly string[] {
     return [...this.#kept.values()].map(({ order }) => order.scriptId);
   }
 
-  /** Ends those of a script; resolves when they are gone, and with them the files that they had for its next run. */
+  /** Ends the keepers of a script. Resolves when they have ended and their prepared files are removed. */
   async forget(scriptId: string): Promise<void> {
     for (const [key, kept] of this.#kept) {
       if (kept.order.scriptId === scriptId) this.#remove(key, kept);
@@ -116,7 +116,7 @@ export class Keepers {
     await Promise.all(this.#closing);
   }
 
-  /** Ends what nobody has used for long and what is too much. Never throws. */
+  /** Ends idle keepers and those over the limits. Never throws. */
   async tidy(): Promise<void> {
     const now = performance.now();
     for (const [key, kept] of this.#kept) {
@@ -132,7 +132,7 @@ export class Keepers {
     }
   }
 
-  /** Takes no more; resolves when all keepers are gone. Safe twice. */
+  /** Accepts no more runs. Resolves when all keepers have ended. Safe to call twice. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     clearInterval(this.#timer);
@@ -141,7 +141,7 @@ export class Keepers {
     await Promise.all(this.#closing);
   }
 
-  /** One after the other, so that making them disturbs runs little. */
+  /** One at a time, to disturb runs as little as possible. */
   #make(key: string, order: KeeperOrder): void {
     const isResting = (this.#failures.get(key)?.count ?? 0) >= MAX_FAILURES;
     if (this.#options.maxKeepers === 0 || this.#wanted.has(key) || isResting) return;
@@ -195,10 +195,10 @@ function keyOf(spec: RunSpec): string | undefined {
   return order && JSON.stringify(order);
 }
 
-// Its spare has three processes, each of which takes some two thirds of what the keeper does.
+// Its spare has three processes, each with about two thirds of the keeper's size.
 const SIZE_WITH_SPARE = 3;
 
-/** Proportional set size of a keeper with its spare, about. */
+/** The approximate proportional set size of a keeper with its spare. */
 async function memoryOf(pid: number | undefined): Promise<number> {
   const rollup = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8').catch(() => '');
   return SIZE_WITH_SPARE * 1024 * Number(/^Pss:\s+(\d+)/m.exec(rollup)?.[1] ?? 0);

@@ -1,4 +1,4 @@
-/** The launcher process: started once, started again when it dies, ended with the runtime. */
+/** The launcher process: started once, restarted when it dies, ended with the runtime. */
 import { spawn } from 'node:child_process';
 import type { ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
@@ -23,14 +23,14 @@ type LauncherProcess = ChildProcessByStdio<Writable, Readable, Readable>;
 export interface LauncherOptions {
   /** Absolute path of a real Python ≥ 3.9, not a version manager's shim. */
   readonly python: string;
-  /** Absolute path of a folder that is the launcher's alone; what is left over in it from before
-   *  is removed. */
+  /** Absolute path of a folder for the launcher only. Leftovers in it are
+   *  removed. */
   readonly runsFolder: string;
-  /** Whether runs are accepted where a layer is missing that is required. Default: false. */
+  /** Whether to accept runs without a required layer. Default: false. */
   readonly lenient?: boolean;
-  /** Layers that are left out, as on a machine that has none of them. Default: none. */
+  /** Disabled layers, as on a machine that lacks them. Default: none. */
   readonly without?: readonly string[];
-  /** Receives each line that the launcher or a supervisor complains with. */
+  /** Receives each error line of the launcher or a supervisor. */
   readonly onLog: (line: string) => void;
 }
 
@@ -48,30 +48,30 @@ export class Launcher {
     this.#options = options;
   }
 
-  /** Process id of the present launcher, if one is alive. */
+  /** Process id of the current launcher, if alive. */
   get pid(): number | undefined {
     return this.#process?.pid;
   }
 
   /** Resolves when the launcher listens.
-   *  @throws SandboxError when it does not start */
+   *  @throws SandboxError if it does not start */
   async start(): Promise<void> {
     this.#stopping = false;
-    // Short on purpose: the path of a Unix socket has at most 107 bytes.
+    // Short, because the path of a Unix socket has at most 107 bytes.
     this.#socketFolder ??= await makeOwnFolder(socketsParent, 'orch-launcher');
     this.#listening ??= this.#launch();
     await this.#listening;
   }
 
-  /** A fresh connection: one run, or one probe.
-   *  @throws SandboxError when the launcher is not there */
+  /** A new connection for one run or probe.
+   *  @throws SandboxError if the launcher is not running */
   async connect(): Promise<Socket> {
     if (this.#listening === undefined) throw new SandboxError('launcher', 'not started');
     return await connectTo('launcher', await this.#listening);
   }
 
-  /** Takes no more runs and resolves when the launcher and the supervisors of all runs whose
-   *  channels are closed are gone. Safe twice and before `start()`. */
+  /** Accepts no more runs. Resolves when the launcher has ended, with the supervisors of all runs whose channels are
+   *  closed. Safe to call twice and before `start()`. */
   async stop(): Promise<void> {
     this.#stopping = true;
     const running = this.#process;
@@ -95,7 +95,7 @@ export class Launcher {
     const launched = spawn(
       python,
       ['-I', '-S', PROGRAM, path, runsFolder, ...layerFlags(this.#options)],
-      // A session of its own: signals to the runtime's terminal or group are not for it.
+      // A separate session, so that signals to the runtime's terminal or group do not reach it.
       { stdio: ['pipe', 'pipe', 'pipe'], env: ENVIRONMENT, cwd: '/', detached: true },
     );
     this.#process = launched;
@@ -106,7 +106,7 @@ export class Launcher {
     });
     launched.once('exit', (code, signal) => this.#restart(code, signal));
     const listening = this.#whenListening(launched, path);
-    // Whoever connects hears of it; without a connection nobody needs to.
+    // The connecting caller receives the error; without a caller it is irrelevant.
     listening.catch(() => undefined);
     return listening;
   }
@@ -131,7 +131,7 @@ export class Launcher {
   }
 }
 
-/** Arguments of the launcher and of keepers that concern layers. */
+/** Arguments of the launcher and of keepers about layers. */
 export function layerFlags({ lenient = false, without = [] }: LauncherOptions): string[] {
   return [...(lenient ? ['--lenient'] : []), ...without.map((name) => `--without=${name}`)];
 }

@@ -65,7 +65,7 @@ describe.each([
   });
 });
 
-/** Of those that the kernel chooses. */
+/** A port from the range of the kernel. */
 async function portForClients(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

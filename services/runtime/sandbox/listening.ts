@@ -1,4 +1,4 @@
-/** Programs of ours that say in a line of JSON that they listen on a socket. */
+/** Waits for programs that report in a line of JSON that they listen on a socket. */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -8,8 +8,8 @@ import { SandboxError } from './sandbox.ts';
 
 const START_TIMEOUT_MS = 20_000;
 
-/** Resolves when the program listens; kills it when it does not.
- *  @param complaint what it has said last
+/** Resolves when the program listens, or kills it.
+ *  @param complaint the last error output
  *  @throws SandboxError with the program's name as stage */
 export async function untilListening(
   name: string,
@@ -29,7 +29,7 @@ export async function untilListening(
   failed.catch(() => undefined);
 }
 
-/** @throws SandboxError with the program's name as stage when it does not accept the connection */
+/** @throws SandboxError with the program's name as stage if it does not accept the connection */
 export async function connectTo(name: string, path: string): Promise<Socket> {
   const socket = connect(path);
   try {

@@ -1,4 +1,4 @@
-/** The port `Sandbox` on this machine: runs under a launcher process, or under a keeper. */
+/** The `Sandbox` port on this machine: runs under a launcher process, or under a keeper. */
 import { encodeFrame, FrameReader, FROM_SUPERVISOR, TO_SUPERVISOR } from './frames.ts';
 import { Keepers } from './keepers.ts';
 import { layerFlags, Launcher } from './launcher.ts';
@@ -8,23 +8,23 @@ import { SandboxError } from './sandbox.ts';
 import type { PreparedRun, RunObserver, RunSpec, Sandbox, SandboxLayers } from './sandbox.ts';
 import { layersFromWire } from './wire.ts';
 
-/** Without them a keeper's runs would not die for certain, or see their files elsewhere each time. */
+/** Without these layers, a keeper's runs might outlive it, or see their files at changing paths. */
 const NEEDED_TO_KEEP = ['pid_namespace', 'mount_namespace'];
 const WARM_PREPARATION_MS = 5_000;
 
 export interface LocalSandboxOptions extends LauncherOptions {
-  /** Most interpreters that are kept for coming runs. Default: none. */
+  /** The maximum number of kept interpreters. Default: none. */
   readonly maxKeepers?: number;
-  /** Most memory that they have together, in bytes. Default: no limit. */
+  /** Their maximum memory together, in bytes. Default: no limit. */
   readonly maxKeeperBytes?: number;
-  /** Most runs of one of them. Default: 1000. */
+  /** The maximum number of runs of one interpreter. Default: 1000. */
   readonly maxRunsOfKeeper?: number;
-  /** One that has not prepared a run by then is given up. Default: 5000. */
+  /** The time limit for preparing a run. Default: 5000. */
   readonly warmPreparationMs?: number;
 }
 
 /** Starts the launcher; `stop()` ends it.
- *  @throws SandboxError when it does not start */
+ *  @throws SandboxError if it does not start */
 export async function startLocalSandbox(options: LocalSandboxOptions): Promise<LocalSandbox> {
   const launcher = new Launcher(options);
   try {
@@ -78,42 +78,42 @@ export class LocalSandbox implements Sandbox {
     return probe(this.#launcher);
   }
 
-  /** Ends the launcher. Runs that are still alive are given `stop()` or `kill()` first. */
+  /** Ends the launcher. Stop or kill active runs before. */
   async stop(): Promise<void> {
     await Promise.all([this.#keepers.stop(), this.#launcher.stop()]);
   }
 
-  /** Process id of the launcher, if one is alive. */
+  /** Process id of the launcher, if alive. */
   get launcherPid(): number | undefined {
     return this.#launcher.pid;
   }
 
-  /** Resolves when the keepers that are being made are there. */
+  /** Resolves when all requested keepers exist. */
   get keepersMade(): Promise<void> {
     return this.#keepers.made;
   }
 
-  /** Scripts whose next run has an interpreter waiting. */
+  /** Scripts with a keeper for the next run. */
   get scripts(): readonly string[] {
     return this.#keepers.scripts;
   }
 
-  /** Ends what waits for the next run of a script, and removes the files that it had; resolves then. */
+  /** Ends the keepers of a script, and removes their prepared files. */
   forget(scriptId: string): Promise<void> {
     return this.#keepers.forget(scriptId);
   }
 
-  /** Process ids of the keepers that take runs now. */
+  /** Process ids of the current keepers. */
   get keeperPids(): readonly number[] {
     return this.#keepers.pids;
   }
 
-  /** @returns `undefined` when there is no keeper for it, or none that works: nothing was executed
-   *  and nothing is left over */
+  /** @returns `undefined` if no keeper could prepare it; nothing was executed
+   *  and nothing is left */
   async #prepareWarm(spec: RunSpec, observer: RunObserver): Promise<PreparedRun | undefined> {
     const keeper = this.#keepers.take(spec);
     if (keeper === undefined) return undefined;
-    // A keeper that hangs is killed, which ends the connection.
+    // A hanging keeper is killed, which ends the connection.
     const impatient = setTimeout(() => keeper.kill(), this.#warmPreparationMs);
     try {
       const prepared = await prepareRun(await keeper.connect(), spec, observer);

@@ -10,14 +10,14 @@ import { systemPython } from './testing/bench.ts';
 
 const SUITE = fileURLToPath(new URL('./testing/run-suite.ts', import.meta.url));
 const SUITES = ['containment', 'attacks', 'system-calls', 'programs', 'limits'];
-// Somebody whom no machine knows.
-const NOBODY = 54_321;
+// A user id that no machine uses.
+const UNKNOWN_USER = 54_321;
 const TIMEOUT_MS = 480_000;
 
 const run = promisify(execFile);
-const as = { uid: NOBODY, gid: NOBODY };
+const as = { uid: UNKNOWN_USER, gid: UNKNOWN_USER };
 
-/** Why such a user cannot run them here; `undefined` when it can. */
+/** Why such a user cannot run the tests here; `undefined` if it can. */
 async function hindrance(): Promise<string | undefined> {
   if (process.getuid?.() !== 0) return 'the tests run as an ordinary user anyway';
   if ((await systemPython()) === undefined) return 'there is no Python in /usr/bin';
@@ -42,7 +42,7 @@ describeWith(
       'contains scripts as well',
       async () => {
         const home = await mkdtemp(join(tmpdir(), 'orch-ordinary-'));
-        await chown(home, NOBODY, NOBODY);
+        await chown(home, UNKNOWN_USER, UNKNOWN_USER);
         const python = (await systemPython()) ?? '';
         const env = { PATH: '/usr/bin:/bin', HOME: home, TMPDIR: home, ORCH_PYTHON: python };
         const { stdout } = await run(process.execPath, [SUITE, ...SUITES], { ...as, env });

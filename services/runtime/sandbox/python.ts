@@ -1,4 +1,4 @@
-/** Finds the Python interpreter that scripts run with. */
+/** Finds the Python interpreter for scripts. */
 import { execFile } from 'node:child_process';
 import { access, constants } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
@@ -7,8 +7,8 @@ import { promisify } from 'node:util';
 const OLDEST: Version = [3, 9];
 const NEWEST_MINOR = 20;
 const ANSWER_TIMEOUT_MS = 20_000;
-// What a version manager's shim answers with is the interpreter behind it; in a virtual
-// environment it is the interpreter that this was made from.
+// The shim of a version manager reports the interpreter behind it; a virtual environment reports the interpreter that
+// it was made from.
 const QUESTION = `
 import json, sys
 print(json.dumps({
@@ -24,20 +24,20 @@ export interface Python {
   readonly executable: string;
   /** Such as `3.12.1`. */
   readonly version: string;
-  /** Folders that must be readable for it to work. */
+  /** Folders that it must be able to read. */
   readonly prefixes: readonly string[];
 }
 
 export interface PythonQuery {
-  /** A command or path that is to be used (setting `ORCH_PYTHON`); no other is tried then. */
+  /** The configured command or path (setting `ORCH_PYTHON`); no other is then tried. */
   readonly configured?: string | undefined;
-  /** The wanted version: `3` or `3.12`. Default: any that is new enough. */
+  /** The requested version: `3` or `3.12`. Default: any supported one. */
   readonly version?: string | undefined;
-  /** Where commands are looked up, as in the variable `PATH`. */
+  /** The search path for commands, like the variable `PATH`. */
   readonly path: string;
 }
 
-/** No interpreter that fits; the message names what was tried. */
+/** No interpreter fits; the message lists the attempts. */
 export class PythonNotFound extends Error {
   constructor(message: string) {
     super(message);
@@ -45,7 +45,7 @@ export class PythonNotFound extends Error {
   }
 }
 
-/** @throws PythonNotFound when there is none of the wanted version, or none from 3.9 on */
+/** @throws PythonNotFound if no interpreter has the requested version, or at least 3.9 */
 export async function findPython(query: PythonQuery): Promise<Python> {
   const tried: string[] = [];
   for await (const command of candidates(query)) {
@@ -67,7 +67,7 @@ export async function findPython(query: PythonQuery): Promise<Python> {
   );
 }
 
-/** Every interpreter on the path, and of `others`, that is new enough, each once.
+/** All supported interpreters on the path and in `others`, without repeats.
  *  @param others paths of interpreters, which need not exist */
 export async function listPythons(
   path: string,
@@ -110,7 +110,7 @@ async function* onPath(name: string, path: string): AsyncGenerator<string> {
   }
 }
 
-/** What the interpreter says of itself, or why it says nothing. */
+/** The properties of an interpreter, or why it does not respond. */
 async function ask(command: string): Promise<Python | string> {
   try {
     const options = { timeout: ANSWER_TIMEOUT_MS, cwd: '/' };

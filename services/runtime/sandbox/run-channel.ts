@@ -1,4 +1,4 @@
-/** One run's channel: a connection to its supervisor, which kills everything when it closes. */
+/** The channel of a run: a connection to its supervisor, which kills all processes when it closes. */
 import type { Socket } from 'node:net';
 import { encodeFrame, FrameReader, FROM_SUPERVISOR, TO_SUPERVISOR } from './frames.ts';
 import type { Frame, FrameToSupervisor } from './frames.ts';
@@ -13,8 +13,8 @@ import {
 } from './wire.ts';
 import type { Ready } from './wire.ts';
 
-/** Prepares a run over a fresh connection.
- *  @throws SandboxError when the supervisor cannot prepare it, or the connection breaks before */
+/** Prepares a run over a new connection.
+ *  @throws SandboxError if the supervisor cannot prepare it, or the connection breaks before */
 export async function prepareRun(
   socket: Socket,
   spec: RunSpec,
@@ -26,7 +26,7 @@ export async function prepareRun(
   try {
     return channel.prepared(await channel.ready);
   } catch (error) {
-    // Nothing of it is left only now, so that it may be tried again.
+    // Only now is everything removed, so that the run may be retried.
     await channel.closed;
     throw error;
   }
@@ -53,8 +53,8 @@ class RunChannel {
     if (this.#socket.writable) this.#socket.write(encodeFrame(kind, content));
   }
 
-  /** Handles frames one after the other until the connection ends; while the observer is busy
-   *  nothing is read. */
+  /** Handles frames one by one until the connection ends. While the observer is busy, reading is
+   *  paused. */
   async listen(): Promise<void> {
     let lost = 'the channel closed before the run ended';
     try {

@@ -206,7 +206,7 @@ describe.each([
     });
     await running.seen('endless');
     running.run.stop(50);
-    // Nothing is read yet, and all the same the supervisor obeys.
+    // The supervisor obeys although nothing is read yet.
     await gone(running.run.pid);
     release.resolve();
     expect(await running.run.finished).toMatchObject({ reason: 'stopped' });

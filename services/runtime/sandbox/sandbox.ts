@@ -1,129 +1,129 @@
 /** How the runtime starts, watches and ends the process of one run.
- *  The port knows nothing of events or queues: it promises that no process outlives its run,
- *  that a run's process exists once, and that the end is told exactly once. */
+ *  The port is independent of events and queues. It guarantees that no process outlives its run,
+ *  that a run has one process at a time, and that the end is reported exactly once. */
 
 import type { BaseInterpreter } from '../environments/virtual-environment.ts';
 
 /** The port. One `Sandbox` serves all runs of a runtime. */
 export interface Sandbox {
-  /** Makes everything ready and holds the script's process just before it executes.
-   *  The caller then records the start and calls `go()`, or gives it up with `kill()`.
+  /** Prepares a run up to the execution of the script's process.
+   *  The caller then records the start and calls `go()`, or abandons the run with `kill()`.
    *  @param observer receives output and samples from `go()` on
-   *  @throws SandboxError when the run cannot be prepared (nothing is left over) */
+   *  @throws SandboxError if the run cannot be prepared (nothing is left) */
   prepare(spec: RunSpec, observer: RunObserver): Promise<PreparedRun>;
 
-  /** Names of the layers that runs have here, outermost last. */
+  /** Names of the layers of runs on this machine, outermost last. */
   readonly layers: readonly string[];
 
-  /** Which layers of containment this machine has, and why one is missing.
-   *  @throws SandboxError when the launcher does not answer */
+  /** The available and missing layers of this machine, with reasons.
+   *  @throws SandboxError if the launcher does not respond */
   probe(): Promise<SandboxLayers>;
 }
 
-/** A run whose process exists. All methods are safe to repeat and after the end. */
+/** A run whose process exists. All methods are safe to repeat, also after the end. */
 export interface PreparedRun {
-  /** Process id of the script's main process as the host sees it. */
+  /** Process id of the script's main process on the host. */
   readonly pid: number;
-  /** The workspace's path as the script sees it: `/workspaces/{scriptId}`, or a host path where
-   *  there is no mount namespace. */
+  /** The workspace's path as the script sees it: `/workspaces/{scriptId}`, or a host path without a
+   *  mount namespace. */
   readonly workspace: string;
-  /** Names of the layers this run has, outermost last. */
+  /** Names of the layers of this run, outermost last. */
   readonly layers: readonly string[];
 
-  /** Lets the script execute. */
+  /** Starts the execution of the script. */
   go(): void;
-  /** SIGTERM to the process group, then SIGKILL of everything when the grace is over.
-   *  A repeated call can only shorten the grace.
+  /** Sends SIGTERM to the process group, then SIGKILL to all processes after the grace period.
+   *  A repeated call can only shorten the grace period.
    *  @param graceMs default: `stopGraceMs` of the spec */
   stop(graceMs?: number): void;
-  /** SIGKILL of everything at once. */
+  /** Sends SIGKILL to all processes immediately. */
   kill(): void;
-  /** Renews the lease: everything is killed when none comes for so long (monotonic clock).
+  /** Renews the lease: all processes are killed when it expires (monotonic clock).
    *  @param leaseMs counted from the arrival of the message; default: `leaseMs` of the spec */
   heartbeat(leaseMs?: number): void;
 
-  /** The end of the run: every process of it is dead and the observer has taken all output.
+  /** The end of the run: all its processes are dead and the observer has received all output.
    *  Never rejects. */
   readonly finished: Promise<RunExit>;
-  /** After `finished`: the run's folder is removed too. Never rejects. */
+  /** After `finished`: the run's folder is removed as well. Never rejects. */
   readonly closed: Promise<void>;
 }
 
-/** Receives what a running script produces. */
+/** Receives the output of a running script. */
 export interface RunObserver {
-  /** A chunk as it came from the pipe: any length up to 64 KiB, not cut at lines or characters.
-   *  While a returned promise is pending no more is read, and at last the script blocks on its
-   *  pipe; a rejection ends the run as `lost`. */
+  /** A chunk from the pipe: any length up to 64 KiB, not split at lines or characters. While a returned promise is
+   *  pending, reading is paused, so that the script finally blocks on its
+   *  pipe. A rejection ends the run as `lost`. */
   output(stream: OutputStream, chunk: Buffer): void | Promise<void>;
-  /** Totals over the whole process tree, about once a second. */
+  /** Totals of the whole process tree, about once a second. */
   sample(sample: RunSample): void;
 }
 
 export type OutputStream = 'stdout' | 'stderr';
 
-/** What is to be run, and in what bounds. All paths are absolute paths of the host. */
+/** What to run, and its limits. All paths are absolute paths of the host. */
 export interface RunSpec {
   readonly runId: string;
   readonly scriptId: string;
-  /** Where there is a system user for each script: whose this run's is to be. Letters, digits, `-`
-   *  and `_`; what the run may write to becomes that user's. */
+  /** The name of the script's system user, where each script has one. Letters, digits, `-`
+   *  and `_`; writable folders become that user's. */
   readonly user: string;
-  /** `argv[0]` is an absolute path as the script sees it; relative arguments are relative to the
+  /** `argv[0]` is an absolute path as the script sees it; other arguments are relative to the
    *  workspace, which is the current folder. */
   readonly argv: readonly [string, ...string[]];
-  /** The complete environment: nothing is inherited. */
+  /** The complete environment; nothing is inherited. */
   readonly env: Readonly<Record<string, string>>;
   /** Variables that the sandbox sets to the workspace's path as the script sees it (`HOME`). */
   readonly workspaceEnv: readonly string[];
-  /** Copied afresh into the workspace; nothing else is in it. */
+  /** Copied into the empty workspace. */
   readonly files: readonly RunFile[];
-  /** Kept between runs and seen as `data/` in the workspace; made when it does not exist.
-   *  `null`: `data/` is gone afterwards like the rest. */
+  /** Kept between runs and mounted as `data/` in the workspace; created if missing.
+   *  `null`: `data/` is removed with the workspace. */
   readonly dataFolder: string | null;
   /** Readable at the same path inside: the interpreter's prefix, the environment, the SDK.
-   *  One that does not exist fails the preparation. */
+   *  A missing one fails the preparation. */
   readonly readOnly: readonly string[];
-  /** Of `readOnly`: what is closed to other users of the host, and is opened to this run's. */
+  /** Paths of `readOnly` that are closed to other users of the host, and opened to this run's user. */
   readonly privatePaths?: readonly string[];
-  /** Writable at the same path inside: the SDK's socket, an environment that is being built. */
+  /** Writable at the same path inside: the SDK's socket, an environment during its build. */
   readonly readWrite: readonly string[];
-  /** Never visible, whatever else is: the platform's data folder. `readOnly` and `readWrite`
+  /** Never visible: the platform's data folder. `readOnly` and `readWrite`
    *  paths below a hidden one are visible again. */
   readonly hidden: readonly string[];
   /** TCP ports that the run may listen on; `0` stands for those that the kernel chooses. */
   readonly listenPorts: readonly number[];
   readonly limits: RunLimits;
-  /** How long the script lives without a heartbeat; counted from the preparation. */
+  /** How long the script lives without a heartbeat, counted from the preparation. */
   readonly leaseMs: number;
-  /** Between SIGTERM and SIGKILL when a run is stopped or its time is over. */
+  /** The time between SIGTERM and SIGKILL when a run is stopped or exceeds its time limit. */
   readonly stopGraceMs: number;
-  /** How the run's processes reach the platform; absent where they do not. */
+  /** The SDK connection of the run's processes; absent without one. */
   readonly sdk?: SdkEntry;
-  /** A kept interpreter may execute the run, as if it had just been started. Then `argv` is the
-   *  environment's interpreter and the script's file. Absent: `argv` is executed as it stands. */
+  /** Permits a kept interpreter to execute the run like a new one. `argv` is then the environment's interpreter and the
+   *  script's file. Absent: `argv` is executed as given. */
   readonly warm?: WarmStart;
 }
 
 export interface SdkEntry {
-  /** Where they connect: a path that is not there yet, of at most 107 bytes, and one of `readWrite`. */
+  /** The socket for the run's processes: a new path of at most 107 bytes, below one of `readWrite`. */
   readonly path: string;
-  /** Where the sandbox connects for them. */
+  /** The server that the sandbox connects to on their behalf. */
   readonly server: string;
-  /** What it sends there first: no process of a run gets to know it. */
+  /** The first message to the server, which is secret to the run's processes. */
   readonly token: string;
 }
 
 export interface WarmStart {
   /** The interpreter that the environment was made from. A keeper starts it from a folder of the
-   *  platform, since packages can change what an interpreter finds in the environment. */
+   *  platform, because packages can change the environment's interpreter. */
   readonly interpreter: BaseInterpreter;
-  /** What of the standard library the kept interpreter has imported already. */
+  /** The modules of the standard library that the kept interpreter imports in advance. */
   readonly modules: readonly string[];
 }
 
 export interface RunFile {
-  /** Relative to the workspace: no `..`, `.`, empty or absolute part. Below `data/` a file is
-   *  only written when there is none yet. */
+  /** Relative to the workspace: no `..`, `.`, empty or absolute part. Below `data/`, a file is
+   *  only written if it does not exist. */
   readonly path: string;
   /** Absolute path of an immutable copy; a regular file, never a link. */
   readonly source: string;
@@ -131,7 +131,7 @@ export interface RunFile {
   readonly mode: number;
 }
 
-/** `null` lifts a limit. */
+/** `null` means no limit. */
 export interface RunLimits {
   /** CPU time of the whole process tree. SIGXCPU comes first, SIGKILL one second later. */
   readonly cpuSeconds: number | null;
@@ -143,10 +143,10 @@ export interface RunLimits {
   readonly openFiles: number | null;
   /** Processes and threads of the run. */
   readonly processes: number | null;
-  /** From `go()`: then the run is ended as if stopped, with reason `timeout`. */
+  /** From `go()`: the run is then stopped with the reason `timeout`. */
   readonly wallClockSeconds: number | null;
-  /** What the workspace, `data/`, temporary files and `readWrite` folders take together on the disk,
-   *  and any one file. */
+  /** The disk usage of the workspace, `data/`, temporary files and `readWrite` folders together,
+   *  and the limit of each file. */
   readonly diskBytes: number | null;
 }
 
@@ -165,13 +165,13 @@ export interface RunUsage {
   readonly maxThreads: number;
 }
 
-/** Why the sandbox ended a run; without one the script ended by itself. */
+/** Why the sandbox ended a run; absent if the script ended on its own. */
 export type EndReason = 'stopped' | 'timeout' | 'cpu_limit' | 'memory_limit' | 'lease_lost';
 
 export type RunExit =
-  /** The script executed and is over. Exactly one of `exitCode` and `signal` is set. `detail` is a
-   *  sentence for the run's log where a limit was met (also those of processes, open files and disk,
-   *  which have no reason of their own). */
+  /** The script executed and has ended. Exactly one of `exitCode` and `signal` is set. `detail` is a sentence for the
+   *  run's log if a limit was reached (also the limits of processes, open files and disk, which have no
+   *  reason of their own). */
   | {
       readonly kind: 'exited';
       readonly exitCode: number | null;
@@ -183,28 +183,28 @@ export type RunExit =
     }
   /** The script never executed. */
   | { readonly kind: 'failed'; readonly stage: string; readonly message: string }
-  /** The channel broke without an answer: its other end killed everything, or was killed and
-   *  everything with it. */
+  /** The channel broke without a result: its other end has killed all processes, or was killed together with
+   *  them. */
   | { readonly kind: 'lost'; readonly message: string };
 
 export interface SandboxLayers {
-  /** In the order in which they are applied. */
+  /** In the order of application. */
   readonly layers: readonly SandboxLayer[];
 }
 
 export interface SandboxLayer {
   /** Stable name: `rlimits`, `no_new_privs`, `mount_namespace`… */
   readonly name: string;
-  /** One sentence: what it keeps in. */
+  /** One sentence about its protection. */
   readonly purpose: string;
   readonly available: boolean;
-  /** Why it is missing and what would enable it; `null` when it is there. */
+  /** Why it is missing and how to enable it; `null` if available. */
   readonly detail: string | null;
 }
 
-/** The sandbox itself failed; the script did not execute. Becomes `sandbox_error`. */
+/** The sandbox itself failed, and the script was not executed. Becomes `sandbox_error`. */
 export class SandboxError extends Error {
-  /** Where it failed: `launcher`, `spec`, `workspace`, `namespaces`, `mounts`, `exec`… */
+  /** The failed stage: `launcher`, `spec`, `workspace`, `namespaces`, `mounts`, `exec`… */
   readonly stage: string;
 
   constructor(stage: string, message: string, options?: ErrorOptions) {

@@ -7,7 +7,7 @@ import { describeWith } from '../../../scripts/testing/optional-service.ts';
 import { Bench, NAMESPACES, systemPython } from './testing/bench.ts';
 
 const read = promisify(execFile);
-const NOBODY = 65_534;
+const UNKNOWN_USER = 65_534;
 const FIRST_USER = 1_879_048_192;
 
 describeWith(
@@ -42,7 +42,7 @@ describeWith(
     test('skips a user ID that another script has', async () => {
       const claims = join(bench.folder, 'runs', '.users');
       const { uid } = await runAs('first');
-      await writeFile(join(claims, String(uid)), 'somebody else');
+      await writeFile(join(claims, String(uid)), 'another script');
       expect((await runAs('first')).uid).toBe(uid + 1);
       expect(await readFile(join(claims, String(uid + 1)), 'utf8')).toBe('first');
       expect((await readdir(claims)).every((name) => /^\d+$/.test(name))).toBe(true);
@@ -107,7 +107,7 @@ describeWith(
       });
       expect([stdout, stderr]).toEqual(['mine\nmine\n', '']);
       for (const path of [inner, payload]) {
-        const reading = read('cat', [path], { uid: NOBODY, gid: NOBODY, cwd: '/' });
+        const reading = read('cat', [path], { uid: UNKNOWN_USER, gid: UNKNOWN_USER, cwd: '/' });
         await expect(reading).rejects.toThrow('Permission denied');
       }
       await place.close();

@@ -7,7 +7,7 @@ import { Bench, until } from './testing/bench.ts';
 
 const platform = fileURLToPath(new URL('../python', import.meta.url));
 
-/** After each step, `taken` or `shrink` at a time in seconds: how many are wanted, and whether at once. */
+/** The number of wanted spares, and whether immediately, after each step (`taken` or `shrink` at a time in seconds). */
 async function wantedAfter(steps: readonly (readonly ['taken' | 'shrink', number])[]) {
   const program = `
 import json, sys

@@ -32,7 +32,7 @@ export interface Failure {
   readonly message: string;
 }
 
-/** Content of the frame that says what is to be run. */
+/** Content of the frame that specifies the run. */
 export function specToWire(spec: RunSpec): object {
   const { limits } = spec;
   return {

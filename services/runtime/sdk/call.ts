@@ -1,4 +1,4 @@
-/** What a script may ask of the platform while it runs: each call is data, as the API's operations are. */
+/** Calls of scripts to the platform. Like the operations of the API, each call is data. */
 import type { JsonValue } from '#domain/kernel/event.ts';
 import type { ClaimedRun } from '#domain/ports/run-queue.ts';
 import type { Static, TSchema } from 'typebox';
@@ -15,7 +15,7 @@ export type SdkRefusalCode =
 
 export type SdkAnswer =
   | { readonly kind: 'value'; readonly value: JsonValue }
-  /** So many bytes follow the answer. */
+  /** This many bytes follow the response. */
   | {
       readonly kind: 'bytes';
       readonly sizeBytes: number;
@@ -23,22 +23,22 @@ export type SdkAnswer =
     }
   | { readonly kind: 'refused'; readonly code: SdkRefusalCode; readonly message: string };
 
-/** Who asks. */
+/** The calling run. */
 export interface SdkContext {
   readonly run: ClaimedRun;
   readonly log: Pick<RunLog, 'mask' | 'masked'>;
-  /** Takes one of what the run may have `most` of. @returns false when it has had them */
+  /** Uses one of at most `most` units of the run. @returns false if none is left */
   readonly spend: (what: string, most: number) => boolean;
 }
 
-/** The bytes that came with a request, read once. */
+/** The bytes of a request, read once. */
 export interface SdkBody {
   readonly sizeBytes: number;
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 
 export interface SdkCall<Arguments extends TSchema = TSchema> {
-  /** Bytes that may come with the request. Default: none. */
+  /** The maximum number of bytes with the request. Default: none. */
   readonly maxBodyBytes?: number;
   readonly arguments: Arguments;
   readonly handle: (
@@ -51,12 +51,12 @@ export interface SdkCall<Arguments extends TSchema = TSchema> {
 /** By name. */
 export type SdkCalls = Readonly<Record<string, SdkCall>>;
 
-/** Whether a text holds a secret that the run has, in a form that its log would mask. */
+/** Whether a text contains a secret of the run, in a form that its log would mask. */
 export function holdsSecret({ log }: Pick<SdkContext, 'log'>, text: string): boolean {
   return log.masked(text) !== text;
 }
 
-/** A call whose types have done their work. */
+/** A call with erased type parameters. */
 export function sdkCall<const Arguments extends TSchema>(call: SdkCall<Arguments>): SdkCall {
   return call as unknown as SdkCall;
 }

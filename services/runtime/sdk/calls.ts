@@ -1,4 +1,4 @@
-/** Every call that scripts have: the list that a new one joins. */
+/** All calls of scripts. */
 import type { Bus } from '#domain/ports/bus.ts';
 import type { Clock } from '#domain/ports/clock.ts';
 import type { Commands } from '#domain/ports/commands.ts';
@@ -30,7 +30,7 @@ export interface SdkCallsParts {
   readonly commands: Commands;
   readonly queries: ScriptQueries;
   readonly parameterSchemas: ParameterSchemas;
-  /** Of the MQTT broker, where there is one. */
+  /** The URL of the MQTT broker, if configured. */
   readonly mqttUrl: string | undefined;
   readonly ids: Ids;
   readonly clock: Clock;

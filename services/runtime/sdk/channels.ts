@@ -1,5 +1,5 @@
-/** The channels of the runs of this runtime. All of them share one socket, which scripts cannot use: the
- *  supervisor of a run connects for it, and says by a token which run that is. */
+/** The channels of this runtime's runs. They share one socket, which scripts cannot use: the supervisor of a run
+ *  connects for it, and identifies the run by a token. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chmod, rm } from 'node:fs/promises';
@@ -11,9 +11,9 @@ import type { SdkCalls, SdkContext } from './call.ts';
 import { RunChannel } from './run-channel.ts';
 
 const tokenLength = 43;
-/** A supervisor sends its token at once. */
+/** A supervisor sends its token immediately. */
 const tokenTimeoutMs = 5_000;
-/** Connections without a token; then the oldest one has to go. */
+/** The maximum number of connections without a token; the oldest one is then closed. */
 const maxWithoutToken = 64;
 
 export class SdkChannels {
@@ -37,9 +37,9 @@ export class SdkChannels {
     calls: SdkCalls,
     logger: Pick<Logger, 'error'>,
   ): Promise<SdkChannels> {
-    // Short on purpose: the path of a Unix socket has at most 107 bytes.
+    // Short, because the path of a Unix socket has at most 107 bytes.
     const folder = await makeOwnFolder(parent, 'orch-sdk');
-    // Scripts may be other users: they can get to their own socket, and list none.
+    // Scripts may run as other users: they can reach their own socket, but not list the folder.
     await chmod(folder, 0o711);
     const channels = new SdkChannels(folder, calls, logger);
     await channels.#listen();
@@ -64,7 +64,7 @@ export class SdkChannels {
     return channel;
   }
 
-  /** Removes the folder. The channels are closed. */
+  /** Removes the folder. The channels must be closed. */
   async close(): Promise<void> {
     for (const socket of this.#withoutToken) socket.destroy();
     this.#server.close();
@@ -80,15 +80,15 @@ export class SdkChannels {
     this.#server.listen(this.#path);
     await once(this.#server, 'listening');
     await chmod(this.#path, 0o600);
-    // Such as too many open files: the caller hears of it by the end of its connection.
+    // Such as too many open files: the caller's connection then ends.
     this.#server.on('error', (error) =>
       this.#logger.error({ error }, 'script connection could not be accepted'),
     );
   }
 
-  /** Hands the connection to the run whose token comes first. */
+  /** Passes the connection to the run of its token. */
   #admit(socket: Socket): void {
-    // The script went away; there is nobody to be told.
+    // The script has disconnected, so the error has no recipient.
     socket.on('error', () => undefined);
     const [oldest] = this.#withoutToken;
     if (this.#withoutToken.size >= maxWithoutToken) oldest?.destroy();

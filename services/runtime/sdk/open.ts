@@ -1,4 +1,4 @@
-/** What the runtime needs to serve its scripts' calls. */
+/** The dependencies of script calls. */
 import {
   ScriptQueries,
   type ScriptQueriesOptions,
@@ -11,7 +11,7 @@ import { PackagePaths } from './package.ts';
 
 export interface SdkParts extends Omit<SdkCallsParts, 'queries' | 'parameterSchemas'> {
   readonly queries: Omit<ScriptQueriesOptions, 'platform' | 'onIdleError'>;
-  /** Where the sockets of runs are made; a short path, that other scripts cannot list. */
+  /** The parent of the runs' socket folders; a short path that other scripts cannot list. */
   readonly socketsParent: string;
   readonly logger: Pick<Logger, 'error' | 'warn'>;
 }
@@ -21,9 +21,9 @@ export interface Sdk {
   readonly packagePaths: PackagePaths;
   /** Queries that wait for a connection. */
   readonly waitingQueries: number;
-  /** Queries that were given up and go on in the database. */
+  /** Abandoned queries that are still running in the database. */
   readonly abandonedQueries: number;
-  /** The channels of all runs are closed. */
+  /** Requires that the channels of all runs are closed. */
   close(): Promise<void>;
 }
 

@@ -1,5 +1,5 @@
-/** Holds a run to so many calls at once and a second: the database belongs to all runs. Whoever is too
- *  quick waits; nothing is refused. */
+/** Limits the concurrent calls of a run, and its calls per second, because all runs share the database. Excess calls
+ *  wait; none is refused. */
 import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 
@@ -10,7 +10,7 @@ const perSecond = 100;
 export class Pace {
   readonly #waiting: (() => void)[] = [];
   #active = 0;
-  /** When the call would come that is neither early nor late. */
+  /** The time of the next call at the permitted rate. */
   #dueAtMs = 0;
 
   /** Does the work when it is its turn. */

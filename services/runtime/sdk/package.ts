@@ -1,24 +1,24 @@
-/** The Python package `orchestrator`: where it is, and how interpreters find it. */
+/** The Python package `orchestrator`: its location, and how interpreters find it. */
 import { randomUUID } from 'node:crypto';
 import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { readdir, realpath, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Holds the package and nothing else. */
+/** Contains only the package. */
 export const sdkFolder = fileURLToPath(new URL('../python/sdk', import.meta.url));
 
 const name = 'orchestrator-platform.pth';
 const content = `${sdkFolder}\n`;
 
-/** Lets the interpreters of environments find the package, behind a script's own modules and its
- *  packages: also of those that were made before, or by a platform that lay elsewhere. */
+/** Makes the package available to the interpreters of environments, after a script's own modules and its packages. This
+ *  includes existing environments, and those of a platform in another folder. */
 export class PackagePaths {
-  /** The files that do it, by environment. */
+  /** The path files, by environment. */
   readonly #files = new Map<string, readonly string[]>();
 
   async ensure(environmentFolder: string): Promise<void> {
-    // An environment may have been removed and made again meanwhile.
+    // An environment may have been removed and rebuilt meanwhile.
     const known = this.#files.get(environmentFolder) ?? [];
     if (known.length > 0 && known.every(hasContent)) return;
     const files = await filesOf(environmentFolder);
@@ -33,19 +33,19 @@ async function filesOf(environmentFolder: string): Promise<readonly string[]> {
   const files: string[] = [];
   for (const library of libraries.filter((one) => one.startsWith('python'))) {
     const packages = join(folder, 'lib', library, 'site-packages');
-    // A build runs foreign code; what it may have led elsewhere is not followed, and what it put beside the library
-    // has no packages.
+    // A build runs foreign code, so links are not followed; other files that it put next to the library contain no
+    // packages.
     const real = await realpath(packages).catch(() => undefined);
     if (real === packages) files.push(join(packages, name));
   }
   return files;
 }
 
-/** A tiny file, at each start of a run: waiting for a thread would take longer than reading it. */
+/** Synchronous, because this tiny file is read faster than a thread responds. */
 function hasContent(file: string): boolean {
   const found = Buffer.alloc(Buffer.byteLength(content) + 1);
   try {
-    // A build runs foreign code: a link that it made could lead to what never ends.
+    // A build runs foreign code: its link could point to an endless file.
     const descriptor = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW);
     try {
       return found.toString('utf8', 0, readSync(descriptor, found)) === content;
@@ -57,7 +57,7 @@ function hasContent(file: string): boolean {
   }
 }
 
-/** In one step: a run may be reading it, and another one writing it too. */
+/** Atomic, because another run may be reading or writing it. */
 async function write(file: string): Promise<void> {
   const made = `${file}.${randomUUID()}`;
   await writeFile(made, content, { mode: 0o644 });

@@ -1,11 +1,11 @@
-/** One request of a script: a line of JSON, and the bytes that it announces. All of it is bounded and
- *  checked before anything is done. */
+/** One request of a script: a line of JSON, and the announced bytes. All of it is limited and validated before any
+ *  effect. */
 import type { Socket } from 'node:net';
 
 export const maxLineBytes = 1024 * 1024;
 const newline = 0x0a;
 
-/** The script went away, or announced more bytes than came. */
+/** The script disconnected, or announced more bytes than it sent. */
 export class RequestCut extends Error {
   override readonly name = 'RequestCut';
 }
@@ -19,9 +19,9 @@ export interface SdkRequest {
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 
-/** Reads the request. @returns what is wrong with it, as a sentence
- *  @param patienceMs from each piece of it and its bytes to the next
- *  @throws RequestCut when there is none */
+/** Reads the request. @returns the problem, as a sentence
+ *  @param patienceMs the maximum pause between two pieces of the request
+ *  @throws RequestCut without a request */
 export async function readRequest(
   socket: Socket,
   patienceMs: number,

@@ -1,5 +1,5 @@
-/** The calls of one run. Its supervisor lets nobody but the run's processes in (`sdk_broker.py`), so that a
- *  request carries no token of its own. */
+/** The calls of one run. Its supervisor accepts connections only from the run's processes (`sdk_broker.py`), so a
+ *  request needs no token. */
 import { rm } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { once } from 'node:events';
@@ -11,7 +11,7 @@ import { refused, type SdkAnswer, type SdkCall, type SdkCalls, type SdkContext }
 import { Pace } from './pace.ts';
 import { readRequest, RequestCut, type SdkRequest } from './request.ts';
 
-/** More than a script can have files open. */
+/** More than a script can have open. */
 const maxConnections = 512;
 const usualPatienceMs = 30_000;
 
@@ -19,14 +19,14 @@ export interface RunChannelParts {
   readonly calls: SdkCalls;
   readonly context: SdkContext;
   readonly logger: Pick<Logger, 'error'>;
-  /** Connections that are on their way are to be refused from now on. */
+  /** Called when new connections must be refused. */
   readonly onClose: () => void;
-  /** How long a script may pause while it sends a request or reads an answer. */
+  /** The maximum pause of a script while it sends a request or reads a response. */
   readonly patienceMs?: number;
 }
 
 export class RunChannel {
-  /** Where its supervisor listens, and how that gets to `accept`. */
+  /** Where its supervisor listens, and how it reaches `accept`. */
   readonly entry: SdkEntry;
   readonly #parts: RunChannelParts;
   readonly #sockets = new Set<Socket>();
@@ -42,19 +42,19 @@ export class RunChannel {
     return this.#parts.patienceMs ?? usualPatienceMs;
   }
 
-  /** Ends all requests. Safe twice; never rejects. */
+  /** Ends all requests. Safe to call twice; never rejects. */
   async close(): Promise<void> {
     this.#parts.onClose();
     this.#closing.abort(new Error('the run has ended'));
     for (const socket of this.#sockets) socket.destroy();
-    // The supervisor may have been killed before it could.
+    // The supervisor may have been killed before it removed the socket.
     await rm(this.entry.path, { force: true }).catch((error: unknown) => {
       const { runId } = this.#parts.context.run;
       this.#parts.logger.error({ error, runId }, 'socket could not be removed');
     });
   }
 
-  /** Takes a connection of the run, whose errors are somebody else's to ignore. */
+  /** Accepts a connection of the run. Its errors are handled elsewhere. */
   accept(socket: Socket): void {
     if (this.#sockets.size >= maxConnections) {
       socket.destroy();
@@ -68,12 +68,12 @@ export class RunChannel {
   async #serve(socket: Socket): Promise<void> {
     try {
       const request = await readRequest(socket, this.#patienceMs);
-      // The script has sent all of it: a call may wait for its turn as long as it has to.
+      // The request is complete, so the call may wait as long as necessary.
       if (typeof request === 'object' && request.sizeBytes === 0) socket.setTimeout(0);
       const work = async () => await this.#send(socket, await this.#answer(request));
       await this.#pace.keep(work, this.#closing.signal);
     } catch (error) {
-      // A broken connection, or an answer that broke off: its reader misses the rest of its bytes.
+      // A broken connection or a partial response: the script notices the missing bytes.
       if (!socket.destroyed && !(error instanceof RequestCut)) this.#complain(error);
       socket.destroy();
     }

@@ -28,7 +28,7 @@ async function set(name: string, version: number, value: string): Promise<void> 
   await platform.accepted({ type: 'SetSecret', ...place, asEnvironment: true, sealed });
 }
 
-/** A run that somebody asked for, or that repeats the first one. */
+/** A run that was requested, or that repeats the first one. */
 async function queued(number: number, rerun?: { readonly exact?: true }): Promise<ClaimedRun> {
   const trigger = rerun && ({ type: 'rerun', runId: runId(1), ...rerun } as const);
   await platform.accepted(runScript({ runId: runId(number), ...(trigger && { trigger }) }));
@@ -37,23 +37,23 @@ async function queued(number: number, rerun?: { readonly exact?: true }): Promis
 }
 
 test('an exact rerun receives the secret versions of the original run', async () => {
-  await set('TOKEN', 1, 'of then');
+  await set('TOKEN', 1, 'original');
   await set('KEY', 1, 'deleted later');
   expect(await secrets.environmentOf(await queued(1))).toEqual({
-    TOKEN: 'of then',
+    TOKEN: 'original',
     KEY: 'deleted later',
   });
-  await set('TOKEN', 2, 'of now');
+  await set('TOKEN', 2, 'current');
   await set('NEW', 1, 'came later');
   const again = await queued(2, { exact: true });
-  expect(await secrets.valueOf(again, 'TOKEN')).toBe('of then');
-  expect((await secrets.environmentOf(again))['TOKEN']).toBe('of then');
+  expect(await secrets.valueOf(again, 'TOKEN')).toBe('original');
+  expect((await secrets.environmentOf(again))['TOKEN']).toBe('original');
   expect((await secrets.environmentOf(again))['NEW']).toBe('came later');
-  expect(await secrets.valueOf(await queued(3, {}), 'TOKEN')).toBe('of now');
+  expect(await secrets.valueOf(await queued(3, {}), 'TOKEN')).toBe('current');
 
   await platform.accepted({ type: 'DeleteSecret', scriptId: scriptId(), name: 'KEY' });
   const gone = /The secret "KEY", of which the original run used version 1, no longer exists/;
   await expect(secrets.environmentOf(again)).rejects.toThrow(gone);
-  expect(await secrets.valueOf(again, 'TOKEN')).toBe('of then');
-  expect((await secrets.environmentOf(await queued(4, {})))['TOKEN']).toBe('of now');
+  expect(await secrets.valueOf(again, 'TOKEN')).toBe('original');
+  expect((await secrets.environmentOf(await queued(4, {})))['TOKEN']).toBe('current');
 });

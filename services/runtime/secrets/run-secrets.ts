@@ -1,4 +1,4 @@
-/** Opens secrets for runs: here alone, for the one run that asks, and not before it is recorded. */
+/** Decrypts secrets for runs, in the runtime only, for the requesting run, after recording the access. */
 import type { Actor } from '#domain/kernel/actor.ts';
 import { mustParse, parseCommandId } from '#domain/kernel/ids.ts';
 import type { Commands } from '#domain/ports/commands.ts';
@@ -30,7 +30,7 @@ export class RunSecrets {
     this.#parts = parts;
   }
 
-  /** Those that are variables of the script's runs, by name.
+  /** The secrets that are variables of the script's runs, by name.
    *  @throws UnreadableSecret */
   async environmentOf(run: ClaimedRun): Promise<Readonly<Record<string, string>>> {
     const sealed = await this.#sealedFor(run);
@@ -40,15 +40,15 @@ export class RunSecrets {
     );
   }
 
-  /** The value of one; `undefined` where the script has none of that name.
+  /** The value of a secret; `undefined` if the script has no secret of that name.
    *  @throws UnreadableSecret */
   async valueOf(run: ClaimedRun, name: string): Promise<string | undefined> {
     const values = await this.#open(run, await this.#sealedFor(run, name));
     return values[name];
   }
 
-  /** The present values, or those that the repeated run was given.
-   *  @throws UnreadableSecret where one of those is gone: it is not replaced by another */
+  /** The current values, or those of the repeated run.
+   *  @throws UnreadableSecret if one no longer exists, because it must not be replaced by another */
   async #sealedFor(run: ClaimedRun, name?: string): Promise<readonly SealedSecret[]> {
     const { reads } = this.#parts;
     const present = await sealedSecrets(reads, run.scriptId, name);

@@ -99,13 +99,13 @@ print(hash('text'))`,
   });
 });
 
-/** Whether the process waits for a message, as it does for the word. */
+/** Whether the process waits for a message before it starts. */
 async function receives(pid: number): Promise<boolean> {
   const [number = ''] = (await readFile(`/proc/${pid}/syscall`, 'utf8')).split(' ');
   return number === (process.arch === 'x64' ? '45' : '207');
 }
 
-/** Without what differs between any two runs. */
+/** Without the fields that differ between any two runs. */
 describe('an entry point that looks like an option', () => {
   let bench: WarmBench;
   beforeAll(async () => {

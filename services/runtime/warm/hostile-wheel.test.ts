@@ -1,4 +1,4 @@
-/** A wheel that a script brings along cannot execute code outside the sandbox, whoever installs it. */
+/** A wheel in a script's files cannot execute code outside the sandbox, with each installer. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -12,7 +12,7 @@ import { pythonOf } from '../environments/virtual-environment.ts';
 import { sandboxedBuilds } from '../sandboxed-builds.ts';
 import { WarmBench } from './testing/warm-bench.ts';
 
-/** Makes the mark where it can, and then is the real module. */
+/** Creates the mark if possible, and then behaves like the real module. */
 const hostileEncodings = (mark: string) => `import posix, sys
 try:
     posix.close(posix.open(${JSON.stringify(mark)}, posix.O_CREAT | posix.O_WRONLY))

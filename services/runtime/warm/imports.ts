@@ -1,11 +1,11 @@
-/** What a script imports, read from its text: it is neither executed nor parsed by Python. Pure. */
+/** Finds the imports of a script in its text, without executing or parsing it with Python. Pure. */
 import { safeModules, takenNames } from './safe-modules.ts';
 
 const importLine = /(?:^|;)[ \t]*import[ \t]+([^#;\n]+)/gm;
 const fromLine = /(?:^|;)[ \t]*from[ \t]+([\w.]+)[ \t]+import[ \t]+([^#;\n]+)/gm;
 
-/** The modules of the standard library that the texts import and that may be preloaded, sorted.
- *  Text within a string may look like an import: a module too many does no harm. */
+/** The imported modules of the standard library that may be preloaded, sorted.
+ *  Text within a string may look like an import; an additional module does no harm. */
 export function safeImportsOf(texts: readonly string[]): readonly string[] {
   const names = new Set<string>();
   for (const text of texts) {
@@ -25,8 +25,8 @@ function add(names: Set<string>, name: string): void {
   if (safeModules.has(name)) names.add(name);
 }
 
-/** Whether a file of the script may stand for a module of the standard library that an interpreter has
- *  imported already. Files of packages do not: their names begin with the package's.
+/** Whether a file of the script may shadow a module of the standard library that a kept interpreter has imported
+ *  already. Files of packages do not, because their names begin with the package's.
  *  @param paths of all the script's files */
 export function shadowsLibrary(paths: readonly string[]): boolean {
   const packages = new Set(

@@ -33,7 +33,7 @@ describe('a script with a keeper', () => {
 
   test('starts cold when the keeper hangs', async () => {
     const { sandbox, keeper } = await opened({ warmPreparationMs: 300 });
-    // The spare that is there already is used up: the keeper would have to make another one.
+    // The existing spare is used up, so the keeper would have to create another one.
     const first = await bench.bench.start(await bench.warm(waits));
     process.kill(keeper, 'SIGSTOP');
     const runs = await Promise.all([bench.warm(ends), bench.warm(ends)]);
@@ -83,7 +83,7 @@ exec ${python.executable} "$@"
         const status = await readFile(`/proc/${pid}/status`, 'utf8');
         const sets = [...status.matchAll(/^Cap(?:Prm|Eff|Bnd):\s+(\w+)$/gm)];
         // Chown, DAC override, fowner, kill, setgid, setuid, setpcap, chroot, ptrace, admin, resource,
-        // setfcap, checkpoint restore: less where a container grants less.
+        // setfcap, checkpoint restore: fewer if a container grants fewer.
         for (const [, bits = ''] of sets) expect(BigInt(`0x${bits}`) & ~0x100812c01ebn).toBe(0n);
         expect(sets).toHaveLength(3);
       }

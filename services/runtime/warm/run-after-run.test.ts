@@ -1,4 +1,4 @@
-/** One supervisor of a keeper has run after run: whatever one does, the next is as if it were the first. */
+/** A supervisor of a keeper executes several runs: whatever one run does, the next behaves like the first. */
 import { existsSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import type { RunExit, RunLimits, RunSpec } from '../sandbox/sandbox.ts';
 import { NO_LIMITS, parentOf, type Outcome } from '../sandbox/testing/bench.ts';
 import { WarmBench } from './testing/warm-bench.ts';
 
-/** Tells what it finds, in words; nothing of it is there in a first run. */
+/** Reports leftovers of earlier runs in words; a first run finds none. */
 const looks = `import os
 files = ['/tmp/left', '/dev/shm/left', 'left']
 memory = [line.split()[1] for line in open('/proc/sysvipc/shm')][1:]
@@ -20,11 +20,11 @@ interface Case {
   readonly source: string;
   readonly exit: Partial<Extract<RunExit, { kind: 'exited' }>>;
   readonly limits?: Partial<RunLimits>;
-  /** Text after which it is asked to stop. */
+  /** Output after which the run is stopped. */
   readonly stopAt?: string;
 }
 
-/** What a script can find of its files: each with its kind, mode, names, attributes and beginning. */
+/** Reports the script's files: kind, mode, names, attributes and beginning. */
 const finds = `import os
 for folder in ['.', '/tmp']:
     for each in [folder, *sorted(os.path.join(folder, name) for name in os.listdir(folder))]:
@@ -34,16 +34,15 @@ for folder in ['.', '/tmp']:
         print(each, oct(status.st_mode), names, os.listxattr(each), text)
 `;
 
-/** What a script may do to the folder that the next run gets. */
+/** Changes of a script to the folder that the next run gets. */
 const changes: Readonly<Record<string, string>> = {
   'more in a file': "open('file', 'a').write('more')",
   'a file with other content of the same length': "open('file', 'r+').write('kale')",
   'a file of another mode': "import os; os.chmod('file', 0o755)",
   'a file with another name too': "import os; os.link('file', 'other')",
-  'a link in the place of a file':
-    "import os; os.unlink('file'); os.symlink('/etc/passwd', 'file')",
-  'a pipe in the place of a file': "import os; os.unlink('file'); os.mkfifo('file')",
-  'a folder in the place of a file': "import os; os.unlink('file'); os.mkdir('file')",
+  'a link replacing a file': "import os; os.unlink('file'); os.symlink('/etc/passwd', 'file')",
+  'a pipe replacing a file': "import os; os.unlink('file'); os.mkfifo('file')",
+  'a folder replacing a file': "import os; os.unlink('file'); os.mkdir('file')",
   'no file': "import os; os.unlink('file')",
   'a file that is closed to it': "import os; os.chmod('file', 0)",
   'folders of other modes': "import os; os.chmod('.', 0o500); os.chmod('/tmp', 0o711)",
@@ -146,7 +145,7 @@ test('runs without changes share a folder, which is not created again', async ()
     const runs = join(bench.bench.folder, 'runs');
     const kept = (await readdir(runs)).filter((name) => name.startsWith('.kept-'));
     const places = kept.flatMap((name) => [`${name}/files`, `${name}/tmp`, `${name}/files/data`]);
-    // A second supervisor, where there is one, has a folder of an earlier run, without data.
+    // A second supervisor, if any, has a folder of an earlier run, without data.
     return await Promise.all(
       places
         .filter((place) => existsSync(join(runs, place)))
@@ -171,7 +170,7 @@ test('a run that ends normally leaves its supervisor to the next run', async () 
     expect(await held.finished).toMatchObject({ exitCode: 0 });
     await held.closed;
   }
-  // Another one may have been made for the first, when that took long.
+  // Another one may have been created if the first took long.
   expect(supervisors.size).toBeLessThan(3);
 });
 
@@ -192,7 +191,7 @@ os.chmod('left/empty', 0)`;
     const { exit, stdout } = await bench.outcome({ ...spec, runId, files });
     expect(exit).toMatchObject({ exitCode: 0 });
     expect(stdout).toContain('main.py 0o644\nall 0o777\ngroup 0o664\nown 0o600\n');
-    // Where each script has a user of its own these are that user's alone.
+    // If each script has its own user, these are that user's alone.
     const hasUser = bench.bench.sandbox.layers.includes('script_user');
     expect(stdout).toContain(hasUser ? '. 0o700\ndata 0o755\n/tmp 0o700\n' : '/tmp 0o1777\n');
   }
@@ -225,7 +224,7 @@ describe('a run finds fresh files after a run that leaves', () => {
     const { files } = await bench.warm({ 'main.py': change });
     const changing = { ...found, runId: 'between', files: [...files, ...found.files.slice(1)] };
     expect((await bench.outcome(changing)).exit).toMatchObject({ exitCode: 0 });
-    // At once, so that one of them has the supervisor, and the folder, of the run before.
+    // Concurrently, so that one of them has the supervisor and the folder of the previous run.
     const after = await Promise.all(
       ['after-1', 'after-2', 'after-3'].map((runId) => bench.outcome({ ...found, runId })),
     );
@@ -233,7 +232,7 @@ describe('a run finds fresh files after a run that leaves', () => {
   });
 });
 
-/** Takes what another run hands over, and tries to change what that run's successors have. */
+/** Receives objects of another run, and tries to change those of its successors. */
 const takes = `import os, socket
 server = socket.socket(socket.AF_UNIX)
 server.bind('data/handed')
@@ -271,7 +270,7 @@ test('objects that one run passed to another do not affect later runs', async ()
   await holding.seen('listening');
   await bench.outcome(await bench.warm({ 'main.py': hands, file }, keepsData()));
   await holding.seen('taken');
-  // Held before they execute, so that the folder is the next one's already.
+  // Prepared before they execute, so that the folder already belongs to the next one.
   const found = await bench.warm({ 'main.py': finds, file }, keepsData());
   const next = await Promise.all(
     ['next-1', 'next-2', 'next-3'].map((runId) => hold({ ...found, runId })),
@@ -281,14 +280,14 @@ test('objects that one run passed to another do not affect later runs', async ()
   const texts = await Promise.all(next.map((letGo) => letGo()));
   await bench.outcome(await bench.cold({ 'main.py': calls }, keepsData()));
   const { stdout } = await holding.outcome();
-  // Where Landlock does not see to it, those after it have folders of their own.
+  // Without Landlock, later runs have separate folders.
   const keeps = bench.bench.sandbox.layers.includes('landlock');
   const denied = keeps ? 'Permission denied' : 'No such file or directory';
   expect(stdout).toBe(`listening\ntaken\n${`${denied}\n`.repeat(6)}${denied} ${denied}\nNone\n`);
   expect(texts.map((text) => text.replace("'handed'", ''))).toEqual([asNew, asNew, asNew]);
 });
 
-/** Prepares a run. @returns what lets it execute, and resolves with what it has printed */
+/** Prepares a run. @returns starts it, and resolves with its output */
 async function hold(spec: RunSpec): Promise<() => Promise<string>> {
   let text = '';
   const output = (_: string, chunk: Buffer) => void (text += chunk.toString());

@@ -1,4 +1,4 @@
-/** Code that an interpreter executes while it starts stays inside the sandbox. */
+/** Code that an interpreter executes at its start stays inside the sandbox. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, glob, readdir, rm } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import { listPythons } from '../sandbox/python.ts';
 import { plant, startHooks } from '../sandbox/testing/start-hooks.ts';
 import { WarmBench } from './testing/warm-bench.ts';
 
-/** One interpreter of each minor version, also those of version managers. */
+/** One interpreter of each minor version, including those of version managers. */
 async function interpreters(): Promise<ReadonlyMap<string, Interpreter>> {
   const folders = await Array.fromAsync(glob(join(homedir(), '.pyenv/versions/*/bin')));
   const found = await listPythons([process.env['PATH'], ...folders].join(':'));
@@ -46,7 +46,7 @@ describe.for(pythons)('start-up hooks of %s', ([library, interpreter]) => {
   }
 
   /** The hooks that an interpreter executes when it starts in their environment. The first one may hide
-   *  others, so it starts again without those that it has executed. */
+   *  others, so it starts again without the executed ones. */
   async function executedHooks(): Promise<readonly number[]> {
     const [untouched, environment] = [
       await newEnvironment('untouched'),
@@ -72,7 +72,7 @@ describe.for(pythons)('start-up hooks of %s', ([library, interpreter]) => {
     }
   }
 
-  /** A cold run in this environment, and one by a keeper that was made for it. */
+  /** A cold run in this environment, and one by a keeper for it. */
   async function runBothWays(environment: string, scriptId: string): Promise<void> {
     const lures = join(bench.bench.folder, 'lures');
     const spec = await bench.warm(

@@ -1,4 +1,4 @@
-/** Whether a run may start in a kept interpreter, and with which modules imported already. */
+/** Whether a run may start in a kept interpreter, and with which preloaded modules. */
 import { readdir, readFile, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ClaimedRun } from '#domain/ports/run-queue.ts';
@@ -11,10 +11,10 @@ import { safeImportsOf, shadowsLibrary } from './imports.ts';
 const maxRemembered = 1_000;
 const maxFiles = 200;
 
-/** Variables that change an interpreter or its libraries while they start, which a kept one has done. */
+/** Variables that affect an interpreter or its libraries at their start, which is over for a kept one. */
 const readAtStart = /^(PYTHON|LD_|LC_|GLIBC_|MALLOC_|OPENSSL_|LANG|LOCPATH|NLSPATH|GCONV_PATH)/;
 
-/** Subinterpreters start from the options that the keeper was started with, not from what `site` made of them. */
+/** Subinterpreters use the options of the keeper's start, not the result of `site`. */
 const usesSubinterpreters = /interpreters\b|InterpreterPoolExecutor/;
 
 export interface WarmQuestion {
@@ -31,7 +31,7 @@ export class WarmStarts {
   /** By version and environment, the latest last. */
   readonly #answers = new Map<string, Promise<WarmStart | undefined>>();
 
-  /** @returns `undefined` when an interpreter is to be started for the run. Never rejects */
+  /** @returns `undefined` if the run needs a new interpreter. Never rejects */
   async of(question: WarmQuestion): Promise<WarmStart | undefined> {
     const { run, environmentFolder, variables } = question;
     if (run.startMode === 'cold' || !startsAlike(variables)) return undefined;
@@ -46,7 +46,7 @@ export class WarmStarts {
   }
 }
 
-/** Whether an interpreter finds at its start what a kept one has found. */
+/** Whether an interpreter would start with the same settings as a kept one. */
 function startsAlike(variables: Readonly<Record<string, string>>): boolean {
   const alike: Readonly<Record<string, string>> = startVariables;
   return Object.entries(variables).every(([name, value]) =>
@@ -57,7 +57,7 @@ function startsAlike(variables: Readonly<Record<string, string>>): boolean {
 async function answerTo(question: WarmQuestion): Promise<WarmStart | undefined> {
   const { run, files, environmentFolder, interpreter } = question;
   const paths = files.map(({ path }) => path);
-  // An interpreter names itself where it cannot open the file, and a keeper has another name.
+  // An interpreter that cannot open the file prints its own name, and a keeper has another name.
   if (!paths.includes(run.entrypoint) || shadowsLibrary(paths)) return undefined;
   const base = { ...interpreter, executable: await realpath(interpreter.executable) };
   if (!(await startsAsMade(environmentFolder, base))) return undefined;
@@ -67,7 +67,7 @@ async function answerTo(question: WarmQuestion): Promise<WarmStart | undefined> 
   return { interpreter: base, modules: safeImportsOf(texts) };
 }
 
-/** Whether a cold start would be that of a fresh environment: a warm one is. */
+/** Whether a cold start would behave like that of a new environment, as a warm one does. */
 async function startsAsMade(folder: string, interpreter: BaseInterpreter): Promise<boolean> {
   const programs = await readdir(join(folder, 'bin'));
   return !programs.some((name) => name.endsWith('._pth')) && isAsMade(folder, interpreter);

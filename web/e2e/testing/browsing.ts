@@ -144,7 +144,7 @@ export class Browsing {
 
   /** The violations in the light theme only. */
   async barriersInLight(): Promise<readonly string[]> {
-    // A page keeps axe until its next load.
+    // The page keeps axe until it is reloaded.
     if (!(await this.page.evaluate(`'axe' in window`))) await this.page.evaluate(await axeSource);
     return await this.#violations(standards);
   }

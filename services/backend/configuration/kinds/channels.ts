@@ -1,5 +1,4 @@
-/** Notification channels in a configuration. Their secrets stay where they are; values that a document adds are
- *  taken. */
+/** Notification channels in a configuration. Existing secrets are kept, and values in the document replace them. */
 import { configuredChannels } from '#projections/configuration/queries.ts';
 import { mustParse, parseChannelId } from '#domain/kernel/ids.ts';
 import { isSameJson } from '#domain/kernel/json.ts';
@@ -95,10 +94,10 @@ function presentChannel(row: ChannelsTable, reading: Reading): Present<Channel> 
   };
 }
 
-/** Stands for a secret that nobody has entered yet, while the rest is checked. */
+/** Stands in for a missing secret while the rest is validated. */
 const placeholders = { password: 'none', token: 'none', url: 'https://none.invalid' } as const;
 
-/** Reads the configuration as a channel's own page would, but without asking for its secrets. */
+/** Reads the configuration like the channel's own endpoint, but does not require its secrets. */
 function readWithout(given: Channel, before: ReadConfig | undefined): ReadConfig | Problem {
   const read = readConfig(given.kind, given.config, before);
   if (!isProblem(read)) return read;
@@ -112,7 +111,7 @@ function readWithout(given: Channel, before: ReadConfig | undefined): ReadConfig
   return read;
 }
 
-/** @param isMade its signing secret is made along with it */
+/** @param isMade whether its signing secret is created with it */
 function missingOf({ config, secrets }: ReadConfig, isMade: boolean): readonly string[] {
   return secretsOf(config).filter(
     (name) => secrets[name as keyof ChannelSecrets] === undefined && !(isMade && name === 'secret'),

@@ -24,7 +24,7 @@ import type { Given, Keeping, Kind, Present, Reading } from '../kind.ts';
 
 type Script = Given<'scripts'>;
 
-/** All of a script but its files, as the events have it. */
+/** The fields of a script without its files, as in the events. */
 interface Fields {
   readonly name: string;
   readonly description: string;
@@ -33,7 +33,7 @@ interface Fields {
   readonly settings: ScriptSettings;
 }
 
-/** A file with what is in it. */
+/** A file with its content. */
 interface Content extends FileVersion {
   readonly content: Uint8Array;
 }
@@ -178,7 +178,7 @@ function presentFields(row: ScriptsTable): Fields {
   };
 }
 
-/** What the document leaves out is as before; each limit, and each part of how runs are tried again, too. */
+/** Fields that the document omits are unchanged, including single limits and parts of the retry settings. */
 function fieldsOf(given: Script, before: Fields): Fields {
   const { settings } = before;
   return {
@@ -229,7 +229,7 @@ async function problemOf(
   { services }: Reading,
   presentEntrypoint?: string,
 ): Promise<Problem | undefined> {
-  // A script of an earlier version may have another entry point, and keeps it.
+  // A script of an earlier version may have another entrypoint, and keeps it.
   const isKept = settings.entrypoint === presentEntrypoint;
   const unusable = isKept ? undefined : entrypointProblem(settings.entrypoint);
   if (unusable !== undefined) return badField('entrypoint', unusable);

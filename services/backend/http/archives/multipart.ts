@@ -1,4 +1,4 @@
-/** Takes the file out of a form (RFC 7578). */
+/** Extracts the file from a form (RFC 7578). */
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Busboy } from '@fastify/busboy';
@@ -6,12 +6,12 @@ import { spoolToFile, type SpooledFile } from '../wire/spool.ts';
 
 export interface FormFile {
   readonly file: SpooledFile;
-  /** As the sender calls it. */
+  /** The file name from the sender. */
   readonly name: string;
 }
 
-/** The field `file`; what else the form holds is skipped.
- *  @returns `undefined` where the form has no such field, or is cut or malformed
+/** Reads the field `file` and skips other fields.
+ *  @returns `undefined` if the form has no such field, or is truncated or malformed
  *  @throws what the chunks throw, with nothing left behind */
 export async function formFile(
   chunks: AsyncIterable<Uint8Array>,
@@ -22,7 +22,7 @@ export async function formFile(
   let found: { readonly content: Readable; readonly name: string } | undefined;
   let spooled: Promise<SpooledFile | undefined> = Promise.resolve(undefined);
   form.on('file', (field, content, name) => {
-    // Whoever reads it is told; it may fail when nobody does.
+    // The reader receives the error; without a reader it is ignored.
     content.on('error', () => undefined);
     if (field !== 'file' || found !== undefined) {
       content.resume();

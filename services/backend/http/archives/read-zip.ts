@@ -1,5 +1,5 @@
-/** Looks through a zip archive that somebody sent. Nothing that it says of itself is believed: entries and
- *  bytes are counted as they are inflated, and what is beyond a limit is never read. */
+/** Reads an untrusted zip archive. Its declared sizes are ignored: entries and bytes are counted during decompression,
+ *  and reading stops at the limits. */
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { FileVersion } from '#domain/script/events.ts';
@@ -10,20 +10,20 @@ import { problem, type Problem } from '../problem.ts';
 
 const maxEntries = 10_000;
 const maxUnpackedBytes = defaultSettings.storageQuotaBytes;
-/** What honest content reaches seldom; small archives may. */
+/** A compression ratio that legitimate content rarely exceeds, except for small archives. */
 const maxRatio = 200;
 const unsuspiciousBytes = 1024 * 1024;
 
 export interface Archive {
   readonly files: readonly FileVersion[];
-  /** Inflates a file again. */
+  /** Decompresses a file again. */
   readonly open: (sha256: string) => Promise<AsyncIterable<Uint8Array>>;
-  /** To be called once. */
+  /** Must be called once. */
   readonly close: () => void;
 }
 
-/** Opens the archive at `path` and reads all of it once.
- *  @returns the problem of an archive that is not taken, with nothing left open */
+/** Opens the archive at `path` and reads it completely.
+ *  @returns the problem of a refused archive, with nothing left open */
 export async function readZip(path: string): Promise<Archive | Problem> {
   let zip: ZipFile | undefined;
   try {
@@ -52,7 +52,7 @@ const damaged = problem(
   'The archive is damaged, truncated or not a zip archive.',
 );
 
-/** Why an archive is not taken. */
+/** Why an archive is refused. */
 class Untaken extends Error {
   readonly problem: Problem;
   constructor(code: Problem['code'], detail: string) {
@@ -88,7 +88,7 @@ async function inspect(zip: ZipFile): Promise<readonly Found[]> {
   return [...found.values()];
 }
 
-/** The path of a file that is to be taken; `undefined` for folders and for what macOS adds. */
+/** The path of a file; `undefined` for folders and for metadata of macOS. */
 function pathOf(entry: Entry): string | undefined {
   const name = nameOf(entry);
   const isFolder = name.endsWith('/');
@@ -110,10 +110,10 @@ function pathOf(entry: Entry): string | undefined {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-// Archivers of macOS write UTF-8 without saying so; an old code page is nothing to guess at.
+// Archivers of macOS write UTF-8 without the flag; other code pages are not guessed.
 function nameOf({ fileNameRaw }: Entry): string {
   try {
-    // Those of macOS have decomposed characters.
+    // macOS uses decomposed characters.
     return utf8.decode(fileNameRaw).normalize('NFC');
   } catch {
     throw new Untaken('invalid_path', 'The archive contains a name that is not UTF-8.');
@@ -125,13 +125,13 @@ function kindProblem(entry: Entry, isFolder: boolean): string | undefined {
   if (entry.compressionMethod !== 0 && entry.compressionMethod !== 8) {
     return 'its compression method is not supported';
   }
-  // The upper half is the mode of Unix, where there is one.
+  // The upper half is the Unix mode, if present.
   const type = (entry.externalFileAttributes >>> 16) & 0o170000;
   const plain = isFolder ? 0o040000 : 0o100000;
   return type === 0 || type === plain ? undefined : 'it is not a regular file';
 }
 
-/** Inflates an entry and counts. */
+/** Decompresses an entry and counts its bytes. */
 async function measure(
   zip: ZipFile,
   entry: Entry,

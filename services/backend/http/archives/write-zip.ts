@@ -1,4 +1,4 @@
-/** Writes zip archives, piece by piece. */
+/** Streams zip archives. */
 import { Readable } from 'node:stream';
 import { ZipFile } from 'yazl';
 
@@ -6,18 +6,18 @@ export interface ArchivedFile {
   readonly path: string;
   readonly sizeBytes: number;
   readonly savedAt: Date;
-  /** Asked once, when its turn comes. */
+  /** Called once, when the file is written. */
   readonly open: () => Promise<AsyncIterable<Uint8Array>>;
 }
 
-/** The archive's bytes; the same files give the same bytes. @throws what opening a file throws */
+/** The archive's bytes; the same files give the same bytes. @throws if a file cannot be opened */
 export function zipOf(files: readonly ArchivedFile[]): AsyncIterable<Uint8Array> {
   const zip = new ZipFile();
   const output = zip.outputStream as Readable;
   zip.on('error', (error: Error) => output.destroy(error));
   for (const { path, sizeBytes, savedAt, open } of files) {
     const options = { mtime: savedAt, mode: 0o100644, size: sizeBytes };
-    // Nothing is opened before it is read.
+    // A file is opened only when it is read.
     zip.addReadStream(Readable.from(pieces(open), { objectMode: false }), path, options);
   }
   zip.end();

@@ -1,5 +1,5 @@
-/** Access tokens: JWTs for 15 minutes, signed with the one algorithm that is accepted (RFC 8725,
- *  RFC 9068). They name a session; whether that still counts is asked at every request. */
+/** Access tokens: JWTs for 15 minutes, signed with the only accepted algorithm (RFC 8725,
+ *  RFC 9068). They contain a session, whose validity is checked at each request. */
 import { parseSessionId, parseUserId, type SessionId, type UserId } from '#domain/kernel/ids.ts';
 import type { Clock } from '#domain/ports/clock.ts';
 import { JOSEError } from 'jose/errors';
@@ -27,7 +27,7 @@ export interface AccessTokens {
 }
 
 export function createAccessTokens(key: Uint8Array, clock: Clock): AccessTokens {
-  // A signature that was good stays good; whether its session still counts is another question.
+  // A valid signature stays valid. The session is checked separately.
   const seen = new Map<string, Claims>();
   return {
     issue: async (userId, sessionId) => {
@@ -56,7 +56,7 @@ export function createAccessTokens(key: Uint8Array, clock: Clock): AccessTokens 
   };
 }
 
-/** The oldest makes room. */
+/** Evicts the oldest entry. */
 function remember(seen: Map<string, Claims>, token: string, claims: Claims): void {
   const [oldest] = seen.size < maxRemembered ? [] : seen.keys();
   if (oldest !== undefined) seen.delete(oldest);
@@ -72,7 +72,7 @@ async function verified(token: string, key: Uint8Array, clock: Clock): Promise<C
     requiredClaims: ['sub', 'sid', 'iat', 'exp'],
     currentDate: clock.now(),
   });
-  // Own tokens name no key: a header that does (`kid`, `jku`, `jwk`, `x5u`) is somebody's attempt.
+  // The platform's tokens have no key header: a token with `kid`, `jku`, `jwk` or `x5u` is forged.
   const own = Object.keys(protectedHeader).every((name) => name === 'alg' || name === 'typ');
   const { sub, sid, exp } = payload;
   const userId = parseUserId(sub ?? '');

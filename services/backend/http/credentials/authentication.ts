@@ -1,5 +1,5 @@
-/** Who asks: a bearer token, whose session and owner are looked up anew at every request, so that a
- *  log-out or a changed role counts at once. An API token is looked up the same way. */
+/** Authenticates a bearer token. Its session and owner are looked up at each request, so that a sign-out or a changed
+ *  role takes effect immediately. The same applies to API tokens. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import { mustParse, parseTokenId, type SessionId, type TokenId } from '#domain/kernel/ids.ts';
 import type { OpenSession } from '#projections/sessions/queries.ts';
@@ -9,7 +9,7 @@ import { principalOf, tokenPrincipal } from '#services/shared/principals.ts';
 import { problem, type Problem } from '../problem.ts';
 import type { AccessTokens } from './access-tokens.ts';
 
-/** What somebody is let in by, for as long as it counts. */
+/** A valid credential. */
 export type Credential =
   | { readonly kind: 'session'; readonly sessionId: SessionId }
   | { readonly kind: 'token'; readonly hash: string };
@@ -32,7 +32,7 @@ export const unauthenticated: Problem = problem(
   'The token is missing, expired, revoked or not valid. Sign in again.',
 );
 
-/** Takes an `Authorization` header to a person. */
+/** Resolves an `Authorization` header to a user. */
 export async function authenticate(
   authorization: string | undefined,
   parts: AuthenticationParts,
@@ -42,7 +42,7 @@ export async function authenticate(
   return (await identityOfToken(token, parts)) ?? unauthenticated;
 }
 
-/** The person whom an access token or an API token names, as of now. */
+/** The current user of an access token or an API token. */
 export async function identityOfToken(
   token: string,
   parts: AuthenticationParts,

@@ -1,4 +1,4 @@
-/** The headers of the API, as the description shows them. */
+/** The headers in the API description. */
 import { keyPattern } from '../idempotency.ts';
 import { positionPattern } from '../min-position.ts';
 import type { RequestHeader, ResponseHeader } from '../operation.ts';
@@ -7,7 +7,7 @@ type Json = Record<string, unknown>;
 
 interface RequestHeaderRule {
   readonly description: string;
-  /** What its value has to match; absent where any text is understood. */
+  /** The pattern of valid values; absent if any text is accepted. */
   readonly pattern?: RegExp;
 }
 
@@ -51,7 +51,7 @@ const responseHeaders: Readonly<Record<ResponseHeader | 'X-Request-Id', string>>
   'X-Request-Id': "Id of the request's trace.",
 };
 
-/** Headers of every answer with the status, whichever operation gave it. */
+/** Response headers by status, for all operations. */
 const statusHeaders: Readonly<Record<number, Readonly<Record<string, string>>>> = {
   304: { ETag: responseHeaders.ETag },
   401: { 'WWW-Authenticate': 'Always `Bearer`.' },
@@ -74,14 +74,14 @@ export function headerParameter(name: RequestHeader): Json {
   };
 }
 
-/** The headers of an answer, as references to `headerComponents`.
- *  @param names those that the operation sets itself */
+/** The headers of a response, as references to `headerComponents`.
+ *  @param names headers that the operation sets itself */
 export function headersOf(status: number, names: readonly ResponseHeader[] = []): Json {
   const all = ['X-Request-Id', ...Object.keys(statusHeaders[status] ?? {}), ...names];
   return Object.fromEntries(all.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
-/** Every header that an answer can have. */
+/** All response headers. */
 export function headerComponents(): Json {
   const described = Object.assign({}, responseHeaders, ...Object.values(statusHeaders)) as object;
   return Object.fromEntries(

@@ -1,4 +1,4 @@
-/** The API description (OpenAPI 3.1), made from the operations. */
+/** The API description (OpenAPI 3.1), derived from the operations. */
 import { scopesOf } from '#domain/kernel/rights.ts';
 import type { TSchema } from 'typebox';
 import { takesMinPosition } from '../min-position.ts';
@@ -26,7 +26,7 @@ export interface SocketDescription {
   readonly parameters: readonly object[];
 }
 
-/** The parts of the API that are described, in the order in which they are shown. */
+/** The input of the API description, in display order. */
 interface Described {
   readonly operations: readonly Operation[];
   readonly sockets: readonly SocketDescription[];
@@ -79,7 +79,7 @@ export function describe({ operations, sockets: described, version }: Described)
 function socketObject(socket: object, frames: unknown): Json {
   return {
     ...socket,
-    // Its token comes in one of several ways, most of which OpenAPI has no word for.
+    // A token can be sent in several ways, most of which OpenAPI cannot express.
     security: [{ bearer: [] }, {}],
     responses: {
       101: {
@@ -99,11 +99,11 @@ function socketObject(socket: object, frames: unknown): Json {
   };
 }
 
-/** Collects the schemas that have a title, which is their name. */
+/** Collects the schemas with a title, which becomes their name. */
 class Components {
   readonly schemas: Record<string, unknown> = {};
 
-  /** The schema, or a reference to it where it has a name. */
+  /** The schema, or a reference to it if it has a name. */
   use(schema: unknown): unknown {
     if (Array.isArray(schema)) return schema.map((one) => this.use(one));
     if (typeof schema !== 'object' || schema === null) return schema;
@@ -122,7 +122,7 @@ class Components {
   }
 }
 
-/** Clients in other languages read an integer into 32 bits unless the format says otherwise. */
+/** Client generators use 32-bit integers unless the format says otherwise. */
 function widthOf(schema: { type?: unknown; maximum?: unknown }): Json {
   const { type, maximum } = schema;
   const isNarrow = typeof maximum === 'number' && maximum < 2 ** 31;
@@ -258,7 +258,7 @@ function takesCursor({ query }: Operation): boolean {
   return 'cursor' in properties;
 }
 
-/** Codes that the operation may refuse with: its own, and those that its description implies. */
+/** The problem codes of the operation: its own, and those that its description implies. */
 export function refusalsOf(one: Operation): readonly ProblemCode[] {
   const takesJson = one.body !== undefined;
   const codes: ProblemCode[] = [

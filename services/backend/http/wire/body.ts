@@ -1,4 +1,4 @@
-/** Reads bodies, each with a hard limit that no declared length can talk it out of. */
+/** Reads bodies with a hard limit, regardless of the declared length. */
 import type { IncomingMessage } from 'node:http';
 import type { TSchema } from 'typebox';
 import type { BodyRule } from '../operation.ts';
@@ -7,15 +7,15 @@ import { bodyProblem, contentProblem } from '../validation.ts';
 
 export const maxJsonBytes = 1024 * 1024;
 
-/** What is read and thrown away of a body that is refused, so that its sender sees the answer. */
+/** The maximum discarded part of a refused body, so that the client receives the response. */
 const maxDiscardedBytes = 32 * 1024 * 1024;
 
-/** Thrown by the chunks of a raw body that is too long: whoever reads them stores nothing. */
+/** Thrown by the chunks of a raw body that exceeds its limit, so that nothing is stored. */
 export class BodyTooLarge extends Error {
   override readonly name = 'BodyTooLarge';
 }
 
-/** The client went away before its body had ended. */
+/** The client disconnected before the end of its body. */
 export class BodyCut extends Error {
   override readonly name = 'BodyCut';
 }
@@ -24,7 +24,7 @@ export type ReadBody =
   | { readonly kind: 'json'; readonly value: unknown; readonly bytes: Uint8Array }
   | { readonly kind: 'raw'; readonly chunks: AsyncIterable<Uint8Array> };
 
-/** Takes the body as the rule says. Bytes are left in the request for the handler. */
+/** Reads the body according to the rule. Raw bodies are left to the handler. */
 export async function readBody(
   request: IncomingMessage,
   rule: BodyRule<TSchema>,
@@ -56,7 +56,7 @@ function isJson(mediaType: string, rule: BodyRule<TSchema>): boolean {
   return mediaType === 'application/json' || (rule.mediaTypes?.includes(mediaType) ?? false);
 }
 
-/** Bytes that say nothing of what they are may be what is asked for. */
+/** Bytes without a content type may be acceptable. */
 function isBytes(mediaType: string, { bytesOnly, rawMediaTypes }: BodyRule<TSchema>): boolean {
   if (bytesOnly !== true || rawMediaTypes === undefined || rawMediaTypes.includes('*/*'))
     return true;
@@ -111,7 +111,7 @@ async function* limited(
   maxBytes: number,
 ): AsyncGenerator<Uint8Array, void> {
   let total = 0;
-  // The request itself must outlive its body, so that it can be answered.
+  // The request must outlive its body, so that a response can be sent.
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {
     const bytes = chunk as Uint8Array;
     total += bytes.length;
@@ -121,7 +121,7 @@ async function* limited(
   if (!request.complete) throw new BodyCut();
 }
 
-/** Reads what is left of a body. @returns false where the connection must be closed instead */
+/** Discards the rest of a body. @returns false if the connection must be closed instead */
 export async function discardRest(request: IncomingMessage): Promise<boolean> {
   if (request.complete || request.readableEnded) return true;
   if (Number(request.headers['content-length'] ?? 0) > maxDiscardedBytes) return false;

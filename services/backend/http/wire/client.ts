@@ -1,10 +1,10 @@
-/** What is known of the client of a request. */
+/** The client of a request. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 import { TLSSocket } from 'node:tls';
 
-/** Proxies whose `X-Forwarded-*` headers are believed. */
+/** Proxies with trusted `X-Forwarded-*` headers. */
 export type TrustedProxies = BlockList;
 
 /** @param networks addresses or CIDR ranges */
@@ -18,7 +18,7 @@ export function trustedProxies(networks: readonly string[]): TrustedProxies {
   return list;
 }
 
-/** Address of the client: the nearest one that is no trusted proxy. */
+/** The client's IP address: the nearest address that is not a trusted proxy. */
 export function clientAddress(request: IncomingMessage, trusted: TrustedProxies): string {
   let address = plain(request.socket.remoteAddress ?? '');
   const forwarded = String(request.headers['x-forwarded-for'] ?? '')
@@ -32,7 +32,7 @@ export function clientAddress(request: IncomingMessage, trusted: TrustedProxies)
   return address;
 }
 
-/** Whether the client came over HTTPS, here or at a trusted proxy. */
+/** Whether the client uses HTTPS, directly or at a trusted proxy. */
 export function isSecure(request: IncomingMessage, trusted: TrustedProxies): boolean {
   if (request.socket instanceof TLSSocket) return true;
   return (
@@ -41,8 +41,8 @@ export function isSecure(request: IncomingMessage, trusted: TrustedProxies): boo
   );
 }
 
-/** What the address that the client used begins with. A `Host` that is none tells nothing: then it is the
- *  address of the socket. */
+/** The origin that the client used. Without a valid `Host`, this is the address of the
+ *  socket. */
 export function originOf(request: IncomingMessage, trusted: TrustedProxies): string {
   const scheme = isSecure(request, trusted) ? 'https' : 'http';
   const { host = '' } = request.headers;
@@ -57,12 +57,12 @@ function isTrusted(address: string, trusted: TrustedProxies): boolean {
   return version !== 0 && trusted.check(address, version === 6 ? 'ipv6' : 'ipv4');
 }
 
-// IPv4 on a socket that takes both comes as `::ffff:127.0.0.1`.
+// A dual-stack socket reports IPv4 as `::ffff:127.0.0.1`.
 function plain(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/, '');
 }
 
-/** The trace that the client began (W3C Trace Context), or a new one. */
+/** The trace of the client (W3C Trace Context), or a new one. */
 export function traceIdOf(request: IncomingMessage): string {
   return traceOf(request).traceId;
 }
@@ -70,13 +70,13 @@ export function traceIdOf(request: IncomingMessage): string {
 export interface RequestTrace {
   /** 32 hexadecimal digits. */
   readonly traceId: string;
-  /** The caller's span; absent where the trace begins here. */
+  /** The caller's span; absent if the trace starts here. */
   readonly parentSpanId?: string;
-  /** Whether the caller keeps spans of it. */
+  /** Whether the caller samples the trace. */
   readonly isSampled: boolean;
 }
 
-/** The trace that a request belongs to (W3C Trace Context), or a new one. */
+/** The trace of a request (W3C Trace Context), or a new one. */
 export function traceOf({ headers }: IncomingMessage): RequestTrace {
   const [, traceId = '', parentSpanId = '', flags = ''] =
     /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/.exec(String(headers['traceparent'] ?? '')) ??
@@ -86,8 +86,8 @@ export function traceOf({ headers }: IncomingMessage): RequestTrace {
   return { traceId, isSampled, ...(!/^0*$/.test(parentSpanId) && { parentSpanId }) };
 }
 
-/** Whether the request comes from a page of this very origin, or from a program that is no browser. Another port
- *  is another origin, although browsers send it the same cookies: they call it `same-site`. */
+/** Whether the request comes from a page of this origin, or from a program other than a browser. Another port is
+ *  another origin, although browsers send it the same cookies: they call it `same-site`. */
 export function isOwnPage(headers: IncomingHttpHeaders): boolean {
   const { origin, host, 'sec-fetch-site': site } = headers;
   if (site !== undefined && site !== 'same-origin') return false;

@@ -1,4 +1,4 @@
-/** Turns what was thrown into what the client is told. Nothing of an error's text ever leaves. */
+/** Converts errors to problems. The text of an error is never sent. */
 import { ObjectStoreFull, ObjectStoreUnavailable } from '#domain/ports/objects.ts';
 import { isDatabaseAway } from '#infra/postgres/database-away.ts';
 import { problem, type Problem } from '../problem.ts';
@@ -13,7 +13,7 @@ const unavailable: Problem = problem(
   'A required service is unavailable. Nothing was changed. Try again in a moment.',
 );
 
-/** The problem of an error; `logged` says whether the log should have it. */
+/** The problem of an error; `logged` tells whether to log it. */
 export function faultOf(error: unknown): { readonly problem: Problem; readonly logged: boolean } {
   if (error instanceof BodyTooLarge) {
     return {

@@ -1,4 +1,4 @@
-/** The paths of the API as requests are matched with them: by path first, then by method. */
+/** The paths of the API, matched by path first, then by method. */
 import { formsOf, type Operation } from '../operation.ts';
 
 export type Methods = ReadonlyMap<string, Operation>;
@@ -8,12 +8,12 @@ export interface ServedPath {
   readonly path: string;
   /** Its operations by method, in lower case. */
   readonly methods: Methods;
-  /** Operations of a path that matches all that this one matches, such as `/files/{path}` of
-   *  `/files/{path}/move`: a file may be called `move`. */
+  /** Operations of a path that also matches this one, such as `/files/{path}` for `/files/{path}/move`:
+   *  a file may be called `move`. */
   readonly broader: Methods;
 }
 
-/** Every path once, the more specific ones first. */
+/** Each path once, the more specific ones first. */
 export function pathsOf(operations: readonly Operation[]): readonly ServedPath[] {
   const forms = operations.flatMap((one) => formsOf(one).map((form) => ({ one, ...form })));
   const byPath = new Map(
@@ -30,17 +30,17 @@ export function pathsOf(operations: readonly Operation[]): readonly ServedPath[]
     });
 }
 
-/** Fixed text sorts before a parameter, and a parameter before one that takes slashes too. */
+/** Sorts fixed text before parameters, and those before parameters with slashes. */
 function orderOf(path: string): string {
   return `${path.replace('{path}', '\uffff').replaceAll(/\{\w+\}/g, '\ufffe')}\uffff`;
 }
 
-/** The path as express writes it: `/a/{id}/files/{path}` is `/a/:id/files/*path`. */
+/** The path in the syntax of express: `/a/{id}/files/{path}` is `/a/:id/files/*path`. */
 export function routeOf(path: string): string {
   return path.replace('{path}', '*path').replaceAll(/\{(\w+)\}/g, ':$1');
 }
 
-/** The method whose operation answers. HEAD is GET without the body (RFC 9110 §9.3.2). */
+/** The method that handles a request. HEAD is GET without the body (RFC 9110 §9.3.2). */
 export function answeringMethod(method: string | undefined): string {
   return method === 'HEAD' ? 'get' : (method ?? '').toLowerCase();
 }

@@ -1,12 +1,12 @@
-/** A request as a span, by OpenTelemetry's conventions for HTTP. */
+/** The span of a request, with the HTTP conventions of OpenTelemetry. */
 import { randomUUID } from 'node:crypto';
 import { spanIdOf, type Tracing } from '#services/shared/tracing/tracing.ts';
 import type { Exchange } from '../exchange.ts';
 
-/** Asked for by machines, all the time. */
+/** Polled by machines. */
 const untraced = new Set(['/health', '/livez', '/readyz', '/metrics']);
 
-/** @param tookMs to this moment */
+/** @param tookMs duration so far */
 export function traceRequest(exchange: Exchange, tookMs: number, tracing: Tracing): void {
   const { operation, request, response, trace, commandId } = exchange;
   if (!trace.isSampled || untraced.has(operation.path)) return;
@@ -14,7 +14,7 @@ export function traceRequest(exchange: Exchange, tookMs: number, tracing: Tracin
   const { statusCode } = response;
   tracing.record({
     traceId: trace.traceId,
-    // The run that it asked for names it by the command.
+    // The run that it requested refers to it by the command.
     spanId: spanIdOf(commandId ?? randomUUID()),
     parentSpanId: trace.parentSpanId,
     hasRemoteParent: trace.parentSpanId !== undefined,

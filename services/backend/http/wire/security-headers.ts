@@ -1,10 +1,10 @@
-/** Headers that every answer carries. */
+/** Headers of each response. */
 import type { ServerResponse } from 'node:http';
 
-// Everything comes from here; styles of single elements are set by the pages' own code.
+// All resources are local; the pages' own code sets inline styles.
 export const contentSecurityPolicy = [
   "default-src 'self'",
-  // The editor's formatter is WebAssembly, which may compute and nothing else; code made of text stays refused.
+  // The editor's formatter is WebAssembly. Evaluating text as code remains forbidden.
   "script-src 'self' 'wasm-unsafe-eval'",
   "style-src 'self'",
   "style-src-attr 'unsafe-inline'",
@@ -15,7 +15,7 @@ export const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Those of every answer. */
+/** Headers of each response. */
 export const securityHeaders = {
   'Content-Security-Policy': contentSecurityPolicy,
   'Cross-Origin-Opener-Policy': 'same-origin',
@@ -26,7 +26,7 @@ export const securityHeaders = {
   'X-Frame-Options': 'DENY',
 } as const;
 
-/** @param secure whether the client came over HTTPS, which it is then told to keep to */
+/** @param secure whether the client uses HTTPS; if so, `Strict-Transport-Security` is set */
 export function setSecurityHeaders(response: ServerResponse, secure: boolean): void {
   for (const [name, value] of Object.entries(securityHeaders)) response.setHeader(name, value);
   if (secure) response.setHeader('Strict-Transport-Security', 'max-age=31536000');

@@ -1,4 +1,4 @@
-/** Writes answers. */
+/** Writes responses. */
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ServerResponse } from 'node:http';
@@ -14,7 +14,7 @@ export function isRendered(answer: Sendable): answer is Rendered | Streamed {
   return !('kind' in answer);
 }
 
-/** Status, headers and body as they go over the wire. */
+/** Status, headers and body as sent. */
 export function render(answer: Answer, traceId: string): Rendered | Streamed {
   if (answer.kind === 'problem') {
     return {
@@ -45,14 +45,14 @@ function renderReply({ status, headers, body }: Reply): Rendered | Streamed {
   }
 }
 
-/** An answer that can be kept. @throws where its body comes in pieces */
+/** A response that can be stored. @throws if it is streamed */
 export function whole(answer: Rendered | Streamed): Rendered {
   const { body } = answer;
   if (typeof body !== 'string') throw new Error('a streamed response cannot be stored for replay');
   return { ...answer, body };
 }
 
-/** Sends, at the pace of the client. @throws when the client goes away or a stream fails */
+/** Sends a response at the pace of the client. @throws if the client disconnects or a stream fails */
 export async function send(
   response: ServerResponse,
   { status, headers, body }: Rendered | Streamed,

@@ -1,5 +1,5 @@
-/** Takes in bytes of unknown length: small ones in memory, large ones in a temporary file, so that
- *  many uploads at once cost disk and not memory. */
+/** Buffers data of unknown length: small data in memory, large data in a temporary file, so that concurrent uploads
+ *  need disk space instead of memory. */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdtemp, open, rm, type FileHandle } from 'node:fs/promises';
@@ -12,9 +12,9 @@ export interface Spooled {
   readonly sizeBytes: number;
   /** Lower-case hex. */
   readonly sha256: string;
-  /** The bytes from the start; once. */
+  /** The bytes from the start. Can be called once. */
   chunks(): AsyncIterable<Uint8Array>;
-  /** Frees what was taken; safe twice. */
+  /** Releases the buffer. Safe to call twice. */
   remove(): Promise<void>;
 }
 

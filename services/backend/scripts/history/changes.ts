@@ -1,4 +1,4 @@
-/** What happened to a script, event by event, and what each did to its files. */
+/** The events of a script and their effects on files. */
 import type { Recorded } from '#domain/aggregates.ts';
 import type { ScriptId } from '#domain/kernel/ids.ts';
 import type { ScriptEvent } from '#domain/script/events.ts';
@@ -6,7 +6,7 @@ import type { Queryable } from '#infra/postgres/database.ts';
 import { readBackwards } from '#infra/postgres/event-store/streams-at.ts';
 import { scriptStateAt } from './state-at.ts';
 
-/** A path whose content changed; `null` where there was no file before, or is none after. */
+/** A path whose content changed; `null` if the file did not exist before, or does not exist after. */
 export interface FileChange {
   readonly path: string;
   readonly sha256_before: string | null;
@@ -18,7 +18,7 @@ export interface Happening {
   readonly files: readonly FileChange[];
 }
 
-/** Newest first, from before the version `before` of the script's stream; at most `limit`. */
+/** Newest first, before version `before` of the script's stream; at most `limit`. */
 export async function readScriptHistory(
   db: Queryable,
   scriptId: ScriptId,
@@ -34,7 +34,7 @@ export async function readScriptHistory(
   return happenings.toReversed();
 }
 
-/** What an event does to files of these contents, which are moved on. */
+/** The file changes of an event. Updates the given contents. */
 function fileChanges(
   event: ScriptEvent,
   contents: Map<string, string | null>,
@@ -46,7 +46,7 @@ function fileChanges(
   });
 }
 
-/** The paths that an event is about, with their contents from then on; `null` for none. */
+/** The paths that an event changes, with their new contents; `null` for none. */
 function contentsAfter(event: ScriptEvent): readonly (readonly [string, string | null])[] {
   switch (event.type) {
     case 'ScriptCreated':

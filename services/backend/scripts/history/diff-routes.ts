@@ -1,4 +1,4 @@
-/** What differs between two versions of a script. */
+/** The differences of two versions of a script. */
 import Type from 'typebox';
 import { operation, type Operation } from '../../http/operation.ts';
 import { defaultLimit, keyOf, pageOf } from '../../http/paging.ts';

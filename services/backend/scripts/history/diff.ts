@@ -1,4 +1,4 @@
-/** What differs between two versions of a script. */
+/** Compares two versions of a script. */
 import type { ScriptId } from '#domain/kernel/ids.ts';
 import { objectKey } from '#domain/ports/object-keys.ts';
 import type { ObjectStore } from '#domain/ports/objects.ts';
@@ -8,12 +8,12 @@ import { streamVersionOf } from '#infra/postgres/event-store/streams-at.ts';
 import { unifiedDiff } from '#services/shared/text/unified-diff.ts';
 import { scriptStateAt } from './state-at.ts';
 
-/** Larger files are named and not compared. */
+/** Larger files are listed without their differences. */
 const maxComparedBytes = 256 * 1024;
 
 type Known = Exclude<ScriptState, { status: 'absent' }>;
 
-/** The script when its version was last that; `undefined` where it never was. */
+/** The script at the end of this version; `undefined` if the version never existed. */
 export async function scriptOfVersion(
   db: Queryable,
   scriptId: ScriptId,
@@ -30,7 +30,7 @@ export interface ChangedPath {
   readonly after: PresentFile | undefined;
 }
 
-/** Paths whose content differs, in the order of their names, from behind `after`. */
+/** Paths with different content, sorted, after `after`. */
 export function changedPaths(one: Known, other: Known, after = ''): readonly ChangedPath[] {
   return [...new Set([...one.files.keys(), ...other.files.keys()])]
     .filter((path) => path > after)
@@ -46,7 +46,7 @@ export function fileJson({ path, before, after }: ChangedPath) {
   return { path, change, ...hashes };
 }
 
-/** Settings that differ, by their names. */
+/** Names of settings that differ. */
 export function changedSettings(one: Known, other: Known) {
   const [before, after] = [settingsOf(one), settingsOf(other)];
   return Object.keys(after)
@@ -58,7 +58,7 @@ function settingsOf({ name, description, groupId, settings }: Known): Record<str
   return { name, description, groupId, ...settings };
 }
 
-/** The difference, or why it cannot be shown. */
+/** The difference, or why it is not shown. */
 export type FileDiff =
   | { readonly diff: string; readonly omitted: null }
   | { readonly diff: null; readonly omitted: 'binary' | 'too_large' | 'content_removed' };

@@ -1,4 +1,4 @@
-/** The past of a script: who did what to it, and when. Deleted scripts have one too. */
+/** The history of a script, also after its deletion. */
 import { actorName } from '#projections/actors.ts';
 import Type from 'typebox';
 import { operation, type Operation } from '../../http/operation.ts';
@@ -51,7 +51,7 @@ function happeningJson({ event, files }: Happening) {
   };
 }
 
-/** Fields under their names on the wire; what they hold is left alone. */
+/** Converts field names to the wire, and leaves values unchanged. */
 function inWords(fields: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [wireName(name), value]));
 }

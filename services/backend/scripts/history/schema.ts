@@ -1,4 +1,4 @@
-/** The past of a script on the wire. */
+/** The history of a script on the wire. */
 import Type from 'typebox';
 import { examples, Nullable, Page, Sha256, Time } from '../../http/schema.ts';
 
@@ -103,7 +103,7 @@ export const ScriptDiff = Type.Object(
   },
 );
 
-/** A name as it goes over the wire. */
+/** The wire format of a name. */
 export function wireName(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

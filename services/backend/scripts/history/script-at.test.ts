@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => platform.close());
 
-/** What a script shows of itself, and the position of the event that it shows it after. */
+/** The visible state of a script, and the position of its last event. */
 interface Seen {
   readonly position: number;
   readonly script: Answer;
@@ -21,7 +21,7 @@ interface Seen {
   readonly main: Answer;
 }
 
-/** Does one thing after the other to a script, and looks at it in between. */
+/** Applies changes to a script one by one, and reads it in between. */
 async function lived(
   path: string,
   deeds: readonly (() => Promise<Answer>)[],
@@ -50,7 +50,7 @@ async function looksTheSame(path: string, seen: readonly Seen[]): Promise<void> 
   }
 }
 
-/** A script that was changed in every way. */
+/** A script with each kind of change. */
 async function aPast() {
   const made = await developer.post('/api/v1/scripts', { name: 'First', tags: ['a'] });
   const path = `/api/v1/scripts/${made.json.id}`;
@@ -175,7 +175,7 @@ describe('an invalid point in time', () => {
 describe('with all tables derived from events empty', () => {
   test('a script is shown as of a point in time', async () => {
     const { path, seen } = await aPast();
-    // Who asks is looked up too: people and sessions stay.
+    // Users and sessions remain, because the caller must be authenticated.
     for (const table of ['scripts', 'script_files', 'groups', 'runs', 'run_queue']) {
       await platform.pool.query(`DELETE FROM ${table}`);
     }

@@ -1,4 +1,4 @@
-/** Scripts and their files as they were, for whoever may see them now. */
+/** Historical scripts and their files, for users who may see them now. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import type { ScriptId } from '#domain/kernel/ids.ts';
 import type { PresentScript } from '#domain/script/state.ts';
@@ -10,7 +10,7 @@ import { isProblem, notFound, problem, type Problem } from '../../http/problem.t
 import type { Services } from '../../services.ts';
 import { pastFiles, pastView, readPastScript, scriptStateAt, type PastScript } from './state-at.ts';
 
-/** A script at a time or a position, as the query named it. */
+/** A script at a time or position of a query. */
 export interface LookBack {
   readonly principal: Principal;
   readonly scriptId: ScriptId;
@@ -31,7 +31,7 @@ async function lookBack(
   return script === undefined ? notFoundThen : { past, script };
 }
 
-/** Whether the script, be it deleted or not, belongs to the caller's groups: by its history alone. */
+/** Whether a script, deleted or not, belongs to the caller's groups, according to its history. */
 export async function seesScriptHistory(
   principal: Principal,
   scriptId: ScriptId,
@@ -50,7 +50,7 @@ export async function scriptAt(
   return await pastView(services.database, found.past, found.script);
 }
 
-/** The files by path from behind `after`, at most `limit`, and the version of the script. */
+/** The files by path, after `after`, at most `limit`, and the version of the script. */
 export async function filesAt(
   wanted: LookBack,
   page: { readonly after?: string; readonly limit: number },
@@ -63,7 +63,7 @@ export async function filesAt(
   return { version: script.version, files };
 }
 
-/** What a file was then; its content is in the object store, unless it is kept no longer. */
+/** The file as of that time. Its content is in the object store unless it is no longer retained. */
 export async function fileAt(
   wanted: LookBack,
   path: string,

@@ -1,4 +1,4 @@
-/** Scripts as they were, folded from their own streams: no table that is made of events is asked. */
+/** Historical scripts, folded from their own streams without derived tables. */
 import type { Recorded } from '#domain/aggregates.ts';
 import type { GroupEvent } from '#domain/group/events.ts';
 import type { GroupId, ScriptId } from '#domain/kernel/ids.ts';
@@ -22,15 +22,15 @@ import type { ScriptView } from '#projections/scripts/queries.ts';
 export interface PastScript {
   readonly scriptId: ScriptId;
   readonly moment: Moment;
-  /** Events of its stream until then. */
+  /** The number of its events until then. */
   readonly streamVersion: number;
-  /** `undefined` where it was not made yet, or was deleted then. */
+  /** `undefined` before its creation and after its deletion. */
   readonly script: PresentScript | undefined;
-  /** The group that it is in now, or was in last; `undefined` where there never was such a script. */
+  /** Its current or last group; `undefined` if the script never existed. */
   readonly groupIdNow: GroupId | undefined;
 }
 
-/** @param moment one that has come */
+/** @param moment not in the future */
 export async function readPastScript(
   db: Queryable,
   scriptId: ScriptId,
@@ -51,7 +51,7 @@ export async function readPastScript(
   };
 }
 
-/** The state of a script after so many events of its stream; without `until`, after all. */
+/** The state of a script after this number of events; without `until`, after all. */
 export async function scriptStateAt(
   db: Queryable,
   scriptId: ScriptId,
@@ -63,7 +63,7 @@ export async function scriptStateAt(
   return stateAfter(scriptAggregate, histories.get(streamId) ?? noHistory);
 }
 
-/** The script as lists show it. Of its runs its stream knows nothing: there is no last one. */
+/** The script as in lists. Its stream contains no runs, so there is no last run. */
 export async function pastView(
   db: Queryable,
   { scriptId, moment, streamVersion }: PastScript,
@@ -96,7 +96,7 @@ export async function pastView(
   };
 }
 
-/** What a group was called at a moment. */
+/** The name of a group at a point in time. */
 async function groupName(db: Queryable, groupId: GroupId, moment: Moment): Promise<string> {
   const streamId = `group-${groupId}` as const;
   const version = await versionAt(db, streamId, moment);
@@ -114,7 +114,7 @@ function nameAfter(event: GroupEvent): string | undefined {
   }
 }
 
-/** Files of the script as lists show them, in the order of the paths' bytes, from behind `after`; at
+/** The files of the script as in lists, sorted by the bytes of their paths, after `after`; at
  *  most `limit`. */
 export async function pastFiles(
   db: Queryable,

@@ -40,7 +40,7 @@ def call(token: str, method: str, **arguments: object) -> list | dict:
 
 
 def serve_telegram(token: str) -> None:
-    """Answers for ever; a script that is kept alive is started again when this fails."""
+    """Answers messages until it is stopped. A script that is kept alive restarts when this fails."""
     print("Listening on Telegram.")
     offset = 0
     while True:
@@ -53,7 +53,7 @@ def serve_telegram(token: str) -> None:
 
 
 def console() -> Iterator[str]:
-    """What somebody types; a demonstration where nobody is there to type."""
+    """Reads typed lines; without a terminal, it runs a demonstration."""
     if not sys.stdin.isatty():
         yield from ("/help", "/sum 1 2 3.5", "/echo hello", "Are you there?")
         return

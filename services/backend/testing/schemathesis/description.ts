@@ -1,4 +1,4 @@
-/** The API description for generated requests: its examples name things that exist. */
+/** The API description for generated requests, with examples that refer to existing resources. */
 import { formsOf } from '../../http/operation.ts';
 import { examples } from '../../http/schema.ts';
 import { apiDescription, operations } from '../../operations.ts';
@@ -10,9 +10,9 @@ interface Described {
   readonly parameters?: { readonly name: string; readonly in: string; example?: unknown }[];
 }
 
-/** Makes what the operations are about. Each operation gets things of its own, so that a request which deletes
- *  one leaves those of the others.
- *  @param place the group of the things, and the owner of sessions and tokens
+/** Creates the resources of the operations. Each operation gets its own, so that a request that deletes one does not
+ *  affect others.
+ *  @param place the group of the resources, and the owner of sessions and tokens
  *  @returns the description as JSON */
 export async function describeThings(platform: TestBackend, place: Place): Promise<string> {
   const inBodies = [

@@ -1,4 +1,4 @@
-/** Schemathesis: generates requests from the API description and compares the answers with it. */
+/** Schemathesis: generates requests from the API description and compares the responses with it. */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -18,10 +18,10 @@ export const schemathesis: OptionalService = {
     'run uv venv .toolchain/schemathesis && uv pip install --python .toolchain/schemathesis/bin/python schemathesis==4.32.5',
 };
 
-/** How many answers each operation gave, by status; 0 stands for none. */
+/** The number of responses of each operation, by status; 0 stands for no response. */
 export type Answers = Readonly<Record<string, Readonly<Record<string, number>>>>;
 
-/** A line of the report; those about requests have a recorder. */
+/** A line of the report; lines about requests have a recorder. */
 interface Line {
   readonly recorder?: {
     readonly cases: Readonly<Record<string, { value: { method: string; path: string } }>>;
@@ -31,11 +31,11 @@ interface Line {
 
 export interface Conformance {
   readonly answers: Answers;
-  /** What schemathesis says of each answer that is not as described; empty where all are. */
+  /** Schemathesis's report about each response that violates the description; empty without violations. */
   readonly failures: string;
 }
 
-/** Asks every operation of a backend, as one caller.
+/** Sends requests to all operations of a backend, as one caller.
  *  @param description of the API, as JSON
  *  @param args of `schemathesis run`, such as the phases
  *  @param caller `TEST_TOKEN`, or `TEST_ACCOUNTS` as a JSON list of accounts to sign in with */
@@ -73,7 +73,7 @@ export async function conformance(
   }
 }
 
-/** Counts the statuses of the answers to each operation, as `GET /path`. */
+/** Counts the response statuses of each operation, as `GET /path`. */
 async function countAnswers(report: string): Promise<Answers> {
   const answers: Record<string, Record<string, number>> = {};
   for (const line of (await readFile(report, 'utf8')).split('\n')) {

@@ -1,5 +1,5 @@
-/** Carries an update out up to the restart, as a process of its own that may be killed at a step. Its arguments: the
- *  address of the database, the data folder, the folder of the repository, its public key in base64. */
+/** Executes an update up to the restart, as a separate process that may be killed at any step. Its arguments: the
+ *  database URL, the data folder, the repository's folder, its public key in base64. */
 import '#infra/testing/mortal.ts';
 import { openMortalPlatform } from '#infra/testing/mortal-platform.ts';
 import { mkdir, rename } from 'node:fs/promises';
@@ -26,11 +26,11 @@ const updater = new Updater({
     keys: [publicKeyOf(Buffer.from(key, 'base64'))],
     clock,
   }),
-  // For the self-check alone, which no step here comes to.
+  // Only for the self-check, which these steps do not reach.
   objects: { putStream: () => Promise.reject(new Error('not here')) },
   releases: new Releases(dataDir),
   own: { version: '0.1.13', folder: '/own' },
-  // Under its name once all of it is there, as it is when packages are installed.
+  // Renamed after completion, like installed packages.
   prepare: async ({ folder }) => {
     await mkdir(`${folder}.part`, { recursive: true });
     await rename(`${folder}.part`, folder);

@@ -1,5 +1,5 @@
-/** Another runtime on the same host: ensures one environment and prints the outcome as JSON.
- *  Arguments: folder, address of the index, interpreter, requirements. */
+/** Another runtime on the same host: builds one environment and prints the outcome as JSON.
+ *  Arguments: folder, URL of the index, interpreter, requirements. */
 import { openEnvironments } from '../environments.ts';
 import { ChildProcessRunner } from './child-process-runner.ts';
 

@@ -1,4 +1,4 @@
-/** Executes the commands of builds as plain child processes, without any sandbox. */
+/** Executes build commands as plain child processes, without a sandbox. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
@@ -11,7 +11,7 @@ export class ChildProcessRunner implements BuildRunner {
     this.commands.push(command);
     const { argv, cwd, env, onOutput, signal } = command;
     signal.throwIfAborted();
-    // A group of its own, so that everything that it starts can be killed with it.
+    // A process group, so that all descendants can be killed.
     const child = spawn(argv[0], argv.slice(1), {
       cwd,
       env,

@@ -1,4 +1,4 @@
-/** An index with a few packages, and environments in a folder of their own. */
+/** A package index with a few packages, and environments in a separate folder. */
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -71,7 +71,7 @@ export async function givenEnvironments(options: Partial<EnvironmentsOptions> = 
 
 export type Ready = Extract<EnvironmentResult, { status: 'ready' }>;
 
-/** @throws when there is no environment, with the reason */
+/** @throws if there is no environment, with the reason */
 export function readyOf(result: EnvironmentResult): Ready {
   if (result.status === 'failed') throw new Error(result.detail);
   return result;

@@ -1,9 +1,9 @@
-/** The package index that this machine is set to use. */
+/** The configured package index of this machine. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { python } from './fixture.ts';
 
-/** Whether the configured index answers, asked by pip with the machine's settings. */
+/** Whether the configured index responds to pip with the machine's settings. */
 export async function reachIndex() {
   try {
     const pip = ['-m', 'pip', '--disable-pip-version-check', '--retries=0', '--timeout=10'];

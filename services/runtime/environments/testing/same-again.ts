@@ -1,4 +1,4 @@
-/** What was chosen once is what is installed again, with any installer. */
+/** Locked packages are installed again, with any installer. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -9,13 +9,13 @@ import { expect } from 'vitest';
 import { wheel, type PackageFile } from '../../../../scripts/testing/package-index.ts';
 import { givenEnvironments, readyOf } from './fixture.ts';
 
-/** A version of a package that says which it is. */
+/** A package that reports its version. */
 export function greeter(version: string, words = version): PackageFile {
   const files = { 'greeter.py': `print(${JSON.stringify(words)})\n` };
   return wheel({ name: 'greeter', version, files });
 }
 
-/** A package that needs any version of it. */
+/** A package that requires any version of it. */
 export const polite = wheel({
   name: 'polite_greeter',
   version: '0.1',
@@ -23,7 +23,7 @@ export const polite = wheel({
   requires: ['greeter'],
 });
 
-/** A folder of packages, as `--find-links` takes it. */
+/** A folder of packages for `--find-links`. */
 export async function givenPackages(...files: readonly PackageFile[]) {
   const folder = await mkdtemp(join(tmpdir(), 'packages-'));
   const add = async ({ fileName, content }: PackageFile) =>
@@ -33,7 +33,7 @@ export async function givenPackages(...files: readonly PackageFile[]) {
   return { add, variables, close: () => rm(folder, { recursive: true, force: true }) };
 }
 
-/** What an environment's `polite_greeter` says. */
+/** The output of an environment's `polite_greeter`. */
 export async function words(pythonPath: string): Promise<string> {
   const say = promisify(execFile)(pythonPath, ['-c', 'import polite_greeter'], { env: {} });
   return (await say).stdout.trim();
@@ -43,8 +43,8 @@ const requirements = 'polite-greeter\n';
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** Two hosts, one after the other, with newer packages meanwhile.
- *  @param installer what the log says that it is */
+/** Installs on two hosts, while newer packages become available in between.
+ *  @param installer expected name in the log */
 export async function expectSameAgain(variables: Variables, installer: RegExp): Promise<void> {
   const offered = await givenPackages(greeter('1.0'), polite);
   const all = { ...variables, ...offered.variables };
@@ -63,7 +63,7 @@ export async function expectSameAgain(variables: Variables, installer: RegExp): 
   await offered.close();
 }
 
-/** A package of the same name and version, with other content. */
+/** A package with the same name and version, but other content. */
 export async function expectForgeryRefused(variables: Variables): Promise<void> {
   const offered = await givenPackages(greeter('1.0', 'forged'), polite);
   const given = await givenEnvironments({ variables: { ...variables, ...offered.variables } });

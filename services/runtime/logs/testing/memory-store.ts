@@ -1,4 +1,4 @@
-/** Doubles of the outside world for the tests of this folder. */
+/** Test doubles for this folder. */
 import { setImmediate } from 'node:timers/promises';
 import type { LogChunk, LogItem, RunLogs } from '#domain/ports/run-logs.ts';
 import type { Timers } from '../timers.ts';
@@ -17,7 +17,7 @@ export class ManualTimers implements Timers {
     return () => this.waiting.delete(timer);
   }
 
-  /** Ends all that wait now, but none that begins meanwhile. */
+  /** Ends all current timers, but not new ones. */
   fire(): void {
     for (const timer of Array.from(this.waiting)) {
       if (this.waiting.delete(timer)) timer.task();
@@ -39,11 +39,11 @@ export class ManualTimers implements Timers {
   }
 }
 
-/** A store in memory that fails when it is told to, before or after it has stored. */
+/** A store in memory that can fail on request, before or after storing. */
 export class MemoryStore implements Pick<RunLogs, 'append' | 'removeChunks'> {
   readonly chunks = new Map<number, LogChunk>();
   readonly appends: (readonly LogChunk[])[] = [];
-  /** Chunks in the order in which they were first stored, also those that were removed since. */
+  /** Chunks in the order of their first storage, including removed ones. */
   readonly stored: LogChunk[] = [];
   mostBytes = 0;
   fail: 'never' | 'before' | 'after' = 'never';

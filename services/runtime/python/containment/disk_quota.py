@@ -18,10 +18,10 @@ from .run_folder import FOLDER
 
 # Each folder on the way down is held open.
 _DEEPEST = 400
-# What a name counts at least: that of an empty file takes an inode, of which a disk has few, and that of another
-# hard link takes room in its folder.
+# The minimum size of a name: an empty file uses an inode, which a disk has few of, and another hard link uses space in
+# its folder.
 _LEAST_BYTES = 4096
-# With less left, the disk is taken to be full: this much, or that part of a small one.
+# With less free space, the disk counts as full: this much, or this fraction of a small disk.
 _RESERVE_BYTES, _RESERVE_PART = 256 * 1024**2, 20
 _LOOK_AT_CLOCK_EVERY = 50
 
@@ -31,13 +31,13 @@ class _TooDeep(Exception):
 
 
 class DiskQuota:
-    """What the folders of a run may take together. What was there before its start does not count
-    against a limit that was lowered since."""
+    """The disk limit of a run's folders. Content from before the run does not count against a limit that was lowered
+    since."""
 
     def __init__(
         self, limit_bytes: int, folders: Sequence[str], reserve_bytes: Optional[int] = None
     ) -> None:
-        """@param reserve_bytes with less left on the disk, runs that hide what they hold are ended"""
+        """@param reserve_bytes with less free disk space, runs that hide files are ended"""
         self._limit_bytes = limit_bytes
         self._folders = folders
         self._reserve_bytes = reserve_bytes
@@ -45,7 +45,7 @@ class DiskQuota:
         self._meter = _Meter(folders)
 
     def check(self, seconds: float, processes: Processes = lambda: ()) -> Optional[str]:
-        """Measures for so long at most, and says in a sentence that there is too much.
+        """Measures for a limited time. Returns a sentence if the limit is exceeded.
 
         @param processes descriptors of their folders (/proc/{pid})
         """
@@ -85,7 +85,7 @@ class DiskQuota:
 
 
 class _Meter:
-    """Adds up, pass by pass."""
+    """Adds up sizes in passes."""
 
     def __init__(self, folders: Sequence[str]) -> None:
         self._folders = folders
@@ -95,8 +95,8 @@ class _Meter:
     def advance(
         self, seconds: float, processes: Processes, enough: Optional[int]
     ) -> Optional[int]:
-        """Bytes, at the end of a pass, or as soon as there are more than `enough`; None while a pass is
-        under way."""
+        """Bytes at the end of a pass, or once there are more than `enough`; None during a
+        pass."""
         if self._pass is None:
             self._pass, self._total = self._sizes(processes), 0
         until = time.monotonic() + seconds
@@ -126,7 +126,7 @@ class _Meter:
 
 
 def _first_time(size: Size, seen: Set[Tuple[int, int]], again: int) -> int:
-    """@param again what counts for a file that was counted before"""
+    """@param again size of a file that was counted before"""
     if size.names != 1:
         if size.identity in seen:
             return again
@@ -135,7 +135,7 @@ def _first_time(size: Size, seen: Set[Tuple[int, int]], again: int) -> int:
 
 
 def _walk(top: int) -> Iterator[Size]:
-    """Closes the folder in the end."""
+    """Closes the folder at the end."""
     opened: List[int] = [top]
     try:
         waiting = [_entries(top)]
@@ -172,5 +172,5 @@ def _open(name: str, folder: int) -> Optional[int]:
     try:
         return os.open(name, FOLDER, dir_fd=folder)
     except OSError:
-        # Gone meanwhile, or no folder any more, or closed to this user.
+        # Removed meanwhile, replaced by a file, or closed to this user.
         return None

@@ -22,13 +22,13 @@ def _lay_out(program: Optional[bytes]) -> Optional[syscalls.Filter]:
     return None if program is None or not syscalls.AVAILABLE else syscalls.Filter(program)
 
 
-# By whether a control group counts the memory that no process maps.
+# Depends on whether a control group counts memory that no process maps.
 _FILTERS = {counted: _lay_out(build_own_filter(counted)) for counted in (False, True)}
 _LISTEN_FILTER = _lay_out(build_listen_filter())
 
 
 def enter_user_namespace(_spare: Spare) -> None:
-    """A user namespace in which this user is the same and has every right over what is made. User 0 also
+    """A user namespace in which this user has the same id and all rights over new objects. User 0 also
     keeps the users of scripts there."""
     user, group = os.geteuid(), os.getegid()
     with_script_users = _mapper_of_script_users() if user == 0 else lambda: False
@@ -49,8 +49,8 @@ def enter_user_namespace(_spare: Spare) -> None:
 
 
 def _mapper_of_script_users() -> Callable[[], bool]:
-    """A process that stays outside, where alone more than one user can be taken along. To be called once:
-    whether it could."""
+    """Forks a process outside the namespace, which alone can map several users. The result must be called once
+    and tells whether the mapping succeeded."""
     waiting, go = os.pipe()
     mapper = os.fork()
     if mapper == 0:
@@ -62,7 +62,7 @@ def _mapper_of_script_users() -> Callable[[], bool]:
                 _write(f"/proc/{os.getppid()}/{name}", users)
             status = 0
         finally:
-            # An error says that this user may not.
+            # An error means that this user has no permission.
             os._exit(status)
 
     def map_users() -> bool:
@@ -89,38 +89,38 @@ def make_group(spare: Spare) -> None:
 
 
 def join_group(spare: Spare) -> None:
-    """This process and all that it starts."""
+    """Moves this process and its descendants to the group."""
     if spare.group is None:
         raise OSError(0, "no control group was created")
     spare.group.join()
 
 
 def enter_pid_namespace(_spare: Spare) -> None:
-    """The next child is process 1 of a new pid namespace."""
+    """The next child becomes process 1 of a new pid namespace."""
     syscalls.unshare(syscalls.CLONE_NEWPID)
 
 
 def enter_ipc_namespace(_spare: Spare) -> None:
-    """System V IPC and POSIX queues of its own."""
+    """A namespace for System V IPC and POSIX queues."""
     syscalls.unshare(syscalls.CLONE_NEWIPC)
 
 
 def build_root(spare: Spare) -> None:
-    """A mount namespace in which the runs' future root is beside all else; sets `spare.view`."""
+    """A mount namespace that contains the runs' future root in addition to the host's files; sets `spare.view`."""
     syscalls.unshare(syscalls.CLONE_NEWNS)
     mounts.build_root(spare.root)
     spare.view = os.open("/proc/self/ns/mnt", os.O_RDONLY)
 
 
 def enter_bare_root(spare: Spare) -> None:
-    """The init, whose /proc it is, sees nothing but what all runs see; sets `spare.proc`."""
+    """The init, which owns /proc, sees only what all runs see; sets `spare.proc`."""
     spare.proc = mounts.mount_proc(spare.root)
     syscalls.unshare(syscalls.CLONE_NEWNS)
     syscalls.enter_root(spare.root)
 
 
 def enter_mount_namespace(spare: Spare) -> None:
-    """One for each run, made from that of the supervisor."""
+    """A mount namespace for each run, derived from that of the supervisor."""
     if spare.view is None:
         raise OSError(0, "no root filesystem was created")
     syscalls.join_namespace(spare.view)
@@ -129,12 +129,12 @@ def enter_mount_namespace(spare: Spare) -> None:
 
 
 def enter_root(run: Run) -> None:
-    """The root that was built becomes the root, with what this run has in it."""
+    """Switches to the prepared root, with the files of this run."""
     mounts.enter_root(run.root, run.spec, run.files, run.tmp)
 
 
 def limit_pids(run: Run) -> None:
-    """Numbers below 300 are given out once only, so the rest must suffice for the limit."""
+    """Process ids below 300 are not reused, so the remaining ones must suffice for the limit."""
     limit = run.spec.limits.processes
     if limit is not None:
         _write("/proc/sys/kernel/pid_max", str(_RESERVED_PIDS + limit + 2))
@@ -155,7 +155,7 @@ def limit_resources(run: Run) -> None:
         # SIGXCPU first; a script that ignores it is killed a second later.
         _limit(resource.RLIMIT_CPU, seconds, seconds + 1)
     if limits.processes is not None and run.machine.counts_processes_per_run:
-        # The supervisor and the init count too.
+        # Includes the supervisor and the init.
         _limit(resource.RLIMIT_NPROC, limits.processes + 2)
 
 
@@ -170,7 +170,7 @@ def _limit(which: int, soft: Optional[int], hard: Optional[int] = None) -> None:
 
 
 def bound_capabilities(_spare: Spare) -> None:
-    """Of the programs that are executed; what this process has, it needs to build roots."""
+    """Bounds executed programs only; this process needs its capabilities to build roots."""
     syscalls.bound_capabilities()
 
 
@@ -179,12 +179,12 @@ def drop_capabilities(run: Run) -> None:
 
 
 def enter_script_user(run: Run) -> None:
-    """The last capabilities go with user 0."""
+    """The last capabilities end with user 0."""
     if run.user is None:
         raise OSError(EPERM, "no system user was assigned to the run")
     script_user.become(run.user)
     if run.machine.must_follow:
-        # It was asked for when the process began, and forgotten with the user.
+        # It was set at the start of the process, and reset by the change of user.
         syscalls.die_with_parent(signal.SIGKILL)
 
 
@@ -193,7 +193,7 @@ def set_no_new_privileges(_run: Run) -> None:
 
 
 def restrict_files(run: Run) -> None:
-    """Landlock's rules, of which the mount namespace, where there is one, has done the most."""
+    """Landlock's rules for files, which mostly repeat the mount namespace if there is one."""
     if run.has_own_root:
         rules = mounts.rules_in_root(run.spec)
     else:
@@ -207,9 +207,9 @@ def restrict_ports(run: Run) -> None:
 
 
 def filter_listening(run: Run) -> None:
-    """Each listen(2) is decided by the supervisor, which is given the other end of the filter.
-
-    @raises OSError on a machine whose system calls are not known here, or whose kernel is too old"""
+    """The supervisor decides each listen(2). It receives the other end of the filter.
+    
+    @raises OSError on a machine with unknown system calls, or with an old kernel"""
     if _LISTEN_FILTER is None:
         raise OSError(ENOSYS, f"no seccomp filter for {os.uname().machine}")
     try:
@@ -221,7 +221,7 @@ def filter_listening(run: Run) -> None:
 
 
 def filter_system_calls(run: Run) -> None:
-    """@raises OSError on a machine whose system calls are not known here"""
+    """@raises OSError on a machine with unknown system calls"""
     program = _FILTERS[run.machine.has("cgroup")]
     if program is None:
         raise OSError(ENOSYS, f"no seccomp filter for {os.uname().machine}")

@@ -50,8 +50,8 @@ def describe_layers(machine: Machine) -> List[Dict[str, object]]:
 
 
 def contain_supervisor(machine: Machine, spare: Spare) -> None:
-    """@raises SandboxError with the layer's name as stage, as the next two; with stage `layers`
-    where one that is required is missing, or a run would be user 0 of the host."""
+    """@raises SandboxError with the layer's name as stage, like the next two; with stage `layers`
+    if a required layer is missing, or a run would be user 0 of the host."""
     if machine.refusal is not None:
         raise SandboxError("layers", machine.refusal)
     if machine.lacking and not machine.choices.lenient:

@@ -1,12 +1,12 @@
 """Decides each listen(2) of a run, in its supervisor.
 
-A socket that was not bound gets a port by listening, which Landlock's rules for ports do not concern;
-nor do they know MPTCP. A filter on system calls sees a descriptor only. So the kernel holds the caller
-and asks the supervisor, which takes the socket itself, looks at it, and listens in the caller's place.
+A socket that was not bound gets a port when it listens, which Landlock's rules for ports do not cover. They do not
+cover MPTCP either. A system call filter sees only a descriptor. Therefore the kernel pauses the caller and asks the
+supervisor, which copies the socket, inspects it, and listens in place of the caller.
 
-The socket stays the script's, too: a thread that disconnects it (AF_UNSPEC) takes away a port that the kernel had
-chosen, upon which listen(2) has the kernel choose another. So the supervisor leaves the kernel no other choice
-(`_pin`), and looks again when the socket listens: from then on its port changes no more.
+The script still has the socket. If a thread disconnects it (AF_UNSPEC), it loses the port that the kernel chose, and
+listen(2) makes the kernel choose another port. The supervisor therefore leaves the kernel no choice (`_pin`), and
+checks again when the socket listens: from then on its port is fixed.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from typing import NamedTuple, Optional, Sequence
 
 from kernel import syscalls
 
-# Identifier, process, flags, call, machine, instruction, arguments; and the answer to that.
+# Identifier, process, flags, call, machine, instruction, arguments; and the response.
 _REQUEST, _ANSWER = struct.Struct("=QIIiIQ6Q"), struct.Struct("=Qqii")
 _RANGE = struct.Struct("=HH")
 _WORD = 2**32 - 1
 _MOST_BACKLOG = 2**31 - 1
 _EPHEMERAL = (32768, 60999)
 _CLOSING_SECONDS = 0.05
-# Linux 6.3; the filter on listen(2) denies it to scripts.
+# Linux 6.3; the filter on listen(2) denies this option to scripts.
 _IP_LOCAL_PORT_RANGE = 51
 
 
 class Listening(NamedTuple):
-    """What a run may listen on: these TCP ports, of which 0 stands for those that the kernel chooses.
+    """The permitted TCP ports of a run; 0 stands for ports that the kernel chooses.
 
-    `user`: the number of the system user that the run has; None where it has the supervisor's.
+    `user`: the id of the run's system user; None if the run has the user of the supervisor.
     """
 
     ports: Sequence[int]
@@ -43,10 +43,10 @@ class Listening(NamedTuple):
 
 
 def answer_listen(listener: int, listening: Listening) -> bool:
-    """Called when the listener has an event: answers one attempt.
+    """Decides one attempt; called when the listener has an event.
 
     @param listener of the filter (see `syscalls.hear_system_calls`)
-    @returns False when no process of the run is left that could ask
+    @returns False when the run has no process left that could ask
     """
     poller = select.poll()
     poller.register(listener, select.POLLIN)
@@ -91,7 +91,7 @@ def _leader(process: int) -> int:
 
 def _decide(found: socket.socket, backlog: int, listening: Listening) -> int:
     if found.family == socket.AF_UNIX:
-        # Those who connect are told which user listens.
+        # Clients can see the user of the listening process.
         if listening.user is None:
             found.listen(backlog)
         else:
@@ -111,18 +111,18 @@ def _listen_on_port(found: socket.socket, backlog: int, ports: Sequence[int]) ->
     found.listen(backlog)
     if _is_allowed(_port_of(found), ports):
         return 0
-    # Connections that nobody has accepted yet are reset.
+    # Connections that were not accepted yet are reset.
     found.shutdown(socket.SHUT_RDWR)
     return EACCES
 
 
 def _pin(found: socket.socket, port: int) -> None:
-    """Has the kernel choose this port, should it choose one. Ports outside its range are chosen by scripts, which
-    keeps them for good."""
+    """Makes the kernel choose this port if it chooses one. Ports outside its range are chosen by scripts, which
+    keep them."""
     try:
         found.setsockopt(socket.IPPROTO_IP, _IP_LOCAL_PORT_RANGE, _RANGE.pack(port, port))
     except OSError:
-        # An older kernel, or a protocol that has no such option.
+        # An older kernel, or a protocol without this option.
         pass
 
 
@@ -131,7 +131,7 @@ def _port_of(found: socket.socket) -> int:
 
 
 def _is_allowed(port: int, ports: Sequence[int]) -> bool:
-    """@param port 0 where the kernel is about to choose one"""
+    """@param port 0 if the kernel is about to choose one"""
     if port in ports:
         return True
     lowest, highest = _ephemeral_ports()
@@ -147,7 +147,7 @@ def _ephemeral_ports() -> Sequence[int]:
 
 
 def _close(descriptor: int) -> None:
-    """Soon, also where the script has closed it too and wants that to linger."""
+    """Closes soon, even if the script has closed it with a linger option."""
     before = signal.signal(signal.SIGALRM, lambda _number, _frame: None)
     signal.setitimer(signal.ITIMER_REAL, _CLOSING_SECONDS, _CLOSING_SECONDS)
     try:

@@ -72,8 +72,8 @@ class Machine(NamedTuple):
 
     @property
     def must_follow(self) -> bool:
-        """Whether the script's process dies with its init because it asks for it: no namespace of
-        processes ends with that."""
+        """Whether the script's process must request to die with its init, because no process
+        namespace ends with the init."""
         return self.has("descendants") and not self.has("pid_namespace")
 
     @property
@@ -84,7 +84,7 @@ class Machine(NamedTuple):
 
 @lru_cache(maxsize=None)
 def _is_root_of_host() -> bool:
-    """Not the user 0 of a container whose users are others outside."""
+    """Excludes user 0 of a container whose users are mapped."""
     if os.geteuid() != 0:
         return False
     with open("/proc/self/uid_map", encoding="ascii") as file:

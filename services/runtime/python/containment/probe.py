@@ -38,7 +38,7 @@ Missing = Dict[str, str]
 
 
 def probe_machine(root: str, choices: Choices) -> Machine:
-    """Tries the layers as they are, and through a user namespace.
+    """Tries the layers directly, and through a user namespace.
 
     @param root an empty folder to mount on
     """
@@ -51,13 +51,13 @@ def probe_machine(root: str, choices: Choices) -> Machine:
     if isinstance(groups, str):
         known["cgroup"], groups = groups, None
     attempts = [_Attempt(Spare(root, groups), known).outcome(user) for user in through_user]
-    # The first of equals: without a user namespace where that is possible.
+    # Prefers a result without a user namespace if both are equal.
     fewest = min(attempts, key=lambda missing: len(missing.keys() - {"user_namespace"}))
     return Machine(fewest, choices, None if "cgroup" in fewest else groups)
 
 
 def _find_groups(owner: str, choices: Choices) -> Union[Groups, str]:
-    """Or why there are none."""
+    """The control groups, or why there are none."""
     if "cgroup" in choices.without:
         return _SWITCHED_OFF
     try:
@@ -67,7 +67,7 @@ def _find_groups(owner: str, choices: Choices) -> Union[Groups, str]:
 
 
 class _Attempt:
-    """Applies one layer after the other, as for a run, and records those that fail."""
+    """Applies layers one by one, as for a run, and records those that fail."""
 
     def __init__(self, spare: Spare, known: Missing) -> None:
         self._spare = spare
@@ -80,7 +80,7 @@ class _Attempt:
     def _in_child(
         self, action: Callable[[], None], meanwhile: Callable[[], None] = lambda: None
     ) -> Missing:
-        """What is missing after the action, in a process of its own; all when that died."""
+        """The layers that are missing after the action, in a separate process; all if the process died."""
         reading, writing = os.pipe()
         pid = os.fork()
         if pid == 0:
@@ -139,12 +139,12 @@ class _Attempt:
         machine = Machine(self._missing)
         run = Run(spec, machine, self._spare.root, "/usr", "/usr", script_user.FIRST_USER, [])
         if _kernel_version() < _PID_LIMIT_SINCE:
-            # Before, the number was the whole machine's: it must not even be tried.
+            # Earlier, the limit would apply to the whole machine and must not be tried.
             self._missing.setdefault("pid_limit", "needs Linux 6.14")
         self._try("pid_limit", lambda: steps.limit_pids(run))
         self._try("mount_namespace", lambda: steps.enter_root(run))
         self._try("script_user", lambda: self._enter_script_user(run))
-        # Those that follow must do without any right.
+        # Later layers must work without any right.
         self._try("capabilities", syscalls.bound_capabilities)
         self._try("capabilities", syscalls.drop_capabilities)
         self._try("no_new_privs", syscalls.set_no_new_privileges)
@@ -163,7 +163,7 @@ class _Attempt:
             raise OSError(EPERM, "only root can run each script as its own system user")
         steps.enter_script_user(run)
         if not run.has_own_root:
-            # The host's paths must be open to such a user.
+            # The host's paths must be accessible to such a user.
             os.stat(self._spare.root)
             os.stat(sys.executable)
 
@@ -188,7 +188,7 @@ def _listen(run: Run, gate: socket.socket) -> None:
 
 
 def _answer_listen(gate: socket.socket, far_gate: socket.socket) -> None:
-    """On the supervisor's side, if the script's side comes so far."""
+    """On the supervisor's side, if the script's side gets this far."""
     far_gate.close()
     descriptor = messages.receive(gate).descriptor
     if descriptor is not None:
@@ -199,7 +199,7 @@ def _answer_listen(gate: socket.socket, far_gate: socket.socket) -> None:
 
 
 def _words(error: OSError) -> str:
-    """Without the number."""
+    """The message without the error number."""
     words = error.strerror or str(error)
     return words if error.filename is None else f"{words}: {os.fsdecode(error.filename)}"
 

@@ -1,4 +1,4 @@
-"""What the layers know: of a run, and of a spare process before it has a run."""
+"""The context of layers: a run, or a spare process before it has a run."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ class Run(NamedTuple):
 
     @property
     def has_own_root(self) -> bool:
-        """Whether paths are those of a root of its own."""
+        """Whether the run has its own root."""
         return self.machine.has("mount_namespace")
 
 
 class Spare:
-    """A process without a run: `root` is the folder on which roots are built.
+    """A process without a run. Roots are built in the folder `root`.
 
     `view` is a descriptor of the mount namespace that has both the root and the host's files, `proc` a
     folder descriptor of the root's /proc, `group` the control group. Each is None until it exists.
@@ -54,7 +54,7 @@ class Spare:
 
 
 def pack_run(spec: RunSpec, folder: RunFolder, user: Optional[int]) -> bytes:
-    """Encodes a run for a process of this same interpreter."""
+    """Encodes a run for another process of this interpreter."""
     return marshal.dumps((pack_spec(spec), folder.files, folder.tmp, user))
 
 

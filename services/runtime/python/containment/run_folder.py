@@ -1,4 +1,4 @@
-"""The folder of a run, made and removed without following links.
+"""The folder of a run, created and removed without following links.
 
 Folders are opened part by part relative to an open folder with O_NOFOLLOW. A link that a script planted is
 an error or is unlinked, never a way out.
@@ -18,20 +18,20 @@ FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 OWN_FOLDER = 0o700
 # The folders in a run's folder.
 FILES, TMP = "files", "tmp"
-# The folder of a workspace whose files stay between runs.
+# The folder of persistent files in a workspace.
 DATA = "data"
 
 
 class RunFolder:
-    """A run's own folder `{runs}/{run_id}` with `files` and `tmp`, which are its user's.
+    """The folder `{runs}/{run_id}` of a run with `files` and `tmp`, which belong to its user.
 
-    It is locked while its supervisor lives: what is not locked is left over and may be removed,
-    and a second supervisor of the same run on this host is refused. `user` is whose `files` and `tmp`
-    are, `has_data` whether there is a place in `files` for what is kept between runs.
+    It is locked while its supervisor lives. An unlocked folder is a leftover and may be removed.
+    A second supervisor of the same run on this host is refused. `user` is the owner of `files` and `tmp`, and
+    `has_data` tells whether `files` has a folder for persistent data.
     """
 
     def __init__(self, runs: str, run_id: str) -> None:
-        # Where this host notes which system user has which number.
+        # Records the system users of this host.
         self.users = os.path.join(runs, ".users")
         self.has_data = False
         self.user: Optional[int] = None
@@ -66,13 +66,13 @@ class RunFolder:
                 return lock
         except FileNotFoundError:
             pass
-        # Before it was locked it looked left over, and was removed.
+        # It was not locked yet, so another supervisor removed it as a leftover.
         if lock is not None:
             os.close(lock)
         return None
 
     def rename(self, name: str) -> None:
-        """@raises OSError also where there is such a folder"""
+        """@raises OSError also if the folder exists"""
         syscalls.rename_to_new(self.path, os.path.join(self._runs, name))
         self._be_called(name)
 
@@ -93,7 +93,7 @@ class RunFolder:
             os.fchmod(self.descriptor, 0o711)
 
     def make(self, name: str) -> None:
-        """Makes `files` or `tmp`, which is not there."""
+        """Creates the missing folder `files` or `tmp`."""
         os.mkdir(name, OWN_FOLDER, dir_fd=self.descriptor)
         if self.user is not None:
             os.chown(name, self.user, self.user, dir_fd=self.descriptor)
@@ -132,7 +132,7 @@ def remove_leftover(
 
 
 def remove_tree(parent: str, name: str) -> None:
-    """Removes a folder however deep and whatever its permissions; links are unlinked.
+    """Removes a folder of any depth and with any permissions. Links are unlinked.
 
     Folders found inside are moved up to the top one by one, so that neither the depth of the tree
     nor the length of a path matters.
@@ -152,7 +152,7 @@ def remove_tree(parent: str, name: str) -> None:
 
 
 def empty(top: int, kept: AbstractSet[str] = frozenset()) -> None:
-    """The same for all that is in a folder. @param kept names in it that stay"""
+    """Removes the content of a folder. @param kept names to keep"""
     waiting: List[str] = []
     _unlink_files(top, top, waiting, kept)
     while waiting:
@@ -185,7 +185,7 @@ def _unlink_files(
 
 
 def _remove_empty(name: str, folder: int) -> bool:
-    """Whether that was possible: most folders of most runs are empty."""
+    """Whether this was possible: most folders of most runs are empty."""
     try:
         os.rmdir(name, dir_fd=folder)
         return True
@@ -194,7 +194,7 @@ def _remove_empty(name: str, folder: int) -> bool:
 
 
 def _move_up(name: str, folder: int, top: int) -> str:
-    # Moving a folder changes its "..", which needs the right to write to it.
+    # Moving a folder changes its "..", which requires write permission.
     _make_accessible(name, folder)
     free = f".removing-{os.stat(name, dir_fd=folder, follow_symlinks=False).st_ino}"
     os.rename(name, free, src_dir_fd=folder, dst_dir_fd=top)
@@ -202,7 +202,7 @@ def _move_up(name: str, folder: int, top: int) -> str:
 
 
 def _make_accessible(name: str, outer: int) -> None:
-    """Whatever permissions a folder has. By its name alone, a link in its place would be followed."""
+    """Works for any permissions. Opening by name alone would follow a link in its place."""
     folder = os.open(name, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=outer)
     try:
         os.chmod(f"/proc/self/fd/{folder}", 0o700)

@@ -1,7 +1,7 @@
 """The system user of a script, if the platform runs as user 0. It has no rights over other scripts.
 
-The user's number is a hash of the script's id, in a range that neither people nor containers use. A folder of this
-host records the owner of each number. If two ids have the same hash, the second one gets the next number.
+The user's id is a hash of the script's id, in a range that neither people nor containers use. A folder of this
+host records the owner of each id. If two scripts have the same hash, the second one gets the next id.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ _TRIES = 100
 
 
 def user_of(owner: str, claims: str) -> int:
-    """The user and group number of an owner, the same each time.
+    """The user and group id of an owner, the same each time.
 
-    @param claims folder in which each number that was given out is a file with its owner's name
-    @raises OSError when it cannot be noted
+    @param claims folder with a file for each used id, which contains the name of its owner
+    @raises OSError if the id cannot be recorded
     """
     digest = sha256(owner.encode()).digest()
     start = int.from_bytes(digest[:8], "big")
@@ -32,7 +32,7 @@ def user_of(owner: str, claims: str) -> int:
 
 
 def become(user: int) -> None:
-    """This process becomes that user for good, with no other groups. It has the right to."""
+    """Changes the user of this process permanently, without other groups. Requires the right to do so."""
     os.setgroups([])
     os.setresgid(user, user, user)
     os.setresuid(user, user, user)
@@ -44,7 +44,7 @@ def _claim(path: str, owner: bytes) -> bool:
     except FileNotFoundError:
         pass
     os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
-    # Renamed when complete, so that no process reads a part of it.
+    # Renamed when complete, so that no process reads a partial file.
     whole = f"{path}.{os.getpid()}"
     _write(whole, owner)
     try:

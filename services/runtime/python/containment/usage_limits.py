@@ -17,9 +17,9 @@ _INTERVAL_SECONDS = 0.25
 _SHORTEST_INTERVAL_SECONDS = 0.02
 _REPORT_SECONDS = 1.0
 _MEASURE_DISK_SECONDS = 0.01
-# How fast a script is taken to fill memory: the nearer the limit, the closer it is watched.
+# The assumed maximum rate at which a script fills memory. Near the limit, it is sampled more often.
 _GROWTH_BYTES_PER_SECOND = 2 * 1024**3
-# The script may handle SIGXCPU for so long.
+# The time for the script to handle SIGXCPU.
 _CPU_GRACE_SECONDS = 1.0
 
 CPU_LIMIT = "cpu_limit"
@@ -27,7 +27,7 @@ MEMORY_LIMIT = "memory_limit"
 
 
 class Breach(NamedTuple):
-    """A total over its limit; `reason` is None where the contract names none."""
+    """A total over its limit; `reason` is None if the contract has none."""
 
     reason: Optional[str]
     detail: str
@@ -47,9 +47,9 @@ class UsageMonitor:
         past_cpu_seconds: float,
     ) -> None:
         """@param proc the /proc of the run's own pid namespace; None: the host's is searched
-        @param init the host's number of the run's init
-        @param past_cpu_seconds of what that init has waited for before this run
-        @param bounds whether a total over its limit is a breach, or only reported"""
+        @param init the process id of the run's init on the host
+        @param past_cpu_seconds CPU time of processes that the init has reaped before this run
+        @param bounds whether a total over its limit ends the run, or is only reported"""
         self._limits = limits
         self._bounds = bounds
         self._past_seconds = past_cpu_seconds
@@ -66,15 +66,15 @@ class UsageMonitor:
         self._group = group
 
     def start(self, now: float) -> None:
-        """The script may execute now."""
+        """The script may now execute."""
         self.due_at = now + self._interval
 
     def sample(self) -> Optional[Breach]:
-        """Measures, and says whether the run is to be killed."""
+        """Measures, and returns the breach that must end the run, if any."""
         processes = self._processes()
         totals = process_tree.sum_up(processes, self._init)
         totals = totals._replace(cpu_seconds=totals.cpu_seconds - self._past_seconds)
-        # A process that ends between two looks takes its share with it.
+        # A process that ends between two samples takes its usage with it.
         totals = totals._replace(cpu_seconds=max(totals.cpu_seconds, self.totals.cpu_seconds))
         if self._over_memory(totals.memory_bytes):
             exact = process_tree.proportional_bytes(self._proc, processes, self._init)
@@ -90,10 +90,10 @@ class UsageMonitor:
         return breach
 
     def out_of_memory(self) -> Optional[Breach]:
-        """Whether the kernel has ended a process of the run for its memory; also after the end."""
+        """Whether the kernel has killed a process of the run for its memory; also valid after the end."""
         if self._group is None or not self._group.out_of_memory():
             return None
-        # It filled up between two looks.
+        # It filled up between two samples.
         self.max_memory_bytes = max(self.max_memory_bytes, self._limits.memory_bytes or 0)
         return Breach(
             MEMORY_LIMIT,
@@ -102,11 +102,11 @@ class UsageMonitor:
         )
 
     def refused_processes(self) -> int:
-        """How often the kernel refused the run a new process or thread, as far as it counts that."""
+        """The number of processes and threads that the kernel refused, if it counts them."""
         return 0 if self._group is None else self._group.refused_processes()
 
     def report_due(self, now: float) -> bool:
-        """About once a second: the latest totals are to be sent."""
+        """Whether to send the latest totals, about once a second."""
         if now - self._reported_at < _REPORT_SECONDS:
             return False
         self._reported_at = now

@@ -1,1 +1,1 @@
-"""What the sandbox asks of Linux. Imports wire alone."""
+"""The sandbox's interface to Linux. Imports only wire."""

@@ -1,8 +1,8 @@
-"""Control groups: what all processes of a run use together, counted and bounded by the kernel.
+"""Control groups: the kernel counts and limits the resources of all processes of a run together.
 
-Used where this process may make groups below its own one: version 2 where memory is controlled there,
-else version 1. Nothing of the groups that are there already is changed, but that version 2 is told to
-hand controllers down where that is this process's to say.
+Used if this process may create groups below its own: version 2 if it controls memory,
+else version 1. Existing groups are not changed, except that version 2 enables controllers for child groups if this
+process may do so.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 from .digests import sha256
 
-# Not that of the processors: no limit of theirs is stated, and on a busy machine short runs in
-# groups of their own took three times as long.
+# Not the cpu controller: there is no limit for it, and on a busy machine short runs in
+# separate groups took three times as long.
 _CONTROLLERS = ("memory", "pids")
 _MEMORY = {
     2: ("memory.max", "memory.swap.max"),
     1: ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes"),
 }
-# The init and what the kernel keeps for the processes count too.
+# Includes the init and the kernel's memory for the processes.
 _SPARE_BYTES = 16 * 1024 * 1024
 _COUNTERS_BYTES = 4096
 _REMOVAL_ROUNDS = 100
@@ -30,7 +30,7 @@ _ROUND_SECONDS = 0.002
 
 
 class Groups(NamedTuple):
-    """Where the groups of runs are made, for each controller."""
+    """The parents of the runs' groups, for each controller."""
 
     version: int
     folders: Dict[str, str]
@@ -43,8 +43,8 @@ class Groups(NamedTuple):
         return group
 
     def tidy(self) -> None:
-        """Removes the groups whose supervisor is gone, with what is left in them; where none is left,
-        also the folders that hold them."""
+        """Removes the groups of dead supervisors, with their processes; without remaining groups,
+        also the parent folders."""
         names = {name for folder in self.folders.values() for name in _list(folder)}
         for name in names:
             if name.isdigit() and not _is_alive(name):
@@ -58,28 +58,28 @@ class Groups(NamedTuple):
 
 
 class Group:
-    """The group of one run after the other."""
+    """A group that runs use one after another."""
 
     def __init__(self, version: int, folders: Dict[str, str]) -> None:
         self._version = version
         self._folders = folders
         self._limits: Optional[Tuple[Optional[int], Optional[int]]] = None
-        # The kernel's counts before this run.
+        # The kernel's counters before this run.
         self._killed, self._refused = 0, 0
         self._counters: Dict[str, int] = {}
 
     @property
     def paths(self) -> Tuple[str, ...]:
-        """Its folders, each once."""
+        """Its folders, without repeats."""
         return tuple(dict.fromkeys(self._folders.values()))
 
     def join(self) -> None:
-        """This process, which has one thread, and all that it starts belongs to the group.
+        """Moves this single-threaded process and its descendants to the group.
 
         @raises OSError
         """
-        # A single thread moves at once; for a whole process the kernel waits for every processor.
-        # Version 2 has no such way.
+        # A single thread moves immediately; for a whole process the kernel waits for all processors.
+        # Version 2 cannot move single threads.
         name = "tasks" if self._version == 1 else "cgroup.procs"
         for path in self.paths:
             _write(path, name, "0")
@@ -94,7 +94,7 @@ class Group:
         if memory_bytes is not None:
             self._limit_memory(memory_bytes + _SPARE_BYTES)
         if processes is not None:
-            # The init counts too.
+            # Includes the init.
             _write(self._folders["pids"], "pids.max", str(processes + 1))
 
     def _limit_memory(self, limit_bytes: int) -> None:
@@ -107,11 +107,11 @@ class Group:
             _write(folder, swap, "0" if self._version == 2 else str(limit_bytes))
 
     def out_of_memory(self) -> bool:
-        """Whether the kernel has ended a process of the run for its memory."""
+        """Whether the kernel has killed a process of the run for its memory."""
         return self._count_killed() > self._killed
 
     def refused_processes(self) -> int:
-        """How often the kernel refused the run a new process or thread."""
+        """The number of processes and threads that the kernel refused."""
         return self._count_refused() - self._refused
 
     def _count_killed(self) -> int:
@@ -122,7 +122,7 @@ class Group:
         return self._counter("pids", "pids.events", b"max")
 
     def _counter(self, controller: str, name: str, key: bytes) -> int:
-        """0 where the kernel keeps none. Asked for in each run: the file stays open."""
+        """0 if the kernel has no such counter. Read in each run, so the file stays open."""
         try:
             if name not in self._counters:
                 path = os.path.join(self._folders[controller], name)
@@ -133,7 +133,7 @@ class Group:
         return next((int(value) for word, _, value in map(_parted, lines) if word == key), 0)
 
     def kill(self) -> None:
-        """Kills every process of the group, which has no other afterwards."""
+        """Kills all processes of the group."""
         folder = self._folders["pids"]
         try:
             _write(folder, "cgroup.kill", "1")
@@ -142,10 +142,10 @@ class Group:
             # Version 1, or before Linux 5.14: one by one.
             pass
         try:
-            # Else a process that does nothing but fork could be gone each time.
+            # Otherwise a process that only forks could escape each time.
             _write(folder, "pids.max", "0")
         except OSError:
-            # The group is gone.
+            # The group no longer exists.
             return
         for _round in range(_REMOVAL_ROUNDS):
             members = list(_members(folder))
@@ -165,8 +165,8 @@ class Group:
 
 
 def find_groups(owner: str) -> Groups:
-    """@param owner tells the groups of one launcher and its like from those of another
-    @raises OSError where no groups can be made"""
+    """@param owner distinguishes the groups of this launcher from those of others
+    @raises OSError if no groups can be created"""
     name = f"orchestrator-{sha256(owner.encode()).hexdigest()[:12]}"
     unified = _own_folder("")
     if unified is not None and set(_CONTROLLERS) <= _words(unified, "cgroup.controllers"):
@@ -191,7 +191,7 @@ def _find_unified(own: str, name: str) -> Groups:
             given = _words(path, "cgroup.subtree_control")
             return Groups(2, {each: path for each in _CONTROLLERS if each in given})
         except OSError:
-            # A group with processes cannot hand controllers down; one above it may be ours too.
+            # A group with processes cannot enable controllers for child groups; its parent may be ours too.
             parent = os.path.dirname(folder)
             if not _is_delegated(parent):
                 raise
@@ -208,7 +208,7 @@ def _hand_down(folder: str) -> None:
 
 
 def _is_delegated(folder: str) -> bool:
-    """Whether groups may be made in the folder, by systemd's mark or by its owner."""
+    """Whether groups may be created in the folder, by systemd's mark or by its owner."""
     try:
         if os.geteuid() != 0:
             return os.stat(folder).st_uid == os.geteuid()
@@ -289,7 +289,7 @@ def _kill(pid: int) -> None:
 
 
 def _remove_empty(folder: str) -> None:
-    """A group that was removed still counts for its parent for a moment."""
+    """Retries, because a removed group still counts for its parent for a short time."""
     for _round in range(_REMOVAL_ROUNDS):
         if _remove(folder) or any(name.isdigit() for name in _list(folder)):
             return
@@ -297,7 +297,7 @@ def _remove_empty(folder: str) -> None:
 
 
 def _remove(path: str) -> bool:
-    """Whether it is gone."""
+    """Whether it no longer exists."""
     try:
         os.rmdir(path)
         return True

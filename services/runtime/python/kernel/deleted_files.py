@@ -8,18 +8,18 @@ import stat
 from typing import Callable, Iterable, Iterator, NamedTuple, Optional, Set, Tuple
 
 _BLOCK_BYTES = 512
-# Addresses, rights, offset, device and inode of a mapped file that has no name any more.
+# Addresses, rights, offset, device and inode of a mapped file without a name.
 _MAPPED = re.compile(
     rb"^([0-9a-f]+)-([0-9a-f]+) \S+ ([0-9a-f]+) ([0-9a-f]+):([0-9a-f]+) (\d+) .* \(deleted\)$"
 )
 _IN_TRANSIT = re.compile(rb"^scm_fds:\s*[1-9]", re.MULTILINE)
 
-# Descriptors of processes' folders (/proc/{pid}); each is closed when the next is asked for.
+# Descriptors of process folders (/proc/{pid}); each is closed before the next is requested.
 Processes = Callable[[], Iterable[int]]
 
 
 class Size(NamedTuple):
-    """Of one file: the same one is not to be counted twice."""
+    """The size of a file, with its identity so that it is counted once."""
 
     identity: Tuple[int, int]
     names: int
@@ -27,15 +27,15 @@ class Size(NamedTuple):
 
 
 def size_of(status: os.stat_result) -> Size:
-    """What a file takes; the names of a folder are no concern."""
+    """The disk usage of a file, excluding names in a folder."""
     names = 1 if stat.S_ISDIR(status.st_mode) else status.st_nlink
     return Size((status.st_dev, status.st_ino), names, status.st_blocks * _BLOCK_BYTES)
 
 
 def sizes(process: int, devices: Set[int]) -> Iterator[Optional[Size]]:
-    """Files without a name on these devices that a process has open or mapped, some of them repeatedly.
+    """Files without a name on these devices that a process has open or mapped, possibly with repeats.
 
-    None now and then: there is nothing to count, but whoever measures may want to pause.
+    Yields None occasionally without a size, so that the caller may pause.
     """
     for name in _names(process, "fd"):
         yield _without_name(process, f"fd/{name}", devices)
@@ -43,8 +43,8 @@ def sizes(process: int, devices: Set[int]) -> Iterator[Optional[Size]]:
 
 
 def sends_files(process: int) -> bool:
-    """Whether something waits in a Unix socket of the process that has open files with it. Those files are open
-    nowhere else perhaps, and nothing says which they are."""
+    """Whether a message with open files waits in a Unix socket of the process. These files may be open nowhere
+    else, and nothing identifies them."""
     for name in _names(process, "fd"):
         try:
             if not stat.S_ISSOCK(os.stat(f"fd/{name}", dir_fd=process).st_mode):
@@ -78,7 +78,7 @@ def _size_of_mapped(process: int, found: "re.Match[bytes]", devices: Set[int]) -
     try:
         status = os.stat(f"map_files/{first.decode()}-{last.decode()}", dir_fd=process)
     except PermissionError:
-        # That is for user 0 alone. As much as is mapped there is at least, where it was written.
+        # Only user 0 may read this. Otherwise at least the mapped size exists, if it was written.
         identity = (os.makedev(int(major, 16), int(minor, 16)), int(inode))
         if identity[0] not in devices:
             return None

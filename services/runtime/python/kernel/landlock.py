@@ -1,9 +1,9 @@
-"""Landlock: the rules for files and ports that a process puts on itself for good, without needing any
-right.
+"""Landlock: rules for files and ports that a process sets for itself permanently, without any
+privilege.
 
-A run may read and execute what is its to see, write where it may write, and nothing else; it may
+A run may read and execute visible files, write to writable ones, and nothing else. It may
 neither trace a process outside nor, on newer kernels, signal one or connect to its abstract sockets.
-It binds TCP sockets to the ports that its script's settings allow.
+It binds TCP sockets to the ports in its script's settings.
 """
 
 from __future__ import annotations
@@ -39,25 +39,25 @@ _FILE_RIGHTS = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEVICE
 
 
 class Rules(NamedTuple):
-    """Paths as the process sees them; one that does not exist is passed over."""
+    """Paths as the process sees them; missing ones are skipped."""
 
     readable: Sequence[str]
     writable: Sequence[str]
     hidden: Sequence[str] = ()
-    # Folders of which the files may be written, but none made or removed.
+    # Folders whose files may be written, but not created or removed.
     existing: Sequence[str] = ()
 
 
 def abi_version() -> int:
-    """What the kernel knows of Landlock: 1 is the first version.
+    """The Landlock version of the kernel: 1 is the first one.
 
-    @raises OSError where it has none.
+    @raises OSError without Landlock.
     """
     return syscalls.syscall("landlock", _CREATE_RULESET, None, 0, _VERSION_FLAG)
 
 
 def restrict(rules: Rules) -> None:
-    """Holds for this process and all that it starts. It has no_new_privs."""
+    """Applies to this process and its descendants. Requires no_new_privs."""
     abi = abi_version()
     handled = _READ | _WRITE | _MAKE_DEVICE | _IOCTL_DEVICE
     for since, right in ((2, _REFER), (3, _TRUNCATE), (5, _IOCTL_DEVICE)):
@@ -81,7 +81,7 @@ def restrict(rules: Rules) -> None:
 
 
 def restrict_ports(ports: Sequence[int]) -> None:
-    """TCP sockets are bound to these ports only, by this process and all that it starts. It has
+    """Limits this process and its descendants to binding TCP sockets to these ports. Requires
     no_new_privs.
 
     @param ports 0 stands for a port that the kernel chooses
@@ -92,7 +92,7 @@ def restrict_ports(ports: Sequence[int]) -> None:
         raise OSError(error.errno, _MISSING.get(error.errno or 0, str(error))) from error
     if abi < _PORTS_SINCE:
         raise OSError(ENOSYS, "needs Linux 6.7 (Landlock 4, which added port rules)")
-    # Rules that do not name it keep files from being moved between folders.
+    # Rules without this right would prevent moving files between folders.
     attributes = struct.pack("=QQ", _REFER, _BIND_TCP)
     ruleset = syscalls.syscall(
         "landlock_create_ruleset", _CREATE_RULESET, attributes, len(attributes), 0
@@ -111,7 +111,7 @@ def _allow(ruleset: int, path: str, rights: int) -> None:
     try:
         beneath = os.open(path, os.O_PATH)
     except (FileNotFoundError, NotADirectoryError, PermissionError):
-        # What cannot be reached needs no rule.
+        # An unreachable path needs no rule.
         return
     try:
         if not stat.S_ISDIR(os.fstat(beneath).st_mode):
@@ -123,8 +123,8 @@ def _allow(ruleset: int, path: str, rights: int) -> None:
 
 
 def _pieces(paths: Iterable[str], hidden: Sequence[str]) -> Iterator[str]:
-    """The paths, with those that hold something hidden replaced by what else is in them: a rule
-    cannot take back what one above it gives."""
+    """The paths, with parents of hidden paths replaced by their other content, because a rule
+    cannot revoke what a rule above it grants."""
     for path in paths:
         if path in hidden:
             continue

@@ -1,8 +1,8 @@
-"""The file system that a script sees: a new root in which nothing is there but what is put there.
+"""The file system of a script: a new root that contains only the mounted files.
 
-The system's own folders, and what the run names, are shown read-only; the workspace, `/tmp` and
-what is named as writable are writable; all else, the platform's data and other workspaces first,
-does not exist. The part that is the same for all runs is built before the run is known.
+The system's own folders and the run's read-only paths are mounted read-only. The workspace, `/tmp` and
+the run's writable paths are writable. Everything else does not exist, in particular the platform's data and other
+workspaces. The common part of all runs is built before the run is known.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ _SYSTEM_BELOW = ("/sys/devices/system/cpu",)
 _EMPTY = ("tmp", "var/tmp", "dev", "proc", "workspaces")
 _DEVICES = ("null", "zero", "full", "random", "urandom")
 _SHARED_MEMORY_OPTIONS = "size=64m,mode=1777"
-# What user 0 could read or write by ownership alone, even without a capability.
+# Files that user 0 owns and could read or write without a capability.
 _ROOT_ONLY_FILES = ("/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers")
 _ROOT_ONLY_FOLDERS = ("/etc/ssh",)
 _PROC_READ_ONLY = ("sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi")
 
 
 def workspace_path(script_id: str) -> str:
-    """Where the script finds its workspace (contract: `/workspaces/{script_id}`)."""
+    """The path of a workspace inside (contract: `/workspaces/{script_id}`)."""
     return f"/workspaces/{script_id}"
 
 
 def build_root(root: str) -> None:
-    """Builds what all runs have in common on the empty folder `root`.
+    """Builds the common part of all runs in the empty folder `root`.
 
-    This process has a mount namespace of its own.
+    Requires a mount namespace of this process.
     @raises OSError naming the mount that failed.
     """
     syscalls.mount("none", "/", None, syscalls.MS_REC | syscalls.MS_PRIVATE)
@@ -50,14 +50,14 @@ def build_root(root: str) -> None:
 def mount_proc(root: str) -> Optional[int]:
     """Adds the /proc of this process's pid namespace.
 
-    @returns a folder descriptor of it, or None where the kernel refuses one.
+    @returns a folder descriptor of it, or None if the kernel refuses.
     """
     path = root + "/proc"
     flags = syscalls.MS_NOSUID | syscalls.MS_NODEV | syscalls.MS_NOEXEC
     try:
         syscalls.mount("proc", path, "proc", flags)
     except OSError:
-        # Refused where the present /proc is partly covered, as in most containers.
+        # Refused if the current /proc is partly covered, as in most containers.
         return None
     proc = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     if os.geteuid() == 0:
@@ -75,16 +75,16 @@ def mount_shared_memory(root: str) -> None:
 
 
 def enter_root(root: str, spec: RunSpec, files: str, tmp: str) -> None:
-    """Adds what this run has, and makes it the root of this process.
+    """Adds the files of this run, and makes the folder the root of this process.
 
     @param files the run's copy of its files (host)
     @param tmp the run's `/tmp` (host)
     """
     workspace = root + workspace_path(spec.script_id)
-    # First, since what is shown may lie beneath /tmp on the host.
+    # First, because other paths may be below /tmp on the host.
     syscalls.bind(tmp, root + "/tmp")
     syscalls.bind(tmp, root + "/var/tmp")
-    # Outer paths first: what is hidden inside a visible folder is hidden, and the other way round.
+    # Outer paths first: a hidden path inside a visible folder is hidden, and the other way round.
     covered = []
     for path in sorted({*spec.hidden, *spec.read_only}):
         if path in spec.hidden and os.path.isdir(root + path):
@@ -100,25 +100,25 @@ def enter_root(root: str, spec: RunSpec, files: str, tmp: str) -> None:
     _bind(files, workspace)
     if spec.data_folder is not None:
         syscalls.bind(spec.data_folder, workspace + "/data")
-    # Only now: the mount points of what is visible below had to be made in them.
+    # Only now, because the mount points of visible paths below had to be created first.
     for path in [*covered, root]:
         syscalls.set_mount_writable(path, False)
     syscalls.enter_root(root)
 
 
 def rules_in_root(spec: RunSpec) -> Rules:
-    """What may be done where `enter_root` has made the root: all that is there may be seen."""
+    """The permissions inside the root of `enter_root`: everything in it may be read."""
     # /var/tmp is the same folder as /tmp.
     own = (workspace_path(spec.script_id), "/tmp", "/dev/shm")
     return Rules(["/"], [*own, *spec.read_write], existing=["/dev"])
 
 
 def rules_on_host(spec: RunSpec, files: str, tmp: str) -> Rules:
-    """The same where paths are the host's: the system's folders, and what the run names."""
+    """The permissions with host paths: the system's folders, and the paths of the run."""
     system = [f"/{name}" for name in _SYSTEM]
     readable = [*system, *_SYSTEM_BELOW, *_name_service_files(), "/proc", *spec.read_only]
     data = [] if spec.data_folder is None else [spec.data_folder]
-    # Other scripts of the same user reach /dev/shm too, but no semaphore works without it.
+    # Other scripts of the same user can access /dev/shm too, but semaphores require it.
     writable = [files, tmp, *data, "/dev/shm", *_device_paths(), *spec.read_write]
     hidden = [os.path.realpath(path) for path in spec.hidden]
     if os.geteuid() == 0:
@@ -150,7 +150,7 @@ def _show_system(root: str) -> None:
 
 
 def _name_service_files() -> Tuple[str, ...]:
-    # /etc/resolv.conf is often a link into /run, of which nothing else is shown.
+    # /etc/resolv.conf is often a link into /run, which is otherwise invisible.
     target = os.path.realpath("/etc/resolv.conf")
     return (target,) if target.startswith("/run/") else ()
 
@@ -165,7 +165,7 @@ def _show(path: str, root: str) -> None:
 
 def _bind(path: str, target: str) -> None:
     try:
-        # A run before may have had the mount point made.
+        # An earlier run may have created the mount point.
         syscalls.bind(path, target)
     except FileNotFoundError:
         _make_mount_point(path, target)

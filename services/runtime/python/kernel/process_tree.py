@@ -1,4 +1,4 @@
-"""Lists, sums and kills the processes of a run, as /proc shows them."""
+"""Lists, sums and kills the processes of a run, according to /proc."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Totals(NamedTuple):
 
 
 def open_proc() -> int:
-    """A folder descriptor of /proc as this process sees it."""
+    """A folder descriptor of this process's /proc."""
     return os.open("/proc", os.O_RDONLY | os.O_DIRECTORY)
 
 
@@ -48,7 +48,7 @@ def list_processes(proc: int) -> List[Process]:
 def descendants(
     processes: Iterable[Process], root: int, spare: AbstractSet[int] = frozenset()
 ) -> List[Process]:
-    """Children of `root`, their children and so on, but for those in `spare` and theirs."""
+    """Descendants of `root`, except for the processes in `spare` and their descendants."""
     children: Dict[int, List[Process]] = {}
     for process in processes:
         if process.pid not in spare:
@@ -60,7 +60,7 @@ def descendants(
 
 
 def sum_up(processes: Iterable[Process], init: int) -> Totals:
-    """Totals without the run's own init, whose reaped children count."""
+    """Totals without the run's own init, but with its reaped children."""
     cpu_seconds, memory_bytes, threads, count = 0.0, 0, 0, 0
     for process in processes:
         cpu_seconds += process.waited_seconds
@@ -73,9 +73,9 @@ def sum_up(processes: Iterable[Process], init: int) -> Totals:
 
 
 def proportional_bytes(proc: int, processes: Iterable[Process], init: int) -> int:
-    """Resident memory in which a page that n processes share counts 1/n in each.
-
-    Much slower to read than the plain sum, which is used where this cannot be read.
+    """Resident memory in which a page shared by n processes counts 1/n for each.
+    
+    Much slower to read than the plain sum, which is used if this value is unreadable.
     """
     total = 0
     for process in processes:
@@ -86,10 +86,10 @@ def proportional_bytes(proc: int, processes: Iterable[Process], init: int) -> in
 
 
 def lineage(pid: int, root: int) -> Optional[Tuple[int, ...]]:
-    """The process, its parent and so on up to `root`; None where that is no ancestor of it.
+    """The process, its parent and so on up to `root`; None if `root` is not an ancestor.
 
-    Two equal answers mean that all of them were those processes in between: a process that loses its
-    parent gets another one, so that no number on the way can have become another process's.
+    Two equal results mean that all these processes were the same in between. A process that loses its
+    parent gets another one, so no process id on the path can have been reused.
     """
     line = [pid]
     proc = open_proc()
@@ -107,7 +107,7 @@ def lineage(pid: int, root: int) -> Optional[Tuple[int, ...]]:
 
 
 def is_there(folder: int) -> bool:
-    """Whether the process still exists whose folder in /proc that is, by the number or not."""
+    """Whether the process of a /proc folder still exists, even if its id was reused."""
     try:
         return _read(folder, "stat") != b""
     except OSError:
@@ -115,7 +115,7 @@ def is_there(folder: int) -> bool:
 
 
 def open_folders(proc: int, processes: Iterable[Process]) -> Iterator[int]:
-    """A descriptor of each process's folder, closed when the next is asked for."""
+    """A descriptor of each process's folder, closed before the next is requested."""
     for process in processes:
         try:
             folder = os.open(str(process.pid), os.O_RDONLY | os.O_DIRECTORY, dir_fd=proc)
@@ -128,10 +128,10 @@ def open_folders(proc: int, processes: Iterable[Process]) -> Iterator[int]:
 
 
 def kill_descendants(root: int, spare: AbstractSet[int] = frozenset()) -> None:
-    """Kills every descendant of `root` and reaps what becomes its child, until none is left.
+    """Kills all descendants of `root` and reaps adopted ones, until none is left.
 
-    All are stopped before the first is killed, so that none can fork its way out between two
-    looks. `root` is this process and a subreaper.
+    All are stopped before the first one is killed, so that none can escape by forking between two
+    scans. `root` is this process and a subreaper.
     """
     proc = open_proc()
     while True:
@@ -149,7 +149,7 @@ def kill_descendants(root: int, spare: AbstractSet[int] = frozenset()) -> None:
 
 
 def kill_users(folder: str) -> None:
-    """Kills the processes that were given a path in the folder by their variables, as a run's are."""
+    """Kills the processes with a path in the folder in their variables, as runs have."""
     wanted = b"=" + os.fsencode(folder) + b"/"
     proc = open_proc()
     for _round in range(_KILL_ROUNDS):
@@ -196,7 +196,7 @@ def _read_stat(proc: int, name: str) -> Optional[Process]:
         line = _read(proc, name + "/stat")
     except OSError:
         return None
-    # The name in parentheses is the script's to choose; only the last one closes it.
+    # The script can choose the name in parentheses, so only the last parenthesis ends it.
     fields = line[line.rindex(b")") + 2 :].split()
     return Process(
         pid=int(name),
@@ -210,7 +210,7 @@ def _read_stat(proc: int, name: str) -> Optional[Process]:
 
 
 def _read_pss(proc: int, pid: int) -> Optional[int]:
-    """None where it may not be read; a process that is just ending has no memory any more."""
+    """None if it is unreadable; an ending process has no memory left."""
     try:
         text = _read(proc, f"{pid}/smaps_rollup")
     except PermissionError:

@@ -1,8 +1,8 @@
-"""The filter on system calls: what no script needs and the kernel's past attacks were made of.
+"""The system call filter: denies calls that no script needs and that past kernel attacks used.
 
-A deny-list, so that unknown programs go on working: what is denied fails with
-EPERM, as it does for an ordinary user, and clone3, whose flags a filter cannot see, with ENOSYS, upon
-which the C library uses clone. Namespaces inside a run are denied because they give capabilities.
+A deny-list, so that unknown programs keep working. Denied calls fail with EPERM, as for an ordinary user. clone3,
+whose flags a filter cannot see, fails with ENOSYS, so that
+the C library uses clone. Namespaces inside a run are denied because they grant capabilities.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _KILL_PROCESS, _ERRNO, _NOTIFY = 0x7FFF0000, 0x80000000, 0x00050000, 0x7FC00000
 _NUMBER, _ARCH, _ARGUMENTS = 0, 4, 16
 
-# Numbers on x86-64 and arm64; None where that has no such call.
+# Numbers on x86-64 and arm64; None if the call does not exist there.
 _DENIED: Dict[str, Tuple[Optional[int], Optional[int]]] = {
     # Other processes
     "ptrace": (101, 117),
@@ -33,7 +33,7 @@ _DENIED: Dict[str, Tuple[Optional[int], Optional[int]]] = {
     "pidfd_getfd": (438, 438),
     "migrate_pages": (256, 238),
     "move_pages": (279, 239),
-    # Kernel interfaces with a history
+    # Kernel interfaces with a history of attacks
     "keyctl": (250, 219),
     "add_key": (248, 217),
     "request_key": (249, 218),
@@ -95,7 +95,7 @@ _DENIED: Dict[str, Tuple[Optional[int], Optional[int]]] = {
     "iopl": (172, None),
     "ioperm": (173, None),
 }
-# Memory that no process shows: what is written there and never mapped is counted by a cgroup only.
+# Memory that no process maps: only a cgroup counts what is written there.
 _UNCOUNTED_MEMORY: Dict[str, Tuple[Optional[int], Optional[int]]] = {
     "memfd_create": (319, 279),
     "shmget": (29, 194),
@@ -116,13 +116,13 @@ _TIOCSTI, _TIOCLINUX, _TIOCSETD = 0x5412, 0x541C, 0x5423
 _LOCAL_FAMILIES = (1, 16)  # Unix, netlink
 _INTERNET_FAMILIES = (2, 10)  # IPv4, IPv6
 _IP_OPTIONS, _IP_LOCAL_PORT_RANGE = 0, 51
-# The usual one, ICMP, TCP, UDP, ICMPv6, and raw IP. Landlock's rules for TCP ports do not hold MPTCP,
+# The default protocol, ICMP, TCP, UDP, ICMPv6, and raw IP. Landlock's rules for TCP ports do not cover MPTCP,
 # SCTP and SMC.
 _PROTOCOLS = (0, 1, 6, 17, 58, 255)
 
 
 def build_filter(machine: str, memory_is_counted: bool) -> Optional[bytes]:
-    """The program for a machine as `uname` names it; None for one that is not known here.
+    """The program for a machine as named by `uname`; None for an unknown one.
 
     @param memory_is_counted whether memory that no process maps counts against the run's limit
     """
@@ -147,14 +147,14 @@ def build_filter(machine: str, memory_is_counted: bool) -> Optional[bytes]:
 
 
 def build_own_filter(memory_is_counted: bool) -> Optional[bytes]:
-    """The program for the machine that this is."""
+    """The program for this machine."""
     return build_filter(os.uname().machine, memory_is_counted)
 
 
 def build_listen_filter() -> Optional[bytes]:
-    """The program for this machine that leaves each listen(2) to whoever hears the filter.
-
-    Whoever hears it relies on the ports that the kernel may choose for a socket, which the script does not set.
+    """The program for this machine that passes each listen(2) to the supervisor.
+    
+    The supervisor relies on the kernel's choice of ports for a socket, which the script cannot configure.
     """
     arch = _MACHINES.get(os.uname().machine)
     if arch is None:
@@ -166,7 +166,7 @@ def build_listen_filter() -> Optional[bytes]:
 
 
 def _without_port_range() -> List[bytes]:
-    """The body for setsockopt(2): as on a kernel that does not know the option."""
+    """The body for setsockopt(2), which responds like a kernel without the option."""
     return [
         _argument(1),
         _instruction(_EQUAL, _IP_OPTIONS, yes=1),
@@ -179,7 +179,7 @@ def _without_port_range() -> List[bytes]:
 
 
 def _beginning(arch: int) -> List[bytes]:
-    """Leaves the call's number loaded; calls of other kinds do not get further."""
+    """Loads the number of the call; calls of other architectures are denied."""
     program = [
         _instruction(_LOAD, _ARCH),
         _instruction(_EQUAL, _AUDIT_ARCH[arch], yes=1),
@@ -192,7 +192,7 @@ def _beginning(arch: int) -> List[bytes]:
 
 
 def _sockets() -> List[bytes]:
-    """The body for socket(2): families that may be, of which the internet's have certain protocols."""
+    """The body for socket(2): the permitted families, and permitted protocols of the internet families."""
     body = [_argument(0)]
     for family in _LOCAL_FAMILIES:
         body += [_instruction(_EQUAL, family, no=1), _answer(_ALLOW)]
@@ -217,12 +217,12 @@ def _refusal(error: int) -> bytes:
 
 
 def _call(number: int, body: Sequence[bytes]) -> List[bytes]:
-    """The body, which answers in any case, for one call."""
+    """The body for one call, which always ends the program."""
     return [_instruction(_EQUAL, number, no=len(body)), *body]
 
 
 def _argument(index: int) -> bytes:
-    # The lower half, on these little-endian machines; the kernel itself looks at no more of it.
+    # The lower half, on these little-endian machines; the kernel ignores the rest.
     return _instruction(_LOAD, _ARGUMENTS + 8 * index)
 
 

@@ -1,7 +1,7 @@
-"""The system calls that Python has no function for (Linux, x86-64 and arm64).
+"""System calls without a function in Python (Linux, x86-64 and arm64).
 
-An interpreter may have been built without ctypes: then `AVAILABLE` is false and only what Python
-itself offers is used. Every function raises OSError naming the call.
+An interpreter may have been built without ctypes. `AVAILABLE` is then false and only the functions of Python
+itself are used. All functions raise OSError naming the call.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ MS_PRIVATE = 0x40000
 MNT_DETACH = 0x2
 
 CAP_CHANGE_USER = 1 << 6 | 1 << 7
-# What user 0 needs to contain runs and to clean up after them.
+# The capabilities that user 0 needs to contain runs and to clean up after them.
 CAPS_OF_LAUNCHER = sum(
     1 << number
     for number in (
@@ -82,8 +82,8 @@ _SYS_RENAMEAT2 = 316 if os.uname().machine == "x86_64" else 276
 _SYS_PIVOT_ROOT = 155 if os.uname().machine == "x86_64" else 41
 _CAPABILITY_VERSION_3 = 0x20080522
 
-# What is handed over is packed as bytes: a script's process, where memory that is touched is copied, would
-# make a type for each array of ctypes.
+# Arguments are packed as bytes: arrays of ctypes would create types in a script's process, where touched memory is
+# copied.
 _MOUNT_ATTRIBUTES = struct.Struct("=QQQQ")
 _CAPABILITY_HEADER = struct.pack("=Ii", _CAPABILITY_VERSION_3, 0)
 _CAPABILITY_SETS = struct.Struct("=IIIIII")
@@ -100,7 +100,7 @@ def _prctl(option: int, value: int, call: str) -> None:
 
 
 def syscall(name: str, number: int, *arguments: Union[int, bytes, None]) -> int:
-    """Any call by its number; bytes are passed by address, None as no address."""
+    """Any call by its number. Bytes are passed by address, None as a null pointer."""
     words = [
         ctypes.c_char_p(argument) if isinstance(argument, bytes) else ctypes.c_long(argument or 0)
         for argument in arguments
@@ -111,12 +111,12 @@ def syscall(name: str, number: int, *arguments: Union[int, bytes, None]) -> int:
 
 
 def die_with_parent(signal_number: int) -> None:
-    """This process gets the signal when the one that forked it is gone."""
+    """The kernel sends this process the signal when its parent dies."""
     _prctl(_PR_SET_PDEATHSIG, signal_number, "prctl(PR_SET_PDEATHSIG)")
 
 
 def set_dumpable(dumpable: bool) -> None:
-    """A process that is not dumpable cannot be traced or read by others of the same user."""
+    """Processes of the same user cannot trace or read a process that is not dumpable."""
     _prctl(_PR_SET_DUMPABLE, int(dumpable), "prctl(PR_SET_DUMPABLE)")
 
 
@@ -126,12 +126,12 @@ def become_subreaper() -> None:
 
 
 def set_no_new_privileges() -> None:
-    """No program executed from here on gains privileges (setuid, file capabilities)."""
+    """Programs executed from now on gain no privileges (setuid, file capabilities)."""
     _prctl(_PR_SET_NO_NEW_PRIVS, 1, "prctl(PR_SET_NO_NEW_PRIVS)")
 
 
 class Filter:
-    """A program of classic BPF, laid out as the kernel wants it."""
+    """A classic BPF program in the layout of the kernel."""
 
     def __init__(self, program: bytes) -> None:
         count = len(program) // _FILTER_INSTRUCTION_BYTES
@@ -141,22 +141,22 @@ class Filter:
 
 
 def filter_system_calls(program: Filter) -> None:
-    """Holds for this process and all that it starts. It has no_new_privs."""
+    """Applies to this process and its descendants. Requires no_new_privs."""
     mode = ctypes.c_ulong(_SECCOMP_MODE_FILTER)
     _check(_libc.prctl(_PR_SET_SECCOMP, mode, program.described, 0, 0), "prctl(PR_SET_SECCOMP)")
 
 
 def hear_system_calls(program: Filter) -> int:
-    """As `filter_system_calls`, for a program that leaves calls to others (Linux 5.19).
+    """Like `filter_system_calls`, for a program that passes calls to another process (Linux 5.19).
 
-    @returns the descriptor by which those hear of them
+    @returns the descriptor for receiving these calls
     """
     flags = _NEW_LISTENER | _WAIT_KILLABLE
     return syscall("seccomp", _SYS_SECCOMP, _SECCOMP_SET_MODE_FILTER, flags, program.described)
 
 
 def receive_call(listener: int, size: int) -> bytes:
-    """The next call that is left to the listener, as `seccomp_notif` of that size."""
+    """The next passed call, as `seccomp_notif` of that size."""
     request = ctypes.create_string_buffer(size)
     _check(_libc.ioctl(listener, ctypes.c_ulong(_RECEIVE_CALL), request), "SECCOMP_IOCTL_NOTIF_RECV")
     return request.raw
@@ -168,7 +168,7 @@ def answer_call(listener: int, answer: bytes) -> None:
 
 
 def copy_descriptor(process: int, descriptor: int) -> int:
-    """What another process has open, opened here too."""
+    """Duplicates a descriptor of another process into this one."""
     handle = syscall("pidfd_open", _SYS_PIDFD_OPEN, process, 0)
     try:
         return syscall("pidfd_getfd", _SYS_PIDFD_GETFD, handle, descriptor, 0)
@@ -177,9 +177,9 @@ def copy_descriptor(process: int, descriptor: int) -> int:
 
 
 def act_as(user: int, action: Callable[[], object]) -> None:
-    """Acts as that user, whose group has the same number; for user 0, who is that again afterwards."""
+    """Executes an action as that user, with the group of the same id, and then becomes user 0 again."""
     group = os.getegid()
-    # Forgotten with the user.
+    # Reset by the change of user.
     dying = ctypes.c_int()
     _check(_libc.prctl(_PR_GET_PDEATHSIG, ctypes.byref(dying), 0, 0, 0), "prctl(PR_GET_PDEATHSIG)")
     syscall("setresgid", _SYS_SETRESGID, -1, user, -1)
@@ -193,7 +193,7 @@ def act_as(user: int, action: Callable[[], object]) -> None:
 
 
 def bound_capabilities() -> None:
-    """No program that is executed from here on has a capability, not even as user 0."""
+    """Programs executed from now on have no capabilities, not even as user 0."""
     capability = 0
     while _libc.prctl(_PR_CAPBSET_DROP, ctypes.c_ulong(capability), 0, 0, 0) == 0:
         capability += 1
@@ -201,22 +201,22 @@ def bound_capabilities() -> None:
 
 
 def drop_capabilities(kept: int = 0) -> None:
-    """Gives up every capability of this process for good.
+    """Drops the capabilities of this process permanently.
 
-    @param kept bits of those that stay until this process becomes another user
+    @param kept bits to keep until this process becomes another user
     """
     sets = _CAPABILITY_SETS.pack(kept, kept, 0, 0, 0, 0)
     _check(_libc.capset(_CAPABILITY_HEADER, sets), "capset")
 
 
 def keep_capabilities(kept: int) -> None:
-    """Gives up every other capability for good, also for the programs that this process executes.
+    """Drops other capabilities permanently, also for programs that this process executes.
 
-    @param kept bits; those that this process does not have are ignored
+    @param kept bits to keep; missing ones are ignored
     """
     for capability in range(64):
         if not kept >> capability & 1:
-            # Refused where a container has bounded them already, and beyond the last one.
+            # Refused if a container has bounded them already, and after the last one.
             _libc.prctl(_PR_CAPBSET_DROP, ctypes.c_ulong(capability), 0, 0, 0)
     sets = ctypes.create_string_buffer(_CAPABILITY_SETS.size)
     _check(_libc.capget(_CAPABILITY_HEADER, sets), "capget")
@@ -228,7 +228,7 @@ def keep_capabilities(kept: int) -> None:
 
 
 def unshare(flags: int) -> None:
-    """Leaves the namespaces that the flags name for new ones."""
+    """Moves this process to new namespaces of the given kinds."""
     _check(_libc.unshare(flags), "unshare")
 
 
@@ -252,7 +252,7 @@ def mount(
 
 
 def bind(source: str, target: str) -> None:
-    """Shows `source` with everything mounted below it at `target` too."""
+    """Mounts `source` at `target` as well, with the mounts below it."""
     mount(source, target, None, MS_BIND | MS_REC)
 
 
@@ -283,26 +283,26 @@ def _set_attributes(path: str, flags: int, to_set: int, to_clear: int) -> None:
 
 
 def enter_root(path: str) -> None:
-    """Makes `path` (a mount) the root; the old one is out of reach afterwards."""
+    """Makes the mount `path` the root; the old root becomes unreachable."""
     os.chdir(path)
-    # Both on the same spot: the old root lies on top of the new one until it is detached.
+    # Both at the same place: the old root covers the new one until it is detached.
     _check(_libc.syscall(ctypes.c_long(_SYS_PIVOT_ROOT), b".", b"."), "pivot_root")
     _check(_libc.umount2(b".", MNT_DETACH), "umount2")
     os.chdir("/")
 
 
 def rename_to_new(path: str, new: str) -> None:
-    """Renames what `new` is to be the name of, and nothing that has it already."""
+    """Renames a file or folder to `new`, unless that exists."""
     paths = (_AT_FDCWD, os.fsencode(path), _AT_FDCWD, os.fsencode(new))
     syscall("renameat2", _SYS_RENAMEAT2, *paths, _RENAME_NO_REPLACE)
 
 
 def keep_for_ever(value: object) -> None:
-    """The object is never freed, not even when the interpreter ends."""
+    """The object is never freed, not even at the interpreter's exit."""
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(value))
 
 
 def collect_again(container: object) -> None:
-    """The garbage collector looks at the container again, although it was frozen."""
+    """The garbage collector tracks the container again after a freeze."""
     ctypes.pythonapi.PyObject_GC_UnTrack(ctypes.py_object(container))
     ctypes.pythonapi.PyObject_GC_Track(ctypes.py_object(container))

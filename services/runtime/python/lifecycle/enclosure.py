@@ -17,7 +17,7 @@ from wire.frames import SandboxError
 
 from .init import Execute, run_init
 
-# A process that cannot be interrupted may take longer: then the whole enclosure goes.
+# A process in an uninterruptible state may take longer; then the whole enclosure is killed.
 _SWEEP_SECONDS = 5.0
 
 
@@ -43,11 +43,11 @@ class Usage(NamedTuple):
 
 
 class Enclosure:
-    """`failure` says why no run can be executed in it.
+    """`failure` is the reason why it can execute no run.
 
-    `init` is the init's process number, `proc` a folder descriptor of the own /proc, `group` the
-    control group, each where there is one. `is_fresh`: it has had no run yet. `waited_cpu_seconds` is what
-    the processes of earlier runs took, as the init's account of its children has it.
+    `init` is the init's process id, `proc` a folder descriptor of its /proc, `group` the
+    control group, each if there is one. `is_fresh`: it has had no run yet. `waited_cpu_seconds` is the CPU time
+    of the processes of earlier runs, according to the init's children.
     """
 
     def __init__(
@@ -58,10 +58,10 @@ class Enclosure:
         runs: int,
         inherited: Sequence[socket.socket],
     ) -> None:
-        """@param root the folder on which the runs' roots are built
-        @param execute what a script's process does in the end
-        @param runs how many it may have; more than one where there is a pid namespace only
-        @param inherited sockets that are not the init's
+        """@param root the folder for the runs' roots
+        @param execute the final step of a script's process
+        @param runs the maximum number of runs; more than one requires a pid namespace
+        @param inherited sockets that the init must close
         @raises BecomeScript in the process of a script"""
         self._machine = machine
         self._runs_left = runs
@@ -82,7 +82,7 @@ class Enclosure:
             self.init = os.fork()
             if self.init == 0:
                 for each in (self._control, *inherited):
-                    # Freed, it would close whatever has its number then.
+                    # If freed, it would close a reused descriptor.
                     each.detach()
                 run_init(machine, self._spare, far, execute)
         far.close()
@@ -98,13 +98,13 @@ class Enclosure:
         self.proc = message.descriptor
 
     def fileno(self) -> int:
-        """Readable when the init is gone."""
+        """Readable when the init has ended."""
         return self._control.fileno()
 
     def open_run(self) -> ScriptPipes:
-        """Has the process made that is to become the next script.
-
-        @raises OSError when the init is gone"""
+        """Requests the process of the next script.
+        
+        @raises OSError when the init has ended"""
         gate, far_gate = messages.open_gate()
         stdout, far_stdout = os.pipe()
         stderr, far_stderr = os.pipe()
@@ -119,16 +119,16 @@ class Enclosure:
         return ScriptPipes(gate, stdout, stderr)
 
     def signal_group(self, script: int, sent: int) -> None:
-        """Sends a signal to the process group of the script, whose number is still its own."""
+        """Sends a signal to the process group of the script, whose process id is not reused yet."""
         try:
             os.killpg(script, sent)
         except (ProcessLookupError, PermissionError):
             pass
 
     def sweep(self) -> Optional[Usage]:
-        """Kills whatever the script has left, when it has ended, so that another run may follow.
-
-        @returns None when that did not succeed, or none may follow: the enclosure is to be killed
+        """Kills the remaining processes of an ended script, so that another run may follow.
+        
+        @returns None if this failed, or no run may follow: the enclosure must then be killed
         """
         self._runs_left -= 1
         if self._runs_left <= 0:
@@ -150,7 +150,7 @@ class Enclosure:
         return Usage(float(str(report["cpu_seconds"])), int(str(report["max_memory_bytes"])))
 
     def kill(self) -> None:
-        """Kills every process in it, the init too."""
+        """Kills all its processes, including the init."""
         if self.init == 0:
             return
         if self._machine.has("pid_namespace"):
@@ -165,7 +165,7 @@ class Enclosure:
             os.kill(self.init, signal.SIGKILL)
 
     def reap(self) -> None:
-        """Returns when every process in it is dead, which `kill` has seen to."""
+        """Returns when all killed processes are dead."""
         while self.init:
             try:
                 os.waitpid(-1, 0)
@@ -173,17 +173,17 @@ class Enclosure:
                 self.init = 0
 
     def usage(self, own_cpu_seconds: float) -> Usage:
-        """Of the last run, when everything was killed and reaped.
+        """The usage of the last run, after all processes were killed and reaped.
 
-        @param own_cpu_seconds of the init, as far as that could tell
+        @param own_cpu_seconds CPU time of the init, if known
         """
         usage = resource.getrusage(resource.RUSAGE_CHILDREN)
         cpu_seconds = usage.ru_utime + usage.ru_stime - max(own_cpu_seconds, self._past_cpu_seconds)
-        # The most that any run has had.
+        # The maximum of all runs.
         memory_bytes = usage.ru_maxrss * 1024 if self.is_fresh else 0
         return Usage(max(0.0, cpu_seconds), memory_bytes)
 
     def remove_group(self) -> None:
-        """Every process is dead and nothing more is asked of its control group."""
+        """Requires that all processes are dead and that the control group is no longer needed."""
         if self.group is not None:
             self.group.remove()

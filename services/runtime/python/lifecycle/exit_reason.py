@@ -51,7 +51,7 @@ class ExitReason:
     def describe(
         self, monitor: Optional[UsageMonitor], usage: Usage, seconds: float
     ) -> Dict[str, object]:
-        """The content of the EXIT frame. Every process of the run was waited for.
+        """The content of the EXIT frame. All processes of the run were reaped.
 
         @param seconds from the start of the script to the end of its last process
         """
@@ -131,7 +131,7 @@ def _limit_in_traceback(stderr: bytes, limits: Limits) -> Tuple[Optional[str], O
     last = stderr.rstrip().rsplit(b"\n", 1)[-1]
     name = last.split(b":", 1)[0].rsplit(b".", 1)[-1]
     if name.endswith(b"MemoryError"):
-        # Also of classes derived from it.
+        # Also matches derived classes.
         return MEMORY_LIMIT, _memory_detail(limits)
     if b"[Errno 24]" in last and limits.open_files is not None:
         return None, f"limit of {limits.open_files} open files reached"

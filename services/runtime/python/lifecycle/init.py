@@ -31,7 +31,7 @@ Execute = Callable[[bytes, List[bytes], Dict[bytes, bytes], StartGate], object]
 
 
 def run_init(machine: Machine, spare: Spare, control: socket.socket, execute: Execute) -> None:
-    """The life of the init process; never returns in it.
+    """The main function of the init process; never returns in it.
 
     @raises BecomeScript in a script's process, where `execute` raises it
     """
@@ -62,7 +62,7 @@ class _Init:
         last_pid: Optional[int],
         execute: Execute,
     ) -> None:
-        """@param last_pid writable: the number after which the kernel gives out the next one"""
+        """@param last_pid writable: the process id after which the kernel continues"""
         self._last_pid = last_pid
         self._machine = machine
         self._spare = spare
@@ -73,7 +73,7 @@ class _Init:
         self._past_cpu_seconds = 0.0
 
     def serve(self) -> None:
-        """Returns when the supervisor is gone."""
+        """Returns when the supervisor has ended."""
         while True:
             kind, descriptors = messages.receive_order(self._control)
             if kind != messages.ORDER:
@@ -96,7 +96,7 @@ class _Init:
             self._sweep()
 
     def _number_from_the_start(self) -> None:
-        """A script has the same process number each time, where the kernel allows that."""
+        """Gives a script the same process id each time, if the kernel permits."""
         if self._last_pid is not None:
             try:
                 os.pwrite(self._last_pid, b"1", 0)
@@ -105,8 +105,8 @@ class _Init:
                 self._last_pid = None
 
     def _wait_for(self, script: int) -> Dict[str, object]:
-        """Reaps orphans until the script's main process has ended; that one is left unreaped, so that
-        its number cannot belong to another process while the supervisor may still signal it."""
+        """Reaps orphans until the script's main process has ended. That process is not reaped, so that
+        its id cannot be reused while the supervisor may still signal it."""
         self._cpu_seconds, self._max_memory_bytes = 0.0, 0
         while True:
             ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
@@ -130,7 +130,7 @@ class _Init:
     def _sweep(self) -> None:
         if os.getpid() == 1:
             try:
-                # All of this namespace but this process.
+                # All processes of this namespace except for this one.
                 os.kill(-1, signal.SIGKILL)
             except ProcessLookupError:
                 pass

@@ -1,12 +1,12 @@
 """Connects the processes of one run, and no others, with the platform.
 
-The name of a Unix socket protects nothing: /proc/net/unix lists it, and processes of the same user may
-connect. So the supervisor listens for its run. It hands a connection with the platform to each process
+The name of a Unix socket is not secret: /proc/net/unix lists it, and processes of the same user may
+connect. Therefore the supervisor listens for its run. It passes a connection with the platform to each process
 that it has identified as one of the run's, and closes all other connections.
 
-A process number alone identifies no process, since it may be given out again after its process has connected.
-The caller therefore sends back a challenge, to which the kernel adds the sender's number. Between both, the
-number stays the same process's: its folder in /proc is held open and can still be read at the end.
+A process id alone does not identify a process, because it may be reused after the process has connected.
+The caller therefore returns a challenge, to which the kernel adds the sender's id. In between, the
+id belongs to the same process: its folder in /proc is held open and is still readable at the end.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from wire.run_spec import SdkEntry
 _CREDENTIALS = struct.Struct("iII")
 _CHALLENGE_BYTES = 16
 _BACKLOG = 128
-# Callers that have not answered yet; then the oldest one has to go.
+# Callers without a response yet; beyond this number, the oldest one is closed.
 _MOST_WAITING = 64
 _MOST_AT_ONCE = 16
 _OUTDATED = (
@@ -49,11 +49,11 @@ class _Caller(NamedTuple):
 
 
 class SdkBroker:
-    """Listens at the run's own path. `serve` is to be called when `fileno` is readable; it never waits."""
+    """Listens at the run's own path. Call `serve` when `fileno` is readable; it never waits."""
 
     def __init__(self, entry: SdkEntry, init: Optional[int]) -> None:
-        """@param init the init's process number, as this process sees it; None: all callers are the run's
-        @raises OSError when it cannot listen there"""
+        """@param init the init's process id, as this process sees it; None: all callers belong to the run
+        @raises OSError if it cannot listen there"""
         self._entry = entry
         self._init = init
         self._callers: Dict[int, _Caller] = {}
@@ -73,7 +73,7 @@ class SdkBroker:
         return self._poller.fileno()
 
     def serve(self) -> None:
-        """Does what is due, a little at a time."""
+        """Does pending work in small steps."""
         for fd, _event in self._poller.poll(0, _MOST_AT_ONCE):
             if fd == self._listener.fileno():
                 self._accept()
@@ -81,7 +81,7 @@ class SdkBroker:
                 self._answer(self._callers.pop(fd))
 
     def close(self) -> None:
-        """Takes no more callers, and removes the socket."""
+        """Accepts no more callers, and removes the socket."""
         for caller in self._callers.values():
             caller.close()
         self._callers.clear()
@@ -97,7 +97,7 @@ class SdkBroker:
         try:
             connection, _address = self._listener.accept()
         except OSError:
-            # It has gone already, or too many files are open here.
+            # The caller has disconnected, or too many files are open here.
             return
         try:
             caller = self._challenge(connection)
@@ -112,7 +112,7 @@ class SdkBroker:
         self._poller.register(connection, select.EPOLLIN)
 
     def _challenge(self, connection: socket.socket) -> Optional[_Caller]:
-        """None for a process that is not the run's."""
+        """None for a process that does not belong to the run."""
         credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
         pid: int = _CREDENTIALS.unpack(credentials)[0]
         folder = os.open(f"/proc/{pid}", os.O_RDONLY | os.O_DIRECTORY)
@@ -122,7 +122,7 @@ class SdkBroker:
                 connection.setblocking(False)
                 connection.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
                 challenge = os.urandom(_CHALLENGE_BYTES).hex()
-                # A package that knows of no challenge takes it for the refusal that it is to that one.
+                # Earlier versions of the package, without the challenge, read it as a refusal.
                 line = {"ok": False, "code": "unavailable", "message": _OUTDATED, "challenge": challenge}
                 connection.send(json.dumps(line).encode() + b"\n")
                 return _Caller(connection, challenge.encode(), pid, folder, lineage)
@@ -138,13 +138,13 @@ class SdkBroker:
             if self._is_of_run(caller):
                 self._connect(caller.connection)
         except OSError:
-            # The caller has gone, or the platform has: the caller hears of that by the end of the connection.
+            # The caller or the platform has disconnected. The caller notices the end of the connection.
             pass
         finally:
             caller.close()
 
     def _is_of_run(self, caller: _Caller) -> bool:
-        """Whether the answer comes from the process that connected, and that is still the run's."""
+        """Whether the response comes from the connected process, which still belongs to the run."""
         space = socket.CMSG_SPACE(_CREDENTIALS.size)
         data, controls, _flags, _address = caller.connection.recvmsg(2 * len(caller.challenge), space)
         senders = [
@@ -164,7 +164,7 @@ class SdkBroker:
 
     def _connect(self, connection: socket.socket) -> None:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as platform:
-            # This process must not wait for one that is busy.
+            # This process must not wait for a busy one.
             platform.setblocking(False)
             platform.connect(self._entry.server)
             platform.send(self._entry.token.encode())
@@ -178,6 +178,6 @@ def _bind(listener: socket.socket, path: str) -> None:
     except OSError as error:
         if error.errno != EADDRINUSE:
             raise
-        # Of a supervisor that was killed while it prepared the same run.
+        # Left by a supervisor that was killed while it prepared the same run.
         os.unlink(path)
         listener.bind(path)

@@ -15,7 +15,7 @@ class StartGate:
 
     def __init__(self, gate: socket.socket, stderr: int, status: int) -> None:
         """@param stderr the descriptor that becomes standard error
-        @param status exit code of the process if the supervisor is gone"""
+        @param status exit code of the process if the supervisor has ended"""
         self._gate = gate
         self._stderr = stderr
         self._status = status
@@ -32,7 +32,7 @@ class StartGate:
 
 
 class BecomeScript(BaseException):
-    """Unwinds the script's process, so that its interpreter executes the script as its own. The process has to wait
+    """Unwinds the script's process, so that its interpreter executes the script as its own. The process must wait
     at `gate` before it executes foreign code."""
 
     def __init__(self, argv: List[bytes], environment: Dict[bytes, bytes], gate: StartGate) -> None:

@@ -1,7 +1,7 @@
 """Supervises one run: serves its channel, monitors its processes and reports its end.
 
 The run's processes never outlive their supervisor. It kills them when the channel closes, when the lease expires
-and when the launcher is gone. If the supervisor itself is killed, the kernel kills them.
+and when the launcher has ended. If the supervisor itself is killed, the kernel kills them.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _FLUSH_AFTER_LOSS_SECONDS, _NEVER = 2.0, float("inf")
 
 
 class Supervisor:
-    """Prepares, executes and ends one run. `run` does all of it."""
+    """Prepares, executes and ends one run. `run` does all of this."""
 
     def __init__(
         self,
@@ -49,10 +49,10 @@ class Supervisor:
         on_ready: Callable[[], object],
         on_orphaned: Optional[Callable[[], object]],
     ) -> None:
-        """@param life at end of file when the launcher is gone
+        """@param life at end of file when the launcher has ended
         @param pipes the connections with the script's process
         @param on_ready called when the run is prepared
-        @param on_orphaned called when the launcher is gone; None ends the run instead"""
+        @param on_orphaned called when the launcher has ended; None ends the run instead"""
         self._channel = channel
         self._life = life
         self._spec = spec

@@ -18,7 +18,7 @@ _NEEDED = ("__main__", "sys", "builtins")
 
 
 class FastExit:
-    """Has to be made before other code registers exit handlers, because the last registered handler runs first."""
+    """Create it before other code registers exit handlers, because the last registered handler runs first."""
 
     def __init__(self) -> None:
         self._sizes: Dict[str, int] = {}
@@ -27,7 +27,7 @@ class FastExit:
         atexit.register(self._detach_modules)
 
     def keep(self, module: object) -> None:
-        """Keeps a module or another object alive for ever."""
+        """Prevents a module or another object from being freed."""
         self._modules.append(module)
 
     def begin(self) -> None:
@@ -38,7 +38,7 @@ class FastExit:
         syscalls.collect_again(vars(main))
 
     def note(self) -> None:
-        """Records the modules that are not to be cleared: those imported so far."""
+        """Records the modules to keep: those imported so far."""
         self._sizes.update(
             (name, len(vars(module)))
             for name, module in sys.modules.items()

@@ -26,7 +26,7 @@ class PoolSize:
         self._due_at = now if self.wanted > self._least else now + _DELAY_SECONDS
 
     def is_due(self, now: float) -> bool:
-        """Whether missing spares are to be started now, although no run waits."""
+        """Whether to start missing spares now, although no run waits."""
         return now >= self._due_at
 
     def is_quiet(self, now: float) -> bool:

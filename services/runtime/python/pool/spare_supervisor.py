@@ -1,7 +1,7 @@
 """A spare supervisor: a process that is ready for a run.
 
 Starting a supervisor takes longer than all other steps of a run's start, so it happens beforehand. A keeper's
-supervisor executes one run of the script after the other.
+supervisor executes the runs of the script one by one.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class SpareOptions(NamedTuple):
     """The connections and settings of a spare supervisor."""
 
     listener: socket.socket
-    # At end of file: when no more runs are accepted, and when the launcher is gone. Runs that outlive the launcher
+    # At end of file: when no more runs are accepted, and when the launcher has ended. Runs that outlive the launcher
     # ignore the latter.
     closing: int
     life: int
@@ -69,7 +69,7 @@ def serve_runs(options: SpareOptions) -> None:
             try:
                 os.write(options.taken, struct.pack("i", -number))
             except BrokenPipeError:
-                # The launcher is gone.
+                # The launcher has ended.
                 return
     finally:
         enclosure.kill()

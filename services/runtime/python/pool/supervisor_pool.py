@@ -124,7 +124,7 @@ class SupervisorPool:
         )
 
     def serve(self) -> None:
-        """Returns when the runtime is gone and every supervisor has ended.
+        """Returns when the runtime and all supervisors have ended.
 
         @raises BecomeScript in the process of a script
         """
@@ -140,7 +140,7 @@ class SupervisorPool:
             if serving:
                 if listener in ready or self._pool_size.is_due(time.monotonic()):
                     self._keep_spares()
-                # Spares accept connections themselves. Without one, a connection starts a spare at once.
+                # Spares accept connections themselves. Without one, a connection starts a spare immediately.
                 poller.register(listener, 0 if self._spares else select.POLLIN)
             ready = {fd for fd, _event in poller.poll(self._wait_ms())}
             self._promote(_read_all(self._taken))

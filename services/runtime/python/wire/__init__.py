@@ -1,1 +1,1 @@
-"""What processes of the sandbox, and the runtime, send each other. Imports nothing else of the sandbox."""
+"""Messages between the processes of the sandbox and the runtime. Imports nothing else of the sandbox."""

@@ -11,12 +11,12 @@ from typing import Deque, Iterator, Mapping, Tuple
 from .frames import HEADER, FrameReader, ProtocolError
 
 _READ_BYTES = 64 * 1024
-# Above this nothing more is read from the script, which then blocks on its pipe.
+# Above this size the script's output is not read, so that the script blocks on its pipe.
 _FULL_BYTES = 256 * 1024
 
 
 class Channel:
-    """One connection of the runtime. `open` is false once the other end is gone."""
+    """One connection of the runtime. `open` is false after the other end has closed."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
@@ -31,18 +31,18 @@ class Channel:
 
     @property
     def full(self) -> bool:
-        """The other side reads too slowly: output is to wait."""
+        """Whether the other side reads too slowly, so that output must wait."""
         return self._pending_bytes >= _FULL_BYTES
 
     @property
     def wanted(self) -> int:
-        """The poll events that matter now."""
+        """The relevant poll events."""
         return select.POLLIN | (select.POLLOUT if self._pending else 0)
 
     def receive_first(self) -> Tuple[bytes, bytes]:
-        """Waits for the first frame; later ones come from `receive`.
+        """Waits for the first frame; `receive` returns later ones.
 
-        @raises ProtocolError when the connection ends before.
+        @raises ProtocolError if the connection ends before.
         """
         while True:
             data = self._connection.recv(_READ_BYTES)
@@ -53,7 +53,7 @@ class Channel:
                 return frame
 
     def receive(self) -> Iterator[Tuple[bytes, bytes]]:
-        """The frames that have come."""
+        """The frames that have arrived."""
         try:
             data = self._connection.recv(_READ_BYTES)
         except BlockingIOError:
@@ -66,18 +66,18 @@ class Channel:
         yield from self._reader.feed(data)
 
     def send_json(self, kind: bytes, content: Mapping[str, object]) -> None:
-        """Sends, or keeps for later, one frame."""
+        """Sends or queues one frame."""
         self.send(kind, json.dumps(content).encode())
 
     def send(self, kind: bytes, payload: bytes) -> None:
-        """Sends, or keeps for later, one frame."""
+        """Sends or queues one frame."""
         frame = memoryview(HEADER.pack(kind, len(payload)) + payload)
         self._pending.append(frame)
         self._pending_bytes += len(frame)
         self.flush()
 
     def flush(self) -> None:
-        """Sends what can be sent without waiting."""
+        """Sends as much as possible without waiting."""
         try:
             while self._pending:
                 frame = self._pending[0]
@@ -96,14 +96,14 @@ class Channel:
 
     @property
     def flushed(self) -> bool:
-        """Everything was handed over."""
+        """Everything was sent."""
         return not self._pending
 
     def close(self) -> None:
-        """Ends the connection when the other side has taken everything, or is gone.
-
-        Closed at once, with a heartbeat under way, it would break at the other end, and what that
-        had yet to read would be lost.
+        """Closes the connection when the other side has received everything, or has closed.
+        
+        Closing it immediately, while a heartbeat is in transit, would reset it, and the other end would lose
+        unread data.
         """
         try:
             self._connection.setblocking(True)
@@ -111,6 +111,6 @@ class Channel:
             while self._connection.recv(_READ_BYTES):
                 pass
         except OSError:
-            # It is gone already.
+            # The connection is closed already.
             pass
         self._connection.close()

@@ -1,6 +1,6 @@
 """The frames of a run's channel: one byte of kind, four bytes of length (big-endian), payload.
 
-Payloads are UTF-8 JSON objects, but for STDOUT and STDERR, which are raw bytes. The other end is
+Payloads are UTF-8 JSON objects, except for STDOUT and STDERR, which are raw bytes. The other end is
 `run-channel.ts`.
 """
 
@@ -44,13 +44,13 @@ class SandboxError(Exception):
 
 
 class FrameReader:
-    """Cuts a byte stream into frames."""
+    """Splits a byte stream into frames."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
 
     def feed(self, data: bytes) -> Iterator[Tuple[bytes, bytes]]:
-        """Yields each frame that is complete now as (kind, payload)."""
+        """Yields each complete frame as (kind, payload)."""
         self._buffer += data
         while len(self._buffer) >= HEADER.size:
             kind, length = HEADER.unpack_from(self._buffer)

@@ -1,7 +1,7 @@
 """Messages between a supervisor, its init and the script's process of each run, on private sockets.
 
-The first byte of a datagram is its kind. The kernel adds the sender's process number to READY, so the supervisor
-learns the script's number in its own pid namespace.
+The first byte of a datagram is its kind. The kernel adds the sender's process id to READY, so the supervisor
+learns the script's id in its own pid namespace.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from .frames import SandboxError
 
-# To the supervisor: READY of the init comes with a folder descriptor of its /proc, that of a script's
-# process with the other end of its filter on listening.
+# To the supervisor: READY of the init comes with a folder descriptor of its /proc; that of a script's
+# process comes with the other end of its filter on listening.
 READY = b"r"
 FAILED = b"f"
 ENDED = b"x"
 SWEPT = b"e"
-# To the init: ORDER comes with the far ends of what leads to the next script.
+# To the init: ORDER comes with the far ends of the connections with the next script.
 ORDER = b"o"
 SWEEP = b"w"
 # To the script's process.
@@ -33,7 +33,7 @@ _MOST_DESCRIPTORS = 4
 
 
 class Message(NamedTuple):
-    """One datagram to the supervisor; its kind is empty when the other side is dead."""
+    """One datagram to the supervisor; its kind is empty after the other side has died."""
 
     kind: bytes
     content: bytes
@@ -42,20 +42,20 @@ class Message(NamedTuple):
 
 
 def open_gate() -> Tuple[socket.socket, socket.socket]:
-    """The supervisor's end and the other one."""
+    """The supervisor's end and the other end."""
     near, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     near.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
     return near, far
 
 
 def content_of(message: Message) -> Dict[str, object]:
-    """Of one that carries JSON."""
+    """The content of a JSON message."""
     content: Dict[str, object] = json.loads(message.content)
     return content
 
 
 def failure_of(message: Message) -> SandboxError:
-    """What `send_failure` told."""
+    """The error of `send_failure`."""
     content = content_of(message)
     return SandboxError(str(content["stage"]), str(content["message"]))
 
@@ -78,17 +78,17 @@ def receive(gate: socket.socket) -> Message:
 
 
 def receive_order(control: socket.socket) -> Tuple[bytes, List[int]]:
-    """The next datagram, in the init: its kind, and the descriptors that came with it. The kind is
-    empty when the supervisor is gone."""
+    """The next datagram, in the init: its kind, and the descriptors with it. The kind is
+    empty when the supervisor has ended."""
     data, descriptors, _flags, _address = socket.recv_fds(control, 1, _MOST_DESCRIPTORS)
     for descriptor in descriptors:
-        # What is sent is open for programs that are executed.
+        # Received descriptors are inherited by executed programs.
         os.set_inheritable(descriptor, False)
     return data, list(descriptors)
 
 
 def send_run(gate: socket.socket, data: bytes) -> None:
-    """Sends what is to be run to the script's process."""
+    """Sends the run to the script's process."""
     step = _DATAGRAM_BYTES - 1
     while len(data) > step:
         gate.send(PART + data[:step])
@@ -97,7 +97,7 @@ def send_run(gate: socket.socket, data: bytes) -> None:
 
 
 def receive_run(gate: socket.socket) -> Optional[bytes]:
-    """The opposite of `send_run`; None when the supervisor is gone."""
+    """The opposite of `send_run`; None when the supervisor has ended."""
     parts = []
     while True:
         datagram = gate.recv(_DATAGRAM_BYTES)
@@ -109,8 +109,8 @@ def receive_run(gate: socket.socket) -> Optional[bytes]:
 
 
 def send_ready(gate: socket.socket, descriptors: Sequence[int]) -> None:
-    """Tells the supervisor that the init takes orders, or that the script may execute. The descriptors
-    are closed."""
+    """Reports to the supervisor that the init accepts orders, or that the script may execute. Closes the
+    descriptors."""
     try:
         socket.send_fds(gate, [READY], descriptors)
     except OSError:
@@ -121,7 +121,7 @@ def send_ready(gate: socket.socket, descriptors: Sequence[int]) -> None:
 
 
 def send_json(gate: socket.socket, kind: bytes, content: Dict[str, object]) -> None:
-    """Sends JSON to the supervisor. Does nothing if the supervisor is gone."""
+    """Sends JSON to the supervisor. Does nothing if the supervisor has ended."""
     try:
         gate.send(kind + json.dumps(content).encode())
     except OSError:
@@ -129,5 +129,5 @@ def send_json(gate: socket.socket, kind: bytes, content: Dict[str, object]) -> N
 
 
 def send_failure(gate: socket.socket, error: SandboxError) -> None:
-    """Tells the supervisor that the script cannot be executed."""
+    """Reports to the supervisor that the script cannot be executed."""
     send_json(gate, FAILED, {"stage": error.stage, "message": error.message})

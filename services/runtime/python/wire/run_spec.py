@@ -11,7 +11,7 @@ from .frames import SandboxError
 
 
 class RunFile(NamedTuple):
-    """One file of the workspace: relative path, where its bytes are, permission bits."""
+    """One file of the workspace: relative path, source of its bytes, permission bits."""
 
     path: Tuple[str, ...]
     source: str
@@ -19,7 +19,7 @@ class RunFile(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """None lifts a limit."""
+    """None means no limit."""
 
     cpu_seconds: Optional[float]
     memory_bytes: Optional[int]
@@ -31,8 +31,8 @@ class Limits(NamedTuple):
 
 
 class SdkEntry(NamedTuple):
-    """How a run's calls reach the platform: where its processes connect, and where its supervisor does,
-    which says by the token whose connection it is."""
+    """The SDK connection of a run: the socket for its processes, and the server that its supervisor connects to
+    with the token."""
 
     path: str
     server: str
@@ -92,7 +92,7 @@ def parse_spec(payload: bytes) -> RunSpec:
 
 
 def pack_spec(spec: RunSpec) -> bytes:
-    """For the script's process, of this same interpreter: without the files, and the token."""
+    """Encodes the run for the script's process, without the files and the token."""
     parts = spec._replace(files=[], sdk=None)
     return marshal.dumps([tuple(part) if part is spec.limits else part for part in parts])
 
@@ -105,7 +105,7 @@ def unpack_spec(data: bytes) -> RunSpec:
 
 
 def relative_parts(path: str) -> Tuple[str, ...]:
-    """The parts of a path that cannot leave its folder.
+    """The parts of a path that stays inside its folder.
 
     @raises ValueError for an absolute path and for `..`, `.`, empty parts and NUL.
     """

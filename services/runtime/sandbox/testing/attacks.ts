@@ -1,10 +1,10 @@
-/** What scripts may try, and which layers hold it: from here come the cases of `attacks.test.ts` and the
- *  table of docs/sandbox.md. Each layer that is named holds the attack by itself. */
+/** Attacks of scripts, and the layers that prevent them. The cases of `attacks.test.ts` and the table of
+ *  docs/sandbox.md are derived from this list. Each listed layer prevents the attack alone. */
 
 export interface Attack {
   readonly name: string;
   readonly heldBy: readonly string[];
-  /** Where only user 0, or only an ordinary user, has a right that is to be kept back. */
+  /** Set if only user 0, or only an ordinary user, has the right in question. */
   readonly only?: 'user 0' | 'ordinary user';
 }
 
@@ -17,7 +17,7 @@ export interface Family {
 
 const NAMESPACED = ['user_namespace', 'pid_namespace'] as const;
 
-/** What a layer cannot do without. */
+/** The dependencies of layers. */
 export const NEEDS: Readonly<Record<string, readonly string[]>> = {
   pid_namespace: ['user_namespace'],
   ipc_namespace: NAMESPACED,
@@ -57,8 +57,8 @@ const ofPlatform = processes.map(({ name, heldBy }) => ({
   heldBy,
 }));
 
-/** A process that has capabilities is closed to those that have none; Landlock does not keep the
- *  variables of another one from the capability to watch it (CAP_PERFMON). */
+/** A process with capabilities is closed to processes without; Landlock does not protect the variables of another
+ *  process from the capability to observe it (CAP_PERFMON). */
 function asUser0HeldBy(name: string, heldBy: readonly string[]): readonly string[] {
   if (/kill|signal|prlimit/.test(name)) return heldBy;
   const others = heldBy.filter((layer) => !(layer === 'landlock' && name.endsWith('environ')));
@@ -227,16 +227,16 @@ export const FAMILIES: readonly Family[] = [
   },
 ];
 
-/** Layers to leave out, so that of those that hold attacks of a family only `alone` is left, or none. */
+/** Layers to disable, so that of the layers that prevent a family only `alone` remains, or none. */
 export function leftOut({ attacks }: Family, alone?: string): readonly string[] {
   const needed = alone === undefined ? [] : [alone, ...(NEEDS[alone] ?? [])];
   const holding = new Set(attacks.flatMap(({ heldBy }) => heldBy));
-  // Without this one there is no other namespace, and as user 0 it is not needed for them.
+  // Without it, no other namespace is available; as user 0 they do not require it.
   if (holding.has('pid_namespace') || holding.has('mount_namespace')) {
     for (const layer of ['user_namespace', 'pid_namespace', 'ipc_namespace']) holding.add(layer);
     for (const layer of ['pid_limit', 'mount_namespace', 'proc']) holding.add(layer);
   }
-  // Any rule of Landlock's keeps the processes outside from being traced.
+  // Any Landlock rule prevents tracing processes outside.
   if (holding.has('landlock')) holding.add('bind_tcp');
   return [...holding].filter((layer) => !needed.includes(layer));
 }

@@ -1,4 +1,4 @@
-/** Carries attacks out, in a sandbox that is as the caller chose it. */
+/** Executes attacks in a sandbox that the caller configured. */
 import { spawn } from 'node:child_process';
 import { chmod, chown, copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -18,14 +18,14 @@ const LIMITS = {
   diskBytes: 8 * MIB,
 };
 const AT_ONCE = 4;
-// Somebody whom no machine knows.
-const NOBODY = 54_321;
+// A user id that no machine uses.
+const UNKNOWN_USER = 54_321;
 
-/** Names of those that got through. */
+/** Names of the attacks that succeeded. */
 export type Attempt = (bench: Bench, names: readonly string[]) => Promise<readonly string[]>;
 
 export const ATTEMPTS: Readonly<Record<Family['way'], Attempt>> = {
-  /** For the process, the files, the memory and the sockets of another script, and of the platform. */
+  /** On processes, files, memory and sockets of another script, and of the platform. */
   reach: async (bench) => {
     const name = `victim-${process.pid}-${bench.sandbox.launcherPid}`;
     const platform = join(bench.folder, 'platform');
@@ -70,13 +70,13 @@ export const ATTEMPTS: Readonly<Record<Family['way'], Attempt>> = {
 
   take: async (bench, names) =>
     await passing(names, async (name) => {
-      // Making many files may take longer than the CPU time is that they have.
+      // Creating many files may exceed their CPU time limit.
       const limits = { ...LIMITS, ...(/^empty|links$/.test(name) && { diskBytes: MIB }) };
       const outcome = await bench.run('takes.py', [name], { limits, user: 'greedy' });
       return outcome.stdout.includes('through');
     }),
 
-  /** Beyond the end of its run. */
+  /** Surviving the end of the run. */
   stay: async (bench, names) =>
     await passing(names, async (name) => {
       const mark = `mark-${process.pid}-${bench.sandbox.launcherPid}-${name.replaceAll(' ', '-')}`;
@@ -86,7 +86,7 @@ export const ATTEMPTS: Readonly<Record<Family['way'], Attempt>> = {
       await running.run.finished;
       const left = await processesWith(mark);
       const group = Number(/there (\d+)/.exec(running.output.stdout)?.[1]);
-      // A chain is at no place when it is looked for. Within a namespace its number is another.
+      // A chain of forks is hard to catch. Within a namespace its process ID differs.
       const isLeft = !running.run.layers.includes('pid_namespace') && end(-group);
       for (const pid of left) end(pid);
       return isLeft || left.length > 0;
@@ -98,7 +98,7 @@ export const ATTEMPTS: Readonly<Record<Family['way'], Attempt>> = {
     await chmod(program, 0o4755);
     const closed = join(bench.folder, 'closed');
     await writeFile(closed, '', { mode: 0o600 });
-    if (process.getuid?.() === 0) await chown(closed, NOBODY, NOBODY);
+    if (process.getuid?.() === 0) await chown(closed, UNKNOWN_USER, UNKNOWN_USER);
     const readOnly = [...bench.python.prefixes, program, closed];
     const { stdout, stderr } = await bench.run('gains.py', [program, closed], { readOnly });
     return listIn(stdout, stderr);
@@ -128,8 +128,8 @@ export const ATTEMPTS: Readonly<Record<Family['way'], Attempt>> = {
     }),
 };
 
-/** @param pid or, negative, a group's number
- *  @returns whether there was one */
+/** @param pid or, if negative, a process group
+ *  @returns whether it existed */
 function end(pid: number): boolean {
   try {
     process.kill(pid, 'SIGKILL');
@@ -144,7 +144,7 @@ function listIn(stdout: string, stderr: string): readonly string[] {
   return JSON.parse(stdout) as readonly string[];
 }
 
-/** Those that pass, a few looked at at once. */
+/** Attacks that succeed, tried a few at a time. */
 async function passing(
   names: readonly string[],
   passes: (name: string) => Promise<boolean>,

@@ -1,4 +1,4 @@
-/** A place to run fixtures in: a launcher, folders of its own, and a collected outcome. */
+/** Runs fixtures with a launcher and separate folders, and collects the outcome. */
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import type { Server } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -20,7 +20,7 @@ import type {
 const FIXTURES = fileURLToPath(new URL('../fixtures/', import.meta.url));
 const POLL_MS = 5;
 
-/** Left out, they take all other namespaces with them. */
+/** Disabling these disables all other namespaces. */
 export const NAMESPACES = ['user_namespace', 'pid_namespace'];
 
 export const NO_LIMITS: RunLimits = {
@@ -41,7 +41,7 @@ export interface Outcome {
   readonly samples: readonly RunSample[];
 }
 
-/** A run that goes on; `seen` waits for text in its output. */
+/** An active run; `seen` waits for text in its output. */
 export interface Running {
   readonly run: PreparedRun;
   readonly runId: string;
@@ -68,9 +68,9 @@ export class Bench {
   /** @param options of the launcher */
   static async open(options: Partial<LocalSandboxOptions> = {}): Promise<Bench> {
     const folder = await mkdtemp(join(tmpdir(), 'orch-bench-'));
-    // Scripts may have users of their own.
+    // Scripts may run as other users.
     await chmod(folder, 0o755);
-    // Where paths are the host's, the users of scripts have to come there.
+    // With host paths, the users of scripts must be able to reach them.
     const reachable = leavesOutMounts(options) ? await systemPython() : undefined;
     const python = await findPython({
       configured: options.python ?? reachable ?? process.env['ORCH_PYTHON'],
@@ -147,7 +147,7 @@ export class Bench {
   }
 }
 
-/** The system's interpreter, which any user can execute; `undefined` where it is too old or none. */
+/** The system's interpreter, which any user can execute; `undefined` if it is missing or too old. */
 export async function systemPython(): Promise<string | undefined> {
   const found = await listPythons('/usr/bin:/usr/local/bin');
   return found[0]?.executable;
@@ -177,7 +177,7 @@ async function seen(
   waiting.delete(check);
 }
 
-/** Resolves when no process has that number any more, or only as a zombie. */
+/** Resolves when no process has that id, except for a zombie. */
 export async function gone(pid: number): Promise<void> {
   await until(async () => {
     const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => '');
@@ -185,13 +185,13 @@ export async function gone(pid: number): Promise<void> {
   });
 }
 
-/** Number of a process's parent. */
+/** Parent of a process. */
 export async function parentOf(pid: number): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, 'latin1');
   return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
 }
 
-/** Numbers of the host's processes whose command line holds the text. */
+/** Ids of the host's processes whose command line contains the text. */
 export async function processesWith(text: string): Promise<number[]> {
   const found: number[] = [];
   for (const name of await readdir('/proc')) {
@@ -202,7 +202,7 @@ export async function processesWith(text: string): Promise<number[]> {
   return found;
 }
 
-/** Polls a condition outside our control; the test's own timeout bounds it. */
+/** Polls an external condition; the test's timeout limits it. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await condition())) {
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));

@@ -1,5 +1,5 @@
-/** Runs test files named by its arguments without the project's configuration, which needs a writable
- *  source folder and a database: so that another system user can run them. */
+/** Runs the given test files without the project's configuration, which needs a writable source folder and a database,
+ *  so that another system user can run them. */
 import { startVitest } from 'vitest/node';
 
 const vitest = await startVitest(process.argv.slice(2), {

@@ -1,18 +1,18 @@
-/** Files that make an interpreter execute code while it starts: every name that CPython's getpath,
- *  initconfig and site look up, in every folder of an environment that an installer can write to. */
+/** Files that make an interpreter execute code at its start: all names that CPython's getpath,
+ *  initconfig and site look up, in all folders of an environment that an installer can write to. */
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { dirname, join } from 'node:path';
 import { ZipFile } from 'yazl';
 
-// Where an installation has its modules, for each release that is looked for.
+// The module folders of an installation, for each tested release.
 const LIBRARIES = [
   '.',
   'Lib',
   ...[9, 10, 11, 12, 13, 14, 15, 16].map((minor) => `lib/python3.${minor}`),
 ];
 
-// Imported by an interpreter before `site` or by it, then by a keeper.
+// Imported by an interpreter before or by `site`, and then by a keeper.
 const MODULES =
   'encodings codecs io abc zipimport _bootlocale site os stat posixpath genericpath _collections_abc ' +
   '_sitebuiltins importlib runpy sitecustomize usercustomize warnings types enum functools re ' +
@@ -34,8 +34,8 @@ export function startHooks(library: string): readonly string[] {
   return [...files, ...['python', 'python3', library].map((name) => join('bin', name))];
 }
 
-/** Puts a hook into an environment, in place of what is there. Code that it executes makes the file
- *  `mark`; what it leads to lies in the folder `lure`. */
+/** Puts a hook into an environment, replacing existing files. Its code creates the file
+ *  `mark`; the folder `lure` contains its target. */
 export async function plant(
   environment: string,
   hook: string,

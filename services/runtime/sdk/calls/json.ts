@@ -1,11 +1,11 @@
-/** JSON of scripts, on its way out of the sandbox. */
+/** JSON values that leave the sandbox. */
 import type { JsonValue } from '#domain/kernel/event.ts';
 import { refused, type SdkAnswer } from '../call.ts';
 
 export const maxValueBytes = 64 * 1024;
 const maxDepth = 64;
 
-/** The JSON text of a value, or why it cannot be taken. */
+/** The JSON text of a value, or why it is refused. */
 export function textOf(value: unknown): { readonly text: string } | SdkAnswer {
   if (!isShallow(value)) {
     return refused('invalid_request', `The value is nested more than ${maxDepth} levels deep.`);
@@ -29,7 +29,7 @@ function isShallow(root: unknown): boolean {
   return true;
 }
 
-/** The value with every text masked, and every number that is a secret. */
+/** The value with masked texts, and masked numbers that are secrets. */
 export function maskedValue(value: JsonValue, masked: (text: string) => string): JsonValue {
   if (typeof value === 'string') return masked(value);
   if (typeof value === 'number') return masked(String(value)) === String(value) ? value : '***';
@@ -40,7 +40,7 @@ export function maskedValue(value: JsonValue, masked: (text: string) => string):
   );
 }
 
-/** A fraction that holds no secret: as it is, else to the hundredth, else to the whole. */
+/** A fraction without secrets: unchanged, else rounded to hundredths, else to an integer. */
 export function maskedFraction(fraction: number, masked: (text: string) => string): number {
   const rounded = [fraction, Math.round(fraction * 100) / 100];
   return rounded.find((one) => masked(String(one)) === String(one)) ?? Math.round(fraction);

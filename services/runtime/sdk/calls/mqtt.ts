@@ -7,7 +7,7 @@ import { answered, refused, sdkCall, type SdkCalls } from '../call.ts';
 const maxPayloadBytes = 256 * 1024;
 
 /** Messages to the operator's MQTT broker.
- *  @param url where it is; `undefined` where there is none */
+ *  @param url of the broker; `undefined` without one */
 export function mqttCalls(url: URL | undefined): SdkCalls {
   return {
     'mqtt.publish': sdkCall({

@@ -7,10 +7,10 @@ import Type from 'typebox';
 import { answered, refused, sdkCall, type SdkCalls } from '../call.ts';
 import { contextOf } from './context.ts';
 
-/** Of one run: a script that goes wrong must not bury its people. */
+/** The limit per run, so that a faulty script does not flood its users. */
 const maxNotices = 100;
 
-/** What a script has to say to the people of its group. */
+/** Notifications of a script to its group. */
 export function noticeCalls(commands: Commands, ids: Ids): SdkCalls {
   return {
     notify: sdkCall({

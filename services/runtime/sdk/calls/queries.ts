@@ -14,8 +14,8 @@ import {
   type SdkContext,
 } from '../call.ts';
 
-/** Read-only queries over the scripts and runs of the script's own group: one at a time for each run, so
- *  that none keeps the others' from their turn. */
+/** Read-only queries about the scripts and runs of the script's own group: one at a time per run, so that no run
+ *  delays the others. */
 export function queryCalls(queries: ScriptQueries, reads: ReadModels): SdkCalls {
   const lastOf = new WeakMap<SdkContext, Promise<unknown>>();
   const answerTo = async (sql: string, { run }: SdkContext): Promise<SdkAnswer> => {

@@ -15,7 +15,7 @@ export interface RunCallsParts extends RunRequestParts {
   readonly reads: ReadModels;
 }
 
-/** Runs of scripts of the same group, that own script among them. */
+/** Runs of scripts in the same group, including the script itself. */
 export function runCalls(parts: RunCallsParts): SdkCalls {
   const { reads, ids } = parts;
   return {
@@ -82,7 +82,7 @@ const secretParams = refused(
     'other script instead.',
 );
 
-/** Of parameters that are not as the other script wants them. */
+/** The refusal of parameters that do not match the other script's schema. */
 function refusalOf({ code, detail, errors }: Objection): SdkAnswer {
   switch (code) {
     case 'validation_failed': {

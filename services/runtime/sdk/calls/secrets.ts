@@ -3,7 +3,7 @@ import Type from 'typebox';
 import type { RunSecrets } from '../../secrets/run-secrets.ts';
 import { answered, refused, sdkCall, type SdkCalls } from '../call.ts';
 
-/** A secret of the run's own script. */
+/** Secrets of the run's own script. */
 export function secretCalls(secrets: Pick<RunSecrets, 'valueOf'>): SdkCalls {
   return {
     'secrets.get': sdkCall({

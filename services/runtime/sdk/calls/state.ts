@@ -15,7 +15,7 @@ import { textOf } from './json.ts';
 const key = Type.String({ minLength: 1, maxLength: 200 });
 const badKey = refused('invalid_request', 'The key contains a NUL character.');
 
-/** What the run's script keeps from run to run. */
+/** The persistent state of the run's script. */
 export function stateCalls(db: Queryable): SdkCalls {
   return {
     'state.get': sdkCall({

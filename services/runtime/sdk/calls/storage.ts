@@ -8,7 +8,7 @@ import { findRun } from '#projections/runs/queries.ts';
 import Type from 'typebox';
 import { answered, holdsSecret, refused, sdkCall, type SdkAnswer, type SdkCalls } from '../call.ts';
 
-/** Of what one run gives. */
+/** The limit per run. */
 const maxBytes = 100 * 1024 * 1024;
 const maxObjects = 1_000;
 
@@ -20,7 +20,7 @@ interface Stored {
   readonly sizeBytes: number;
 }
 
-/** Files that a run gives to keep: its artifacts. Those of other runs of its script can be read. */
+/** The artifacts of a run. Those of other runs of its script are readable. */
 export function storageCalls(objects: ObjectStore, reads: ReadModels): SdkCalls {
   return {
     'storage.upload': sdkCall({
@@ -30,7 +30,7 @@ export function storageCalls(objects: ObjectStore, reads: ReadModels): SdkCalls 
         const { run } = context;
         const problem = pathProblem(given.path);
         if (problem !== undefined) return badPath(problem);
-        // Masked paths could meet: one file would replace another.
+        // Masked paths could coincide, and one file would replace another.
         if (holdsSecret(context, given.path)) return secretPath;
         const others = (await listOf(objects, run.runId)).filter((one) => one.path !== given.path);
         const bytes = others.reduce((sum, one) => sum + one.sizeBytes, body.sizeBytes);
@@ -111,7 +111,7 @@ async function listOf(objects: ObjectStore, owner: string): Promise<readonly Sto
   return stored;
 }
 
-/** The run that is asked about, if it is one of the same script. */
+/** The requested run, if it belongs to the same script. */
 async function ownRun(
   reads: ReadModels,
   run: ClaimedRun,

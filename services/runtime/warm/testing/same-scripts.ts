@@ -1,10 +1,10 @@
-/** Scripts whose run is to look the same, whichever interpreter executes it. Each name says what. */
+/** Scripts whose run must look the same with each kind of interpreter. Each name describes the script. */
 import type { Files } from './warm-bench.ts';
 
 const one = (source: string): Files => ({ 'main.py': source });
 
 const endings: Readonly<Record<string, Files>> = {
-  'ends by itself': one("print('done')"),
+  'ends normally': one("print('done')"),
   'sys.exit()': one('import sys; sys.exit()'),
   'sys.exit(5)': one('import sys; sys.exit(5)'),
   'sys.exit(text)': one("import sys; sys.exit('told why')"),
@@ -22,9 +22,9 @@ const endings: Readonly<Record<string, Files>> = {
     "try:\n    {}['a']\nexcept KeyError as error:\n    raise ValueError('second') from error",
   ),
   'an exception without end': one('def f():\n    f()\n\n\nf()'),
-  'an exception of a module beside it': {
-    'main.py': 'import beside',
-    'beside.py': 'assert 1 == 2',
+  'an exception of a neighbouring module': {
+    'main.py': 'import neighbour',
+    'neighbour.py': 'assert 1 == 2',
   },
   'its own excepthook': one(
     'import sys\nsys.excepthook = lambda *found: print("hook", found[1])\nraise ValueError(1)',
@@ -78,7 +78,7 @@ const texts: Readonly<Record<string, Files>> = {
   'an encoding of its own': {
     'main.py': Buffer.from('# -*- coding: latin-1 -*-\nprint("\u00e4")', 'latin1'),
   },
-  'an encoding that is not there': one('# -*- coding: nowhere -*-\nprint(1)'),
+  'a missing encoding': one('# -*- coding: nowhere -*-\nprint(1)'),
   'text that is not UTF-8': { 'main.py': Buffer.from('print("\u00e4")', 'latin1') },
   'future and annotations': one(
     'from __future__ import annotations\nx: int = 1\nprint(globals().get("__annotations__"))',
@@ -96,10 +96,10 @@ faulthandler.dump_traceback()`,
 };
 
 const modules: Readonly<Record<string, Files>> = {
-  'modules beside it': {
+  'neighbouring modules': {
     'main.py':
-      'import beside, pack.inner, json\nprint(beside.__file__, pack.inner.x, json.__file__)',
-    'beside.py': 'import sys\nprint(__name__, sys.path[0])',
+      'import neighbour, pack.inner, json\nprint(neighbour.__file__, pack.inner.x, json.__file__)',
+    'neighbour.py': 'import sys\nprint(__name__, sys.path[0])',
     'pack/__init__.py': '',
     'pack/inner.py': 'from . import other\nx = other.y',
     'pack/other.py': 'import os\ny = os.path.exists("__pycache__")',
@@ -107,7 +107,7 @@ const modules: Readonly<Record<string, Files>> = {
   'itself, imported by its name': one(
     'import main as again, __main__\nprint(again is __main__, again.__name__)',
   ),
-  'a module that is not there': one('import nowhere'),
+  'a missing module': one('import nowhere'),
   'one of the library that nothing preloads': {
     'main.py': 'import turtle',
     'turtle.py': 'print(1)',

@@ -1,4 +1,4 @@
-/** Runs scripts both ways: by an interpreter of their own, and by a kept one. */
+/** Runs scripts both ways: with a new interpreter, and with a kept one. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { askInterpreter, type Interpreter } from '../../environments/interpreter.ts';
@@ -46,7 +46,7 @@ export class WarmBench {
     return this.bench.close();
   }
 
-  /** A run of these files by an interpreter of its own. */
+  /** A run of these files with a new interpreter. */
   async cold(files: Files, change: Partial<RunSpec> = {}): Promise<RunSpec> {
     this.#scripts += 1;
     const folder = join(this.bench.folder, 'scripts', String(this.#scripts));
@@ -66,7 +66,7 @@ export class WarmBench {
     };
   }
 
-  /** The same by a kept interpreter, which has imported as much as one may have. */
+  /** The same with a kept interpreter that has imported all permitted modules. */
   async warm(files: Files, change: Partial<RunSpec> = {}): Promise<RunSpec> {
     const warm = { interpreter: this.#interpreter, modules: [...safeModules] };
     return { ...(await this.cold(files, change)), warm };
@@ -88,7 +88,7 @@ export class WarmBench {
     return outcome;
   }
 
-  /** The keeper's process id, where a keeper executes the run. */
+  /** The keeper's process id, if a keeper executes the run. */
   async keeperOf({ run }: Running): Promise<number> {
     return await parentOf(await parentOf(await parentOf(run.pid)));
   }

@@ -10,8 +10,8 @@ export interface KeyStore {
 
 const name = 'orch-session-key';
 
-/** The session's key for all tabs of this origin. Servers on other ports of the host are sent the refresh cookie,
- *  but cannot read this. Where the browser keeps nothing, a session lasts as long as its access token. */
+/** The session key, shared by all tabs of this origin. Servers on other ports of the host receive the refresh cookie,
+ *  but cannot read this key. In a browser without storage, a session lasts as long as its access token. */
 export const sessionKey: KeyStore = {
   get: () => inStorage((storage) => storage.getItem(name)) ?? null,
   set: (key) => inStorage((storage) => storage.setItem(name, key)),

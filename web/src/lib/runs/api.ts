@@ -70,7 +70,7 @@ export function startRun(
 
 /** Reruns a run with its parameters.
  *  @param version `same` for exactly the code and settings of the original run
- *  @throws ApiError 409 if the script is disabled, or at its concurrency limit and `whenBusy` is to refuse */
+ *  @throws ApiError 409 if the script is disabled, or at its concurrency limit and `whenBusy` is `refuse` */
 export function rerunRun(
   runId: string,
   version: 'same' | 'latest',

@@ -1,18 +1,18 @@
-/** Zip archives as no honest archiver writes them. */
+/** Creates malformed zip archives. */
 import { crc32, deflateRawSync } from 'node:zlib';
 
 export interface CraftedEntry {
   readonly name: string | Buffer;
   readonly content?: Uint8Array;
-  /** Unix mode, type included. */
+  /** Unix mode, including the type. */
   readonly mode?: number;
   readonly encrypted?: boolean;
   readonly method?: number;
-  /** What the headers say of the size, where that is a lie. */
+  /** A false size for the headers. */
   readonly claimedBytes?: number;
 }
 
-/** Writes an archive that says whatever the entries say. */
+/** Writes an archive with exactly these headers. */
 export function craftedZip(entries: readonly CraftedEntry[]): Buffer {
   const local: Buffer[] = [];
   const central: Buffer[] = [];

@@ -132,7 +132,7 @@ class State:
         self._channel = channel
 
     def get(self, key: str, default: Any = None) -> Any:
-        """Returns the value of `key`, or `default` if there is none."""
+        """Returns the value of `key`, or `default` if the key does not exist."""
         try:
             return self._channel.call("state.get", {"key": key})
         except NotFound:
@@ -143,5 +143,5 @@ class State:
         self._channel.call("state.set", {"key": key, "value": value})
 
     def delete(self, key: str) -> None:
-        """Deletes the value of `key`, if there is one."""
+        """Deletes the value of `key`, if it exists."""
         self._channel.call("state.delete", {"key": key})

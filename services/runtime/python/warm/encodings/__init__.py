@@ -1,9 +1,9 @@
 """Stands in for `encodings`, the first module that an interpreter imports from a file.
 
-It gives way to the real one at once, and waits for the interpreter to import `site`. At that
-point everything of a fresh interpreter is there and nothing of an environment has been read: the
-keeper does its work there. In a process that is to execute a script the search for `site` then
-goes on, so that the interpreter itself does all the rest, just as in one that was started afresh.
+It is replaced by the real module immediately, and waits for the interpreter to import `site`. At this
+point the interpreter is completely initialized, but has read nothing of an environment. The keeper
+does its work here. In a script's process, the search for `site` then
+continues, so that the interpreter itself does the rest, like a newly started one.
 """
 
 import sys
@@ -14,7 +14,7 @@ _FOLDER = __file__.rpartition("/")[0].rpartition("/")[0]
 class _BeforeSite:
     @classmethod
     def find_spec(cls, name, _path=None, _target=None):
-        """Finds nothing, but keeps a keeper when `site` is looked for."""
+        """Finds nothing, but runs the keeper when `site` is looked up."""
         if name == "site":
             sys.meta_path.remove(cls)
             sys.path.insert(0, _FOLDER.rpartition("/")[0])
