@@ -58,7 +58,7 @@ const timePatterns: readonly RegExp[] = [
   new RegExp(`^\\[${TIME}: (${WORD})/`),
 ];
 
-const glog = /^([DIWEF])\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ \S+:\d+\] /;
+const glog = /^([D-FIW])\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ \S+:\d+\] /;
 const glogLevels: Readonly<Record<string, LogLevel>> = {
   D: 'debug',
   I: 'info',
@@ -70,7 +70,7 @@ const pythonWarning = /^\S[^:]*:\d+: [A-Z]\w*Warning: /;
 const traceback = /^ *(?:\+ Exception Group )?Traceback \(most recent call last\):$/;
 /** Every text format matches this near its start; most lines do not. */
 const anyHint =
-  /TRACE|DEBUG|INFO|NOTICE|SUCCESS|WARN|ERROR|CRITICAL|FATAL|Warning: |Traceback|(?:level|lvl)=|\[[A-Za-z]{4,8} *\]|^[DIWEF]\d{4} /;
+  /TRACE|DEBUG|INFO|NOTICE|SUCCESS|WARN|ERROR|CRITICAL|FATAL|Warning: |Traceback|(?:level|lvl)=|\[[A-Za-z]{4,8} *\]|^[D-FIW]\d{4} /;
 // eslint-disable-next-line no-control-regex -- terminal colours begin with ESC
 const colours = /\u001b\[[\d;]*m/g;
 

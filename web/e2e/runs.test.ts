@@ -13,6 +13,15 @@ platform.storage.upload("report/rows.csv", b"a,b")
 platform.output({"rows": 3})
 `;
 
+const spanned = `import signal, sys, time
+from orchestrator import Platform
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+platform = Platform()
+with platform.span("fetch pages", url="https://example.com/items"):
+    platform.progress(0.4, "page 4 of 10")
+    time.sleep(1000)
+`;
+
 describeWith(chromiumService, 'the page of a run', () => {
   let product: Product;
   let browsing: Browsing;
@@ -70,6 +79,26 @@ describeWith(chromiumService, 'the page of a run', () => {
     await page.getByRole('link', { name: 'Timeline' }).click();
     await causes.getByRole('link', { name: 'Run of report' }).click();
     await page.getByRole('heading', { name: 'report' }).waitFor();
+  });
+
+  test('shows progress and spans of an active run live, also by keyboard', async () => {
+    const id = await product.script('spans', { 'main.py': spanned });
+    const { run_id: runId } = await product.run(id);
+    await page.goto(`${product.baseUrl}/runs/${runId}?view=why`);
+    const spans = page.getByRole('list', { name: 'Spans' });
+    const fetch = spans.getByRole('button', { name: /^fetch pages\s+level 2, running/ });
+    await fetch.waitFor();
+    await page.getByRole('progressbar', { name: 'Progress' }).waitFor();
+    await page.getByText('page 4 of 10').waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+    await product.call('POST', `/runs/${runId}/stop`);
+    const ended = spans.getByRole('button', { name: /^fetch pages\s+level 2, failed/ });
+    await ended.waitFor();
+    await ended.focus();
+    await page.keyboard.press('Enter');
+    await spans.getByText('https://example.com/items').waitFor();
+    await spans.getByRole('button', { name: /^report\s+succeeded/ }).waitFor();
+    expect(await browsing.barriers()).toEqual([]);
   });
 
   test('shows the parameters, the result and the artifacts', async () => {

@@ -4,8 +4,8 @@ import Type, { type TSchema } from 'typebox';
 import type { SocketDescription } from '../http/description/openapi.ts';
 import { examples, Nullable, Time, Uuid } from '../http/schema.ts';
 import { LogLine, Run, RunProgress, RunStatusSchema } from '../runs/schema.ts';
-import { RunSpan } from '../runs/span-schema.ts';
 import { Script } from '../scripts/schema.ts';
+import { RunSpan } from '../spans/schema.ts';
 
 const frame = <Properties extends Record<string, TSchema>>(
   type: string,

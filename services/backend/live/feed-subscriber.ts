@@ -79,7 +79,7 @@ export class FeedSubscriber {
     }
   }
 
-  /** Sends frames that are soon out of date, as far as there is room. @param owner with its current rights */
+  /** Sends frames that are soon out of date, as far as there is room. @param owner with the current rights */
   tellInPassing(owner: Principal, frames: readonly FeedFrame[]): void {
     for (const { isFor, frame } of frames) {
       if (this.#mustResync || !this.#hasRoom()) return;

@@ -2,7 +2,7 @@
 import { readReports } from '#infra/postgres/logs/run-reports.ts';
 import { findRuns } from '#projections/runs/queries.ts';
 import { startLoop, type Loop } from '#services/shared/loop.ts';
-import { progressJson } from '../runs/progress.ts';
+import { progressJson } from '../runs/view.ts';
 import type { Services } from '../services.ts';
 import { inGroup, type FeedFrame } from './feed-frames.ts';
 import type { FeedSubscriber } from './feed-subscriber.ts';
@@ -46,7 +46,7 @@ export class ProgressFeed {
     if (runIds.length === 0) return;
     const frames = await this.#framesOf(runIds);
     const subscribers = [...this.#subscribers];
-    // Read last, so that no user gets a frame after losing access.
+    // Read last, so that users who have lost access get no frame.
     const ownerOf = await ownersOf(subscribers, this.#services);
     for (const one of subscribers) {
       const owner = ownerOf(one.credential);

@@ -5,9 +5,9 @@ import { readReports } from '#infra/postgres/logs/run-reports.ts';
 import { readSpans } from '#infra/postgres/logs/run-spans.ts';
 import { findRuns } from '#projections/runs/queries.ts';
 import { startLoop, type Loop } from '#services/shared/loop.ts';
-import { progressJson } from '../runs/progress.ts';
-import { scriptSpanJson } from '../runs/spans.ts';
+import { progressJson } from '../runs/view.ts';
 import type { Services } from '../services.ts';
+import { scriptSpanJson } from '../spans/view.ts';
 
 const everyMs = 1000;
 /** Limits the frames of a script that reports in a loop. */

@@ -1,8 +1,6 @@
 import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { saveProgress } from '#infra/postgres/logs/run-reports.ts';
-import { saveSpans } from '#infra/postgres/logs/run-spans.ts';
 import { sessionHeaders } from '../testing/browser-session.ts';
 import { FrameLog } from '../testing/frame-log.ts';
 import {
@@ -142,42 +140,6 @@ describe('a followed run', () => {
     await frames.closed;
     expect(frames.seqs).toEqual([1, 2, 3, 11, 12]);
     expect(frames.lines[2]).toMatchObject({ stream: 'system', from_seq: 3, to_seq: 10 });
-  });
-
-  test('sends each progress report, also if every message of the bus is lost', async () => {
-    const { runId } = await running();
-    const frames = follow(runId);
-    await writeLines(platform, runId, 1, texts(1));
-    await frames.until((all) => all.seqs.length === 1);
-    const { database } = platform.services;
-    const shows = (fraction: number) =>
-      frames.until((all) => all.frames.some((one) => one.progress?.fraction === fraction));
-    await saveProgress(database, runId, { fraction: 0.25, text: 'page 1' });
-    platform.bus.publish({ topic: 'progress', runId });
-    await shows(0.25);
-    await saveProgress(database, runId, { fraction: 0.5, text: 'page 2' });
-    await shows(0.5);
-    const last = frames.frames.findLast((one) => one.type === 'progress');
-    const { progress } = (await developer.get(`/api/v1/runs/${runId}`)).json;
-    expect(last).toEqual({ type: 'progress', progress });
-    expect(progress.eta).toEqual(expect.any(String));
-  });
-
-  test('sends each span when it starts and when it ends', async () => {
-    const { runId } = await running();
-    const frames = follow(runId);
-    await writeLines(platform, runId, 1, texts(1));
-    await frames.until((all) => all.seqs.length === 1);
-    const { database } = platform.services;
-    const span = { spanId: '000000000000000a', parentId: null, name: 'fetch', failed: false };
-    const fetch = { ...span, startedAt: new Date(0), endedAt: null, attributes: {} };
-    const statuses = () => frames.frames.flatMap((one) => one.span?.status ?? []);
-    await saveSpans(database, runId, [fetch]);
-    platform.bus.publish({ topic: 'spans', runId });
-    await frames.until(() => statuses().length === 1);
-    await saveSpans(database, runId, [{ ...fetch, endedAt: new Date(5) }]);
-    await frames.until(() => statuses().length === 2);
-    expect(statuses()).toEqual(['running', 'ok']);
   });
 
   test('sends each sample', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { progressJson } from './progress.ts';
+import { progressJson } from './view.ts';
 
 const started = new Date('2026-11-21T02:00:00Z');
 const run = { started_at: started, finished_at: null };

@@ -4,13 +4,16 @@ import type { SamplePoint } from '#domain/ports/run-samples.ts';
 import { platformError } from '#domain/run/error/error.ts';
 import type { Trigger } from '#domain/run/run.ts';
 import type { RemovableKind } from '#domain/system/retention.ts';
-import { readReports, type RunReport } from '#infra/postgres/logs/run-reports.ts';
+import {
+  readReports,
+  type ReportedProgress,
+  type RunReport,
+} from '#infra/postgres/logs/run-reports.ts';
 import { readWaitingFor, type WaitingFor } from '#infra/postgres/queue/waiting-for.ts';
 import { readRemoved } from '#infra/postgres/operations/removed-parts.ts';
 import type { ListedRun } from '#projections/runs/pages.ts';
 import { readParams } from '#services/shared/params.ts';
 import type { Services } from '../services.ts';
-import { progressJson } from './progress.ts';
 
 /** @param report what the run reported about itself
  *  @param params the parameters, if any are stored
@@ -57,6 +60,28 @@ export function runJson(
     error: errorOf(run, report),
     error_group_id: errorGroupOf(run),
   };
+}
+
+/** Below this fraction, an estimate would be a guess. */
+const minFraction = 0.01;
+
+type RunTimes = Pick<ListedRun, 'started_at' | 'finished_at'>;
+
+/** The progress of a run, with an estimate of its end. */
+export function progressJson(run: RunTimes, progress: ReportedProgress | null | undefined) {
+  if (!progress) return null;
+  const { fraction, text } = progress;
+  return { fraction, text, eta: etaOf(run, progress) };
+}
+
+/** The time of the report plus the time that the rest takes at the average speed up to the report.
+ *  @returns null for a run that has ended, below 1 % and at 100 % */
+function etaOf(run: RunTimes, { fraction, reportedAt }: ReportedProgress): Date | null {
+  const { started_at: startedAt, finished_at: finishedAt } = run;
+  if (startedAt === null || reportedAt === null || finishedAt !== null) return null;
+  if (fraction < minFraction || fraction >= 1) return null;
+  const elapsedMs = Math.max(0, reportedAt.getTime() - startedAt.getTime());
+  return new Date(reportedAt.getTime() + Math.round((elapsedMs * (1 - fraction)) / fraction));
 }
 
 /** The process that finds a run lost or expired stores no error, but the runtime may have stored one before. */

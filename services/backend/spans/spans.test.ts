@@ -4,7 +4,7 @@ import { saveSpans } from '#infra/postgres/logs/run-spans.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { finishRun, groups, run, script, someone, startRun } from '../testing/people.ts';
 import { startTestBackend, type TestBackend } from '../testing/test-backend.ts';
-import { platformSpans } from './spans.ts';
+import { platformSpans } from './view.ts';
 
 const at = (ms: number) => new Date(Date.UTC(2026, 10, 21) + ms);
 const text = (ms: number) => at(ms).toISOString();

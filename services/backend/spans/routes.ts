@@ -8,8 +8,8 @@ import { operation, type Operation } from '../http/operation.ts';
 import { notFound } from '../http/problem.ts';
 import { json } from '../http/reply.ts';
 import { pathParameters } from '../http/schema.ts';
-import { RunSpanItems } from './span-schema.ts';
-import { platformSpans, scriptSpanJson } from './spans.ts';
+import { RunSpanItems } from './schema.ts';
+import { platformSpans, scriptSpanJson } from './view.ts';
 
 const listSpans = operation({
   method: 'get',
