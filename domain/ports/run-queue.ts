@@ -53,15 +53,22 @@ export interface LostRun {
 }
 
 export interface RunQueue {
-  /** Leases at most `limit` waiting runs to `owner`, ordered by priority, then by acceptance. A run whose lease
-   *  expired before its start waits again.
-   *  @param labels of the owner; claims only runs whose required labels are among them
-   *  @param groupIds only runs of these groups; absent: of all groups */
+  /** Leases at most `limit` waiting runs to a runtime: by priority, then in turns of the groups, so that each group
+   *  has a share of the active runs, then by acceptance. A run whose lease expired before its start waits again.
+   *  @param labels of the runtime; claims only runs whose required labels are among them. Default: none */
   claim(
     owner: string,
     limit: number,
     leaseSeconds: number,
     labels?: readonly string[],
+  ): Promise<readonly ClaimedRun[]>;
+
+  /** The same for a program that claims in place of a runtime: runs without labels, by priority, then by acceptance.
+   *  @param groupIds only runs of these groups; absent: of all groups */
+  claimInOrder(
+    owner: string,
+    limit: number,
+    leaseSeconds: number,
     groupIds?: readonly GroupId[],
   ): Promise<readonly ClaimedRun[]>;
 

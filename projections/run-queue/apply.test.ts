@@ -1,5 +1,5 @@
 import type { Command } from '#domain/aggregates.ts';
-import { runId, scriptId } from '#domain/testing/ids.ts';
+import { groupId, runId, scriptId } from '#domain/testing/ids.ts';
 import { at, beginning, recordAll } from '#domain/testing/recorded.ts';
 import { finishRun, runScript } from '#domain/testing/samples.ts';
 import { sql } from 'kysely';
@@ -25,6 +25,7 @@ const waiting = {
   run_id: runId(),
   stream_version: 1,
   script_id: scriptId(),
+  group_id: groupId(),
   priority: 0,
   runs_on: [],
   available_at: at(4),

@@ -23,6 +23,7 @@ export const runQueueProjection: Projection = {
         return {
           run_id: event.data.runId,
           script_id: event.data.scriptId,
+          group_id: event.data.groupId,
           priority: 0,
           runs_on: event.data.runsOn ?? [],
           available_at: availableAt(event),

@@ -6,6 +6,8 @@ export interface RunQueueTable {
   readonly run_id: string;
   readonly stream_version: number;
   readonly script_id: string;
+  /** The group of the script when the run was queued. */
+  readonly group_id: string;
   readonly priority: number;
   /** Labels that a runtime must have to claim the run. */
   readonly runs_on: readonly string[];
@@ -25,6 +27,7 @@ export const runQueueColumns: Columns<RunQueueTable> = {
   run_id: 'uuid',
   stream_version: 'bigint',
   script_id: 'uuid',
+  group_id: 'uuid',
   priority: 'integer',
   runs_on: 'jsonb',
   available_at: 'timestamptz',

@@ -2,7 +2,11 @@
  *  each scrape; every scheduler reports the same values. */
 import { Gauge, Registry } from 'prom-client';
 import type { AlarmParts } from '#services/shared/alarms.ts';
-import { queueFigures, storeFigures } from '#infra/postgres/operations/platform-figures.ts';
+import {
+  labelFigures,
+  queueFigures,
+  storeFigures,
+} from '#infra/postgres/operations/platform-figures.ts';
 import {
   addClockMetric,
   addProcessMetrics,
@@ -43,6 +47,21 @@ export function schedulerMetrics(
       this.set({ state: 'due' }, due);
       this.set({ state: 'waiting' }, waiting);
       this.set({ state: 'running' }, running);
+    },
+  });
+  new Gauge({
+    name: 'orchestrator_queue_label_runs',
+    help: 'Runs that have not ended, by each runtime label that they require',
+    labelNames: ['label', 'state'] as const,
+    registers,
+    async collect() {
+      const figures = await labelFigures(db);
+      this.reset();
+      for (const { label, due, waiting, running } of figures) {
+        this.set({ label, state: 'due' }, due);
+        this.set({ label, state: 'waiting' }, waiting);
+        this.set({ label, state: 'running' }, running);
+      }
     },
   });
   const store = joined(() => storeFigures(db));

@@ -16,7 +16,7 @@ const toldOf: { readonly [Type in EventType]?: (event: Of<Type>) => readonly Bus
     statusChanged(event.data),
     completed(event),
   ],
-  // The runtime looks for runs immediately.
+  // The runtime claims runs immediately.
   RuntimeResumed: () => [{ topic: 'queue' }],
   ScriptCreated: (event) => [updated(event, 1)],
   ScriptChanged: (event) => [updated(event, event.data.version)],

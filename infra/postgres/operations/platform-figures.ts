@@ -10,6 +10,12 @@ const statements = {
       greatest(extract(epoch FROM now() - min(available_at) FILTER (
         WHERE fence IS NULL AND NOT waiting AND owner IS NULL)), 0)::float8 AS oldest_seconds
     FROM run_queue`,
+  labels: `SELECT label,
+      count(*) FILTER (WHERE fence IS NULL AND NOT waiting)::int AS due,
+      count(*) FILTER (WHERE fence IS NULL AND waiting)::int AS waiting,
+      count(*) FILTER (WHERE fence IS NOT NULL)::int AS running
+    FROM run_queue CROSS JOIN jsonb_array_elements_text(runs_on) AS labels (label)
+    WHERE runs_on <> '[]' GROUP BY label ORDER BY label`,
   store: `SELECT coalesce((SELECT max(global_position) FROM events), 0)::float8 AS position,
       pg_database_size(current_database())::float8 AS size_bytes,
       coalesce((SELECT max(extract(epoch FROM now() - xact_start)) FROM pg_stat_activity
@@ -36,6 +42,15 @@ export async function queueFigures(db: Queryable): Promise<QueueFigures> {
   }>(statements.queue, []);
   const [{ oldest_seconds: oldestSeconds, ...counts } = { oldest_seconds: 0, ...none }] = rows;
   return { ...counts, oldestSeconds };
+}
+
+export interface LabelFigures extends Omit<QueueFigures, 'oldestSeconds'> {
+  readonly label: string;
+}
+
+/** Runs that have not ended, by each label that they require. */
+export async function labelFigures(db: Queryable): Promise<readonly LabelFigures[]> {
+  return (await db.query<LabelFigures>(statements.labels, [])).rows;
 }
 
 const none = { due: 0, waiting: 0, running: 0 };

@@ -1,8 +1,9 @@
-/** Claims by runtimes with labels. */
+/** Claims by runtimes with labels, and fair shares of groups. */
 import type { RunId } from '#domain/kernel/ids.ts';
 import { defaultSettings } from '#domain/script/settings.ts';
 import { createGroup, createScript, runScript } from '#domain/testing/samples.ts';
-import { runId, scriptId } from '#domain/testing/ids.ts';
+import { groupId, runId, scriptId } from '#domain/testing/ids.ts';
+import { labelFigures } from '#infra/postgres/operations/platform-figures.ts';
 import { openTestPlatform, type TestPlatform } from '#infra/testing/platform.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { PostgresRunQueue } from './run-queue.ts';
@@ -59,4 +60,121 @@ describe('a claim by a runtime with labels', () => {
     expect(await claimed()).toEqual([]);
     expect(await claimed(['gpu'])).toEqual([gpu]);
   });
+});
+
+/** Queues runs without events: only their places in the queue matter. */
+async function flood(group: number, count: number, labels: readonly string[] = []) {
+  await platform.pool.query(
+    `INSERT INTO run_queue (run_id, script_id, group_id, runs_on, waiting, delayed, available_at,
+        stream_version, priority, attempt, stop_requested)
+      SELECT gen_random_uuid(), $1, $2, $3::jsonb, false, false, now(), 1, 0, 1, false
+      FROM generate_series(1, $4::int)`,
+    [scriptId(), groupId(group), JSON.stringify(labels), count],
+  );
+}
+
+/** The groups of the runs that a runtime with two slots claims one after the other, in order. */
+async function groupsInTurn(claims: number): Promise<string[]> {
+  const turns: string[] = [];
+  for (let claim = 0; claim < claims; claim += 1) {
+    await platform.pool.query('DELETE FROM run_queue WHERE queue_position = $1', [
+      (await oldestClaimed(2)) ?? -1,
+    ]);
+    await queue.claim('a', 1, 60);
+    const { rows } = await platform.pool.query<{ group_id: string }>(
+      `SELECT group_id FROM run_queue WHERE owner IS NOT NULL ORDER BY leased_at DESC LIMIT 1`,
+    );
+    turns.push(rows[0]?.group_id ?? 'none');
+  }
+  return turns;
+}
+
+/** The first claimed run, once that many are claimed. */
+async function oldestClaimed(slots: number): Promise<number | undefined> {
+  const { rows } = await platform.pool.query<{ queue_position: number }>(
+    'SELECT queue_position FROM run_queue WHERE owner IS NOT NULL ORDER BY leased_at',
+  );
+  return rows.length < slots ? undefined : rows[0]?.queue_position;
+}
+
+const ownersByGroup = async () =>
+  (
+    await platform.pool.query<{ group_id: string; runs: number }>(
+      `SELECT group_id, count(*)::int AS runs FROM run_queue WHERE owner IS NOT NULL
+        GROUP BY group_id ORDER BY group_id`,
+    )
+  ).rows;
+
+describe('a flood of one group', () => {
+  test('does not delay the runs of another group', async () => {
+    await flood(1, 1000);
+    await flood(2, 10);
+    const turns = await groupsInTurn(24);
+    expect(turns.filter((group) => group === groupId(2))).toHaveLength(10);
+  });
+
+  test('leaves half of the slots of one claim to another group', async () => {
+    await flood(1, 100);
+    await flood(2, 100);
+    await queue.claim('a', 10, 60);
+    expect(await ownersByGroup()).toEqual([
+      { group_id: groupId(1), runs: 5 },
+      { group_id: groupId(2), runs: 5 },
+    ]);
+  });
+
+  test('gets all slots while no other group has runs', async () => {
+    await flood(1, 20);
+    await queue.claim('a', 8, 60);
+    expect(await ownersByGroup()).toEqual([{ group_id: groupId(1), runs: 8 }]);
+  });
+
+  test('with labels does not delay runs without labels', async () => {
+    await flood(1, 1000, ['gpu']);
+    await flood(2, 3);
+    await queue.claim('a', 5, 60);
+    expect(await ownersByGroup()).toEqual([{ group_id: groupId(2), runs: 3 }]);
+  });
+
+  test('is claimed in order by programs, which have no labels', async () => {
+    await flood(1, 4);
+    await flood(1, 2, ['gpu']);
+    await flood(2, 4);
+    await queue.claimInOrder('a', 5, 60);
+    expect(await ownersByGroup()).toEqual([
+      { group_id: groupId(1), runs: 4 },
+      { group_id: groupId(2), runs: 1 },
+    ]);
+  });
+
+  test('is claimed once by many runtimes at the same time', async () => {
+    await flood(1, 40);
+    await flood(2, 40);
+    const owners = Array.from({ length: 10 }, (_, index) => `runtime-${index}`);
+    await Promise.all(owners.map((owner) => queue.claim(owner, 4, 60)));
+    const { rows } = await platform.pool.query<{ most: number }>(
+      `SELECT max(runs)::int AS most FROM (SELECT count(*) AS runs FROM run_queue
+        WHERE owner IS NOT NULL GROUP BY owner) each`,
+    );
+    expect(rows).toEqual([{ most: 4 }]);
+    await queue.claim('last', 80, 60);
+    expect(await ownersByGroup()).toEqual([
+      { group_id: groupId(1), runs: 40 },
+      { group_id: groupId(2), runs: 40 },
+    ]);
+  });
+});
+
+test('the figures of labels count the runs that require each label', async () => {
+  await flood(1, 3, ['gpu', 'zone-b']);
+  await flood(1, 2, ['gpu']);
+  await flood(1, 4);
+  await platform.pool.query(
+    `UPDATE run_queue SET waiting = true WHERE run_id IN
+      (SELECT run_id FROM run_queue WHERE runs_on = '["gpu"]' LIMIT 1)`,
+  );
+  expect(await labelFigures(platform.pool)).toEqual([
+    { label: 'gpu', due: 4, waiting: 1, running: 0 },
+    { label: 'zone-b', due: 3, waiting: 0, running: 0 },
+  ]);
 });

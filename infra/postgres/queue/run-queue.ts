@@ -15,6 +15,7 @@ import type { KnownStreams } from '../commands/known-streams.ts';
 import type { Queryable } from '../database.ts';
 import { recorded, type EventRow } from '../event-store/event-store.ts';
 
+<<<<<<< /tmp/f1/tm.2
 /** The commit does not wait for the disk: if a crash reverts a lease, no run has started, since the start is later in
  *  the database's log. A renewal waits, because a running process depends on it.
  *  @param among restricts the runs of `run_queue` further */
@@ -25,6 +26,24 @@ const claim = (among: string): string => `WITH next AS (
         AND NOT EXISTS (SELECT FROM runtime_drains WHERE runtime_id = $1 AND drained)${among}
       ORDER BY priority DESC, queue_position
       LIMIT $2 FOR UPDATE SKIP LOCKED
+||||||| /tmp/f1/tm.1
+/** The commit does not wait for the disk: a lease that a crash takes back has let nothing go, as the start that does
+ *  is behind it in the database's log. Not so a renewal, which a process lives by.
+ *  @param among narrows the runs of `run_queue` further */
+const claim = (among: string): string => `WITH next AS (
+      SELECT run_id FROM run_queue
+      WHERE fence IS NULL AND NOT waiting
+        AND (lease_until IS NULL OR lease_until < now()) AND runs_on <@ $5::jsonb
+        AND NOT EXISTS (SELECT FROM runtime_drains WHERE runtime_id = $1 AND drained)${among}
+      ORDER BY priority DESC, queue_position
+      LIMIT $2 FOR UPDATE SKIP LOCKED
+=======
+/** The commit does not wait for the disk: a lease that a crash takes back has let nothing go, as the start that does
+ *  is behind it in the database's log. Not so a renewal, which a process lives by.
+ *  @param next selects and locks the runs */
+const claim = (next: string): string => `WITH next AS (
+      ${next}
+>>>>>>> /tmp/f1/tm.3
     ), claimed AS (
       UPDATE run_queue q SET owner = $1, leased_at = now(),
         lease_until = now() + make_interval(secs => $3)
@@ -41,10 +60,23 @@ const claim = (among: string): string => `WITH next AS (
       LEFT JOIN scripts s ON s.script_id = q.script_id
     ORDER BY q.priority DESC, q.queue_position`;
 
+/** For runs whose script cannot be found. */
+const quota = defaultSettings.storageQuotaBytes;
+
+/** In the order of acceptance, for programs that claim in place of a runtime. They have no labels. */
+const inOrder = (among = '') => `SELECT run_id FROM run_queue
+      WHERE fence IS NULL AND NOT waiting AND runs_on = '[]'
+        AND (lease_until IS NULL OR lease_until < now())${among}
+      ORDER BY priority DESC, queue_position
+      LIMIT $2 FOR UPDATE SKIP LOCKED`;
+
 const statements = {
-  claim: claim(''),
-  claimOfGroups: claim(` AND EXISTS (SELECT FROM runs own
-        WHERE own.run_id = run_queue.run_id AND own.group_id = ANY($6::uuid[]))`),
+  claim: claim('SELECT run_id FROM lock_next_runs($1, $2, $5::jsonb) AS run_id'),
+  claimInOrder: claim(inOrder()),
+  claimOfGroups: claim(
+    inOrder(` AND EXISTS (SELECT FROM runs own
+        WHERE own.run_id = run_queue.run_id AND own.group_id = ANY($5::uuid[]))`),
+  ),
   renew: `UPDATE run_queue SET leased_at = now(), lease_until = now() + make_interval(secs => $3)
     WHERE owner = $1 AND run_id = ANY($2::uuid[]) AND lease_until > now()
     RETURNING run_id, stop_requested`,
@@ -102,15 +134,21 @@ export class PostgresRunQueue implements RunQueue {
     limit: number,
     leaseSeconds: number,
     labels: readonly string[] = [],
+  ): Promise<readonly ClaimedRun[]> {
+    const values = [owner, limit, leaseSeconds, quota, JSON.stringify(labels)];
+    return await this.#claim(statements.claim, values);
+  }
+
+  async claimInOrder(
+    owner: string,
+    limit: number,
+    leaseSeconds: number,
     groupIds?: readonly GroupId[],
   ): Promise<readonly ClaimedRun[]> {
-    const { storageQuotaBytes } = defaultSettings;
-    const values = [owner, limit, leaseSeconds, storageQuotaBytes, JSON.stringify(labels)];
-    const { rows } =
-      groupIds === undefined
-        ? await this.#db.query<ClaimRow>(statements.claim, values)
-        : await this.#db.query<ClaimRow>(statements.claimOfGroups, [...values, groupIds]);
-    return rows.map((row) => this.#claimed(row));
+    const values = [owner, limit, leaseSeconds, quota];
+    return groupIds === undefined
+      ? await this.#claim(statements.claimInOrder, values)
+      : await this.#claim(statements.claimOfGroups, [...values, groupIds]);
   }
 
   async renew(
@@ -147,6 +185,11 @@ export class PostgresRunQueue implements RunQueue {
   async expired(limit: number): Promise<readonly RunId[]> {
     const { rows } = await this.#db.query<{ run_id: string }>(statements.expired, [limit]);
     return rows.map((row) => mustParse(parseRunId, row.run_id));
+  }
+
+  async #claim(text: string, values: readonly unknown[]): Promise<readonly ClaimedRun[]> {
+    const { rows } = await this.#db.query<ClaimRow>(text, [...values]);
+    return rows.map((row) => this.#claimed(row));
   }
 
   #claimed(row: ClaimRow): ClaimedRun {

@@ -61,7 +61,7 @@ export class Leases {
     const { queue, ids, leaseSeconds } = this.#parts;
     const jobId = ids.next();
     const owner = `${ownersOf(caller)}${jobId}`;
-    const [run] = await queue.claim(owner, 1, leaseSeconds, [], groupsOf(caller) ?? undefined);
+    const [run] = await queue.claimInOrder(owner, 1, leaseSeconds, groupsOf(caller) ?? undefined);
     return run && { jobId, owner, run, caller };
   }
 

@@ -83,7 +83,7 @@ export function errorHeadline(
 }
 
 /** What a queued run waits for, in one line; null if it waits for nothing, or has started. */
-export function waitingWord(run: Pick<Run, 'waiting_for' | 'script_name'>): string | null {
+export function waitingWord(run: Pick<Run, 'waiting_for'>): string | null {
   if (!run.waiting_for) return null;
   const { kind, name } = run.waiting_for;
   switch (kind) {

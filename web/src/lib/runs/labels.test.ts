@@ -1,0 +1,11 @@
+import { expect, test } from 'vitest';
+import { waitingWord } from './labels.ts';
+
+test.each([
+  [null, null],
+  [{ kind: 'label', name: 'gpu' }, 'Waiting for a runtime with the label gpu'],
+  [{ kind: 'slot', name: 'runtime' }, 'Waiting for a free runtime'],
+  [{ kind: 'slot', name: 'Import' }, 'Waiting for a free slot of Import'],
+] as const)('a run with waiting_for %j is described as %j', (waitingFor, word) => {
+  expect(waitingWord({ waiting_for: waitingFor })).toBe(word);
+});
