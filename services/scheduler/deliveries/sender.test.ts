@@ -152,7 +152,7 @@ describe('given a webhook', () => {
       failed,
       JSON.stringify({ ...error, frames: [], causes: [] }),
     ]);
-    const messageOf = async (content: Partial<Told>) => {
+    const messageOf = async (content: Parameters<typeof queued>[2]) => {
       http.received.splice(0);
       await queued(await givenChannel(webhook()), webhook(), { runId: failed, ...content });
       await round();
