@@ -156,7 +156,12 @@ const Activity = Type.Object(
 
 /** As it stands in lists. */
 export const ListedScript = Type.Object(
-  { ...Script.properties, activity: Type.Optional(Activity) },
+  {
+    ...Script.properties,
+    activity: Type.Optional(Activity),
+    deleted_at: Type.Optional(Time('Only of deleted scripts.')),
+    deleted_by: Type.Optional(Type.String({ description: 'Only of deleted scripts.' })),
+  },
   { title: 'ListedScript', additionalProperties: false, examples: [scriptExample] },
 );
 
