@@ -1,9 +1,8 @@
-import { runId } from '#domain/testing/ids.ts';
+import { runId, scriptId } from '#domain/testing/ids.ts';
 import { beginning, recordAll } from '#domain/testing/recorded.ts';
 import { createScript, finishRun, runScript } from '#domain/testing/samples.ts';
 import { mustParse, parseErrorGroupId } from '#domain/kernel/ids.ts';
 import { defaultSettings } from '#domain/script/settings.ts';
-import { scriptId } from '#domain/testing/ids.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { applyAll } from '../projection.ts';
 import { inlineProjections } from '../registry.ts';

@@ -32,6 +32,8 @@ export interface ScriptListFilter {
   readonly tag?: string;
   /** The outcome of the last finished run: looked up per script. */
   readonly lastStatuses?: readonly RunStatus[];
+  /** Deleted scripts that can be restored, instead of scripts that are not deleted. */
+  readonly deleted?: boolean;
 }
 
 export const scriptOrders = ['created', 'name'] as const;
@@ -45,7 +47,7 @@ const presentFiles = lastVersions({
   after: sql`''`,
 });
 
-function scriptViews(db: ReadModels) {
+function scriptViews(db: ReadModels, deleted = false) {
   return db
     .selectFrom('scripts')
     .innerJoin('groups', 'groups.group_id', 'scripts.group_id')
@@ -61,7 +63,8 @@ function scriptViews(db: ReadModels) {
         `json_build_object('run_id', r.run_id, 'status', r.status, 'finished_at', r.finished_at)`,
       ).as('last_run'),
     )
-    .where('scripts.deleted', '=', false);
+    .where('scripts.deleted', '=', deleted)
+    .where('scripts.purge', 'is', null);
 }
 
 /** Columns of the last finished run of a script. */
@@ -164,7 +167,7 @@ export async function listScripts(
   order: ScriptOrder = 'created',
 ): Promise<readonly ScriptView[]> {
   const byName = sql`lower(scripts.name) COLLATE "C"`;
-  let query = scriptViews(db).limit(limit);
+  let query = scriptViews(db, filter.deleted).limit(limit);
   query =
     order === 'created'
       ? query.orderBy('scripts.script_id', 'desc')

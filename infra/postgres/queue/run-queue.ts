@@ -15,35 +15,11 @@ import type { KnownStreams } from '../commands/known-streams.ts';
 import type { Queryable } from '../database.ts';
 import { recorded, type EventRow } from '../event-store/event-store.ts';
 
-<<<<<<< /tmp/f1/tm.2
 /** The commit does not wait for the disk: if a crash reverts a lease, no run has started, since the start is later in
  *  the database's log. A renewal waits, because a running process depends on it.
- *  @param among restricts the runs of `run_queue` further */
-const claim = (among: string): string => `WITH next AS (
-      SELECT run_id FROM run_queue
-      WHERE fence IS NULL AND NOT waiting
-        AND (lease_until IS NULL OR lease_until < now()) AND runs_on <@ $5::jsonb
-        AND NOT EXISTS (SELECT FROM runtime_drains WHERE runtime_id = $1 AND drained)${among}
-      ORDER BY priority DESC, queue_position
-      LIMIT $2 FOR UPDATE SKIP LOCKED
-||||||| /tmp/f1/tm.1
-/** The commit does not wait for the disk: a lease that a crash takes back has let nothing go, as the start that does
- *  is behind it in the database's log. Not so a renewal, which a process lives by.
- *  @param among narrows the runs of `run_queue` further */
-const claim = (among: string): string => `WITH next AS (
-      SELECT run_id FROM run_queue
-      WHERE fence IS NULL AND NOT waiting
-        AND (lease_until IS NULL OR lease_until < now()) AND runs_on <@ $5::jsonb
-        AND NOT EXISTS (SELECT FROM runtime_drains WHERE runtime_id = $1 AND drained)${among}
-      ORDER BY priority DESC, queue_position
-      LIMIT $2 FOR UPDATE SKIP LOCKED
-=======
-/** The commit does not wait for the disk: a lease that a crash takes back has let nothing go, as the start that does
- *  is behind it in the database's log. Not so a renewal, which a process lives by.
  *  @param next selects and locks the runs */
 const claim = (next: string): string => `WITH next AS (
       ${next}
->>>>>>> /tmp/f1/tm.3
     ), claimed AS (
       UPDATE run_queue q SET owner = $1, leased_at = now(),
         lease_until = now() + make_interval(secs => $3)

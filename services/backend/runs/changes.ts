@@ -115,7 +115,7 @@ async function environment({ base, run }: Pair, { database }: Services) {
   const locks = new PostgresEnvironmentLocks(database);
   const packagesOf = async ({ script_version: version }: RunsTable) => {
     const all = await locks.ofVersion(scriptId, version);
-    const last = all.toSorted((one, other) => +one.lockedAt - +other.lockedAt).at(-1);
+    const last = all.toSorted((one, other) => Number(one.lockedAt) - Number(other.lockedAt)).at(-1);
     const pins = last?.lock.split('\n').map((line) => line.split(' ')[0] ?? '');
     return pins && Object.fromEntries(pins.filter(Boolean).map((pin) => pin.split('==')));
   };

@@ -91,3 +91,45 @@ describe('a deleted script', () => {
     expect((await developer.post(path(foreign, '/undelete'))).status).toBe(404);
   });
 });
+
+describe('the trash', () => {
+  let developerOfTrash: TestClient;
+  const trash = async (query = '') => {
+    const { json } = await developerOfTrash.get(`/api/v1/scripts?deleted=true${query}`);
+    return (json as { items: { id: string; deleted_by?: string; deleted_at?: string }[] }).items;
+  };
+  let [kept, restored, purged] = ['', '', ''];
+  beforeAll(async () => {
+    developerOfTrash = await someone(platform, { role: 'developer', groupIds: [groups.bots] });
+    const body = { group_id: groups.bots };
+    [kept, restored, purged] = (await Promise.all(
+      ['Kept', 'Restored', 'Purged'].map(async (name) => {
+        const { id } = await script(developerOfTrash, { ...body, name });
+        await developerOfTrash.delete(path(id));
+        return id;
+      }),
+    )) as [string, string, string];
+    await developerOfTrash.post(path(restored, '/undelete'));
+    await platform.admin.post(path(purged, '/purge'));
+  });
+
+  test('lists deleted scripts with the time and the user of the deletion', async () => {
+    const items = await trash();
+    expect(items.map(({ id }) => id)).toEqual([kept]);
+    const { json: history } = await developerOfTrash.get(path(kept, '/history'));
+    const [deletion] = history.items as { time: string; actor: string }[];
+    expect(items[0]).toMatchObject({ deleted_at: deletion?.time, deleted_by: deletion?.actor });
+    expect(await trash('&q=other')).toEqual([]);
+  });
+
+  test('has no scripts of other groups, and ordinary lists have no deleted scripts', async () => {
+    const { id } = await script(platform.admin, { group_id: groups.monitoring });
+    await platform.admin.delete(path(id));
+    expect((await trash()).map((one) => one.id)).toEqual([kept]);
+    const { items } = (await developerOfTrash.get('/api/v1/scripts')).json;
+    const listed = items.map((one: { id: string }) => one.id);
+    expect(listed).toContain(restored);
+    expect(listed).not.toContain(kept);
+    expect(items[0]).not.toHaveProperty('deleted_at');
+  });
+});

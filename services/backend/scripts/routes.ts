@@ -18,7 +18,7 @@ import { createScript } from './create-script.ts';
 import { scriptAt } from './history/script-at.ts';
 import { commandScript, created, showScript, shown } from './script-reply.ts';
 import { NewScript, Script, ScriptChanges, ScriptPage } from './schema.ts';
-import { scriptJson } from './view.ts';
+import { listedJson, scriptJson } from './view.ts';
 
 const tag = 'Scripts';
 const parameters = { id: pathParameters.scriptId };
@@ -37,6 +37,12 @@ const list = operation({
       ...pageQuery,
       group_id: Type.Optional(IdOrNot('group')),
       enabled: Type.Optional(Type.Boolean()),
+      deleted: Type.Optional(
+        Type.Boolean({
+          description:
+            'List deleted scripts that can be restored. Default: scripts that are not deleted.',
+        }),
+      ),
       tag: Type.Optional(Type.String({ maxLength: 200, description: "One of the script's tags." })),
       last_status: Type.Optional(
         SomeOf(endings, 'Status of the last finished run; a script that never ran has none'),
@@ -74,7 +80,7 @@ const list = operation({
       request,
       rows,
       (row) => row.script_id,
-      (row) => ({ ...scriptJson(row), activity: activity?.get(row.script_id) }),
+      (row) => ({ ...listedJson(row), activity: activity?.get(row.script_id) }),
     );
   },
 });
@@ -82,13 +88,14 @@ const list = operation({
 interface WantedScripts {
   readonly group_id?: string;
   readonly enabled?: boolean;
+  readonly deleted?: boolean;
   readonly q?: string;
   readonly tag?: string;
   readonly last_status?: string;
 }
 
 function filterOf(
-  { group_id, enabled, q, tag, last_status }: WantedScripts,
+  { group_id, enabled, deleted, q, tag, last_status }: WantedScripts,
   visible: ScriptListFilter['groupIds'],
 ): ScriptListFilter {
   const { id, notId } = idOf(group_id, parseGroupId);
@@ -96,6 +103,7 @@ function filterOf(
     groupIds: id === undefined ? visible : (visible ?? [id]).filter((one) => one === id),
     ...(notId !== undefined && { notGroupId: notId }),
     ...(enabled !== undefined && { enabled }),
+    ...(deleted !== undefined && { deleted }),
     ...(q !== undefined && { text: q }),
     ...(tag !== undefined && { tag }),
     ...(last_status !== undefined && { lastStatuses: wordsOf(last_status, endings) }),

@@ -159,7 +159,12 @@ const Activity = Type.Object(
 
 /** A script in a list. */
 export const ListedScript = Type.Object(
-  { ...Script.properties, activity: Type.Optional(Activity) },
+  {
+    ...Script.properties,
+    activity: Type.Optional(Activity),
+    deleted_at: Type.Optional(Time('Only of deleted scripts.')),
+    deleted_by: Type.Optional(Type.String({ description: 'Only of deleted scripts.' })),
+  },
   { title: 'ListedScript', additionalProperties: false, examples: [scriptExample] },
 );
 

@@ -33,3 +33,9 @@ export function scriptJson(script: ScriptView) {
     last_run: script.last_run,
   };
 }
+
+/** A script as lists show it. The deletion is the last event of a deleted script. */
+export function listedJson(script: ScriptView) {
+  const { deleted, updated_at: deleted_at, updated_by: deleted_by } = script;
+  return { ...scriptJson(script), ...(deleted && { deleted_at, deleted_by }) };
+}

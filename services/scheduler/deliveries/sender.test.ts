@@ -156,7 +156,7 @@ describe('a webhook', () => {
       failed,
       JSON.stringify({ ...error, frames: [], causes: [] }),
     ]);
-    const messageOf = async (content: Partial<NotificationContent>) => {
+    const messageOf = async (content: Parameters<typeof queued>[2]) => {
       http.received.splice(0);
       await queued(await givenChannel(webhook()), webhook(), { runId: failed, ...content });
       await round();

@@ -220,9 +220,15 @@ function shown(text: string): string {
   return isStorable(line) ? line : line.toWellFormed().replaceAll('\0', '');
 }
 
+interface AboutRun {
+  readonly runId: string | null;
+  readonly on: string;
+  readonly message: string;
+}
+
 /** The notification with the exception of its run as the message. Events do not contain the text of errors, so a
  *  purge can remove it. */
-async function withError<Content extends Pick<NotificationContent, 'runId' | 'on' | 'message'>>(
+async function withError<Content extends AboutRun>(
   content: Content,
   database: Queryable,
 ): Promise<Content> {

@@ -137,6 +137,12 @@ export function screensOf(seeded: Seeded): readonly Screen[] {
         },
       ],
     },
+    {
+      path: '/scripts/trash',
+      of: everyone,
+      sign: role('heading', 'Trash is empty'),
+      actions: [],
+    },
     ...ofScript(`/scripts/${scriptId}`),
     {
       path: '/runs',

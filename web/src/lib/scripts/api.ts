@@ -25,6 +25,12 @@ export interface VersionedScript {
   etag: string | null;
 }
 
+/** Lists deleted scripts that can be restored. */
+export function listDeletedScripts(cursor: string | null): Promise<Page<ListedScript>> {
+  const query = { deleted: true, limit: 100, ...(cursor && { cursor }) };
+  return unwrap(client.GET('/api/v1/scripts', { params: { query } }));
+}
+
 /** Including the latest runs. */
 export function listScripts(
   filter: ScriptFilter,
