@@ -124,4 +124,32 @@ describeWith(chromiumService, 'the first page of the dashboard', () => {
     expect(await browsing.barriers()).toEqual([]);
     await product.call('POST', `/runs/${runId}/stop`);
   });
+
+  test.each([
+    [1440, 900],
+    [390, 844],
+  ])(
+    'shows the whole schedule dialog at %i × %i, without scrolling sideways',
+    async (width, height) => {
+      await page.setViewportSize({ width, height });
+      await page.goto(`${product.baseUrl}/scripts/${scriptId}/schedules`);
+      await page.getByRole('button', { name: 'New schedule' }).first().click();
+      const dialog = page.getByRole('dialog', { name: 'New schedule' });
+      const hidden = () =>
+        dialog.evaluate((root) =>
+          [root, ...root.querySelectorAll('.overflow-x-auto')]
+            .filter((one) => one.scrollWidth > one.clientWidth)
+            .map((one) => one.outerHTML.slice(0, 120)),
+        );
+      await dialog.getByRole('table').waitFor();
+      expect(await hidden()).toEqual([]);
+      await dialog.getByLabel('Time zone').fill('Europe/Berlin');
+      await dialog.getByLabel('Cron expression').fill('30 2 * * *');
+      await dialog.getByLabel('Preview from').fill('2027-03-26T12:00');
+      await dialog.getByText('DST: 02:30 does not exist on this day').waitFor();
+      expect(await hidden()).toEqual([]);
+      expect(await browsing.barriers()).toEqual([]);
+      await page.keyboard.press('Escape');
+    },
+  );
 });
