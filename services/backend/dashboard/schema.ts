@@ -8,6 +8,20 @@ const count = (description?: string) =>
 const milliseconds = (description: string) =>
   Nullable(Type.Integer({ minimum: 0, description: `${description} Accurate within 5 %.` }));
 
+const runtimes = Type.Array(
+  Type.Object(
+    {
+      id: Type.String(),
+      started_at: Time(),
+      seen_at: Time(),
+      slots: count('Number of runs that the runtime executes concurrently.'),
+      running: count(),
+    },
+    { title: 'DashboardRuntime', additionalProperties: false },
+  ),
+  { description: 'Runtimes that reported within the last minute.' },
+);
+
 export const DashboardStats = Type.Object(
   {
     scripts_total: count(),
@@ -26,19 +40,7 @@ export const DashboardStats = Type.Object(
     duration_p50_ms_24h: milliseconds('Median (p50).'),
     duration_p95_ms_24h: milliseconds('95th percentile (p95).'),
     queue_p95_ms_24h: milliseconds('95th percentile (p95) of the time in the queue.'),
-    runtimes: Type.Array(
-      Type.Object(
-        {
-          id: Type.String(),
-          started_at: Time(),
-          seen_at: Time(),
-          slots: count('Number of runs that the runtime executes concurrently.'),
-          running: count(),
-        },
-        { title: 'DashboardRuntime', additionalProperties: false },
-      ),
-      { description: 'Runtimes that reported within the last minute.' },
-    ),
+    runtimes,
   },
   {
     title: 'DashboardStats',
@@ -72,32 +74,29 @@ export const DashboardStats = Type.Object(
 export const metricNames = ['runs', 'errors', 'duration', 'queue', 'cpu', 'memory'] as const;
 export type MetricName = (typeof metricNames)[number];
 
-export const Timeseries = Type.Object(
+const Series = Type.Object(
   {
-    bucket_seconds: Type.Integer(),
-    series: Type.Array(
-      Type.Object(
-        {
-          name: Type.String(),
-          points: Type.Array(
-            Type.Unsafe<readonly [string, number | null]>({
-              type: 'array',
-              prefixItems: [{ type: 'string', format: 'date-time' }, { type: ['number', 'null'] }],
-              // Generators of clients accept a schema here, not `false`.
-              items: {},
-              minItems: 2,
-              maxItems: 2,
-            }),
-            {
-              description:
-                'One point per bucket, named by the start of the bucket. Buckets without runs are included.',
-            },
-          ),
-        },
-        { title: 'Series', additionalProperties: false },
-      ),
+    name: Type.String(),
+    points: Type.Array(
+      Type.Unsafe<readonly [string, number | null]>({
+        type: 'array',
+        prefixItems: [{ type: 'string', format: 'date-time' }, { type: ['number', 'null'] }],
+        // Generators of clients accept a schema here, not `false`.
+        items: {},
+        minItems: 2,
+        maxItems: 2,
+      }),
+      {
+        description:
+          'One point per bucket, named by the start of the bucket. Buckets without runs are included.',
+      },
     ),
   },
+  { title: 'Series', additionalProperties: false },
+);
+
+export const Timeseries = Type.Object(
+  { bucket_seconds: Type.Integer(), series: Type.Array(Series) },
   {
     title: 'Timeseries',
     additionalProperties: false,
@@ -221,6 +220,108 @@ export const DashboardFires = Type.Object(
         to: '2026-11-22T02:30:00.000Z',
         counted_until: '2026-11-22T02:30:00.000Z',
         hours: [{ begins_at: '2026-11-21T02:30:00.000Z', due: 3 }],
+      },
+    ],
+  },
+);
+
+const totalsExample = {
+  success: 1412,
+  failed: 21,
+  stopped: 7,
+  duration_p50_ms: 840,
+  duration_p95_ms: 5120,
+  queue_p95_ms: 48,
+  cpu_seconds: 812.5,
+  max_memory_bytes: 73_400_320,
+};
+
+export const DashboardOverview = Type.Object(
+  {
+    from: Time('Start of the first bucket.'),
+    to: Time('End of the range.'),
+    bucket_seconds: Type.Integer(),
+    totals: Type.Object(
+      {
+        success: count(),
+        failed: count(),
+        stopped: count(),
+        duration_p50_ms: milliseconds('Median (p50).'),
+        duration_p95_ms: milliseconds('95th percentile (p95).'),
+        queue_p95_ms: milliseconds('95th percentile (p95) of the time in the queue.'),
+        cpu_seconds: Type.Number({ minimum: 0 }),
+        max_memory_bytes: Nullable(count('Highest memory use of a single run.')),
+      },
+      {
+        title: 'DashboardTotals',
+        description: 'Runs that ended between `from` and `to`: the sum of all buckets.',
+        additionalProperties: false,
+      },
+    ),
+    series: Type.Object(
+      Object.fromEntries(metricNames.map((name) => [name, Type.Array(Series)])) as {
+        [Name in MetricName]: ReturnType<typeof Type.Array<typeof Series>>;
+      },
+      {
+        title: 'DashboardSeries',
+        description: 'As in `/dashboard/timeseries`, by metric.',
+        additionalProperties: false,
+      },
+    ),
+    runs: Type.Array(
+      Type.Object(
+        {
+          run_id: Uuid(),
+          script_name: Type.String(),
+          status: Type.Enum(['success', 'failed', 'stopped']),
+          finished_at: Time(),
+          duration_ms: count(),
+        },
+        { title: 'DashboardRun', additionalProperties: false },
+      ),
+      { description: 'The latest started runs of the range that have ended, at most 300.' },
+    ),
+    scripts_total: count(),
+    scripts_enabled: count(),
+    runs_queued: count(),
+    runs_running: count(),
+    runtimes,
+    now: DashboardNow,
+    fires: Type.Union([DashboardFires, Type.Null()], {
+      description: '`null` with `fires=false`, and without the right to read schedules.',
+    }),
+  },
+  {
+    title: 'DashboardOverview',
+    additionalProperties: false,
+    examples: [
+      {
+        from: '2026-11-21T02:00:00.000Z',
+        to: '2026-11-21T02:31:00.000Z',
+        bucket_seconds: 3600,
+        totals: totalsExample,
+        series: Object.fromEntries(
+          metricNames.map((name) => [
+            name,
+            [{ name: 'failed', points: [['2026-11-21T02:00:00.000Z', 3]] }],
+          ]),
+        ),
+        runs: [
+          {
+            run_id: examples.runId,
+            script_name: 'Nightly report',
+            status: 'success',
+            finished_at: examples.time,
+            duration_ms: 840,
+          },
+        ],
+        scripts_total: 12,
+        scripts_enabled: 10,
+        runs_queued: 1,
+        runs_running: 3,
+        runtimes: [],
+        now: { failing_total: 0, failing: [], running: [], due: [] },
+        fires: null,
       },
     ],
   },

@@ -2,13 +2,14 @@
 import Type from 'typebox';
 import { operation, type Operation } from '../../http/operation.ts';
 import { defaultLimit, keyOf, pageOf } from '../../http/paging.ts';
-import { isProblem, notFound, problem } from '../../http/problem.ts';
+import { isProblem, notFound } from '../../http/problem.ts';
 import { json } from '../../http/reply.ts';
 import { pageQuery, pathParameters } from '../../http/schema.ts';
 import {
   changedPaths,
   changedSettings,
   diffOf,
+  noVersion,
   scriptOfVersion,
   type ChangedPath,
 } from './diff.ts';
@@ -67,8 +68,6 @@ const diff = operation({
     return json(200, { from, to, settings, ...page }, headers);
   },
 });
-
-const noVersion = problem('not_found', 'The script has no such version.');
 
 function fileJson({ path, before, after }: ChangedPath) {
   const change = before === undefined ? 'added' : after === undefined ? 'removed' : 'changed';
