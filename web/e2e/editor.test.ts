@@ -182,4 +182,21 @@ describeWith(chromiumService, 'the script editor', () => {
     await run.getByText('given {"city":"Bern","days":3}').waitFor();
     expect(new URL(page.url()).pathname).toBe(`/scripts/${scriptId}`);
   });
+
+  test('restores an earlier version as a new version', async () => {
+    await codeOf('main.py').fill('print("later")\n');
+    await page.keyboard.press('Control+s');
+    await page.getByText('Saved', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Versions' }).click();
+    const versions = page.getByRole('dialog', { name: 'Versions of report' });
+    await versions.getByRole('region', { name: 'Changes to main.py' }).waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+    const restored = 'Restore version ';
+    await versions.getByRole('button', { name: restored }).click();
+    const confirmation = page.getByRole('dialog', { name: restored });
+    await confirmation.getByRole('button', { name: restored }).click();
+    await page.getByText(/^Version \d+ restored as version \d+$/).waitFor();
+    await codeOf('main.py').getByText('sys.version ,end').waitFor();
+    expect(await saved('main.py')).toBe(ugly);
+  });
 });
