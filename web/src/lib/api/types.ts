@@ -43,7 +43,7 @@ export type FeedFrame =
       id: string;
       script_id: string | null;
     };
-export type DashboardStats = Schemas['DashboardStats'];
+export type DashboardOverview = Schemas['DashboardOverview'];
 export type DashboardNow = Schemas['DashboardNow'];
 export type DashboardFires = Schemas['DashboardFires'];
 export type UsualDuration = Schemas['UsualDuration'];
@@ -108,7 +108,7 @@ type AuditQuery = NonNullable<operations['listAudit']['parameters']['query']>;
 /** What the audit trail can be narrowed to; absent means all. */
 export type AuditFilter = Pick<
   AuditQuery,
-  'actor' | 'action' | 'resource' | 'outcome' | 'from' | 'to' | 'position'
+  'actor' | 'people' | 'action' | 'resource' | 'outcome' | 'from' | 'to' | 'position'
 >;
 export type McpInfo = Schemas['McpInfo'];
 export type Setting = Schemas['Setting'];

@@ -1,30 +1,20 @@
 import { client, unwrap } from '#lib/api/client.ts';
-import type {
-  DashboardFires,
-  DashboardNow,
-  DashboardStats,
-  MetricName,
-  Timeseries,
-} from '#lib/api/types.ts';
+import type { DashboardFires, DashboardNow, DashboardOverview } from '#lib/api/types.ts';
 import { timesOf, type TimeRange } from './time-range.ts';
 
-export function dashboardStats(): Promise<DashboardStats> {
-  return unwrap(client.GET('/api/v1/dashboard/stats', {}));
+/** The statistics of a time range and the present state. @param fires whether to count the next due times */
+export function dashboardOverview(range: TimeRange, fires: boolean): Promise<DashboardOverview> {
+  const params = { query: { ...timesOf(range, Date.now()), ...(!fires && { fires }) } };
+  // The client's types lose that a point is a pair.
+  return unwrap(client.GET('/api/v1/dashboard/overview', { params })) as Promise<DashboardOverview>;
 }
 
-/** What fails, runs and is due next, of all scripts. */
+/** Failing scripts, running runs and next due times. */
 export function dashboardNow(): Promise<DashboardNow> {
   return unwrap(client.GET('/api/v1/dashboard/now', {}));
 }
 
-/** How many due times the next 24 hours have. */
+/** The number of due times in each of the next 24 hours. */
 export function dashboardFires(): Promise<DashboardFires> {
   return unwrap(client.GET('/api/v1/dashboard/fires', {}));
-}
-
-/** Figures of a stretch of time. */
-export function timeseries(metric: MetricName, range: TimeRange): Promise<Timeseries> {
-  const params = { query: { metric, ...timesOf(range, Date.now()) } };
-  // The client's types lose that a point is a pair.
-  return unwrap(client.GET('/api/v1/dashboard/timeseries', { params })) as Promise<Timeseries>;
 }

@@ -1,4 +1,5 @@
 import { createSubscriber } from 'svelte/reactivity';
+import { connection } from '#lib/api/connection.svelte.ts';
 
 /** The current time for what is on the page; it ticks only while something reads it. */
 class Clock {
@@ -18,4 +19,12 @@ class Clock {
 }
 
 export const secondClock = new Clock(1000);
+
+/** Like `secondClock`, but stops while the server is unreachable: whether a run still goes on is unknown then. */
+export const runClock = {
+  get nowMs(): number {
+    return connection.lostAt?.getTime() ?? secondClock.nowMs;
+  },
+};
+
 export const minuteClock = new Clock(20_000);
