@@ -49,9 +49,12 @@ describeWith(chromiumService, 'the first page of the dashboard', () => {
     await page.getByRole('combobox', { name: 'Time range' }).selectOption('Last hour');
     await page.waitForURL('**/?span=1h');
     await expect.poll(() => errors.getAttribute('href')).toBe('/runs?status=failed&since=1h');
-    await browsing.untilQuiet();
-    const { from = '', to = '', totals } = responses.at(-1) ?? {};
-    expect((Date.parse(to) - Date.parse(from)) / 6e4).toBeLessThanOrEqual(61);
+    const minutes = () => {
+      const { from, to } = responses.at(-1) ?? { from: '', to: '' };
+      return (Date.parse(to) - Date.parse(from)) / 6e4;
+    };
+    await expect.poll(minutes).toBeLessThanOrEqual(61);
+    const { to = '', totals } = responses.at(-1) ?? {};
     await page.getByRole('img', { name: `Errors: ${totals?.failed} total` }).waitFor();
     const p95 = await page
       .getByRole('link', { name: /^p95 duration/ })
@@ -69,9 +72,11 @@ describeWith(chromiumService, 'the first page of the dashboard', () => {
         );
     // A chart that is not drawn has the axis 0 to 0.
     await expect.poll(async () => (await axes()).every(([first]) => (first ?? 0) > 0)).toBe(true);
+    // Half a bucket, and the time since the response.
+    const end = async () => ((await axes())[0]?.[1] ?? 0) - Date.parse(to);
+    await expect.poll(end).toBeLessThanOrEqual(60_000);
     const [axis = [], ...others] = await axes();
     expect(others).toEqual(others.map(() => axis));
-    expect((axis[1] ?? 0) - Date.parse(to)).toBeLessThanOrEqual(30_000);
 
     await page.goto(`${product.baseUrl}/?from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z`);
     await page.getByRole('img', { name: 'Runs: none' }).waitFor();

@@ -3,12 +3,10 @@ import Type from 'typebox';
 import { visibleGroups } from '../access/visibility.ts';
 import { operation, type Operation } from '../http/operation.ts';
 import { json } from '../http/reply.ts';
-import { countFires, readNow } from './present.ts';
+import { countFires, readNow, shown } from './present.ts';
 import { DashboardFires, DashboardNow } from './schema.ts';
 
 const tag = 'System';
-/** Of each kind. */
-export const shown = 6;
 
 const now = operation({
   method: 'get',

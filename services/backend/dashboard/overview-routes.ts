@@ -12,9 +12,9 @@ import { operation, type Operation } from '../http/operation.ts';
 import { isProblem } from '../http/problem.ts';
 import { json } from '../http/reply.ts';
 import { rangeOf, rangeQuery, rounded, seriesOf } from './figures.ts';
-import { shown } from './now-routes.ts';
-import { countFires, readNow } from './present.ts';
-import { DashboardOverview, metricNames } from './schema.ts';
+import { DashboardOverview } from './overview-schema.ts';
+import { countFires, readNow, shown } from './present.ts';
+import { metricNames } from './schema.ts';
 
 const maxRuns = 300;
 

@@ -12,6 +12,8 @@ import { failingScripts } from '#projections/scripts/failing.ts';
 /** The groups to include; `null` for all. */
 type Groups = readonly GroupId[] | null;
 
+/** Number of failing scripts, running runs and due times that the first page shows. */
+export const shown = 6;
 const hourMs = 60 * 60 * 1000;
 const dayMs = 24 * hourMs;
 /** Maximum number of schedules whose due times are counted. */

@@ -47,7 +47,6 @@ export type DashboardOverview = Schemas['DashboardOverview'];
 export type DashboardNow = Schemas['DashboardNow'];
 export type DashboardFires = Schemas['DashboardFires'];
 export type UsualDuration = Schemas['UsualDuration'];
-export type Timeseries = Schemas['Timeseries'];
 type TimeseriesQuery = NonNullable<operations['dashboardTimeseries']['parameters']['query']>;
 export type MetricName = NonNullable<TimeseriesQuery['metric']>;
 export type TimeseriesBucket = NonNullable<TimeseriesQuery['bucket']>;

@@ -20,7 +20,7 @@ class Clock {
 
 export const secondClock = new Clock(1000);
 
-/** Like `secondClock`, but stops while the server is unreachable: whether a run still goes on is unknown then. */
+/** Like `secondClock`, but stops while the server is unreachable: it is unknown then whether a run has ended. */
 export const runClock = {
   get nowMs(): number {
     return connection.lostAt?.getTime() ?? secondClock.nowMs;
