@@ -1,8 +1,12 @@
 import { ApiError } from '#lib/api/api-error.ts';
-import { queryClient } from '#lib/api/query-client.ts';
 import { keeper, onSessionEnded } from '#lib/api/tokens.ts';
 import type { Me } from '#lib/api/types.ts';
 import { logIn, logOut, me } from './api.ts';
+
+/** Only pages behind the sign-in have queries, so the sign-in page does not load their client. */
+async function loadQueryClient() {
+  return (await import('#lib/api/query-client.ts')).queryClient;
+}
 
 /** Who is logged in in this tab. */
 class Session {
@@ -38,7 +42,7 @@ class Session {
     this.expired = false;
     // Another person must not go on with what the first one had open.
     if (before?.id !== this.user.id) location.reload();
-    else await queryClient.invalidateQueries();
+    else await (await loadQueryClient()).invalidateQueries();
   }
 
   async logOut(): Promise<void> {
@@ -70,7 +74,7 @@ class Session {
     this.#over = true;
     this.user = null;
     this.expired = false;
-    queryClient.clear();
+    void loadQueryClient().then((queryClient) => queryClient.clear());
   }
 }
 
