@@ -50,6 +50,18 @@ export interface MoveFile {
   readonly expectedSha256?: string;
 }
 
+/** Makes the files of an earlier version the current files. */
+export interface RestoreFiles {
+  readonly type: 'RestoreFiles';
+  readonly scriptId: ScriptId;
+  readonly restoredVersion: number;
+  /** All files of that version. */
+  readonly files: readonly FileVersion[];
+  /** The entry point of that version. It is restored if the current one is not among the files. */
+  readonly entrypoint: string;
+  readonly expectedVersion?: number;
+}
+
 export interface EnableScript {
   readonly type: 'EnableScript';
   readonly scriptId: ScriptId;
@@ -90,6 +102,7 @@ export type ScriptCommand =
   | SaveFile
   | DeleteFile
   | MoveFile
+  | RestoreFiles
   | EnableScript
   | DisableScript
   | DeleteScript

@@ -21,6 +21,41 @@ const moved = (from: string, to: string, letter: string, version: number): Scrip
   data: { ...id, version, from, ...file(to, letter) },
 });
 
+describe('a script whose files changed since version 1', () => {
+  const files = [file('main.py', 'a'), file('lib/a.py', 'b')];
+  const script = given(scriptAggregate, scriptCreated({ files }), dropped('lib/a.py', 2));
+  const restore = (more: { files?: typeof files; expectedVersion?: number } = {}) =>
+    ({
+      type: 'RestoreFiles',
+      ...id,
+      restoredVersion: 1,
+      files,
+      entrypoint: 'main.py',
+      ...more,
+    }) as const;
+
+  test('has the files of version 1 again, as a new version', () => {
+    script.when(restore(), here).thenRecords({
+      type: 'FilesRestored',
+      data: {
+        ...id,
+        version: 3,
+        restoredVersion: 1,
+        saved: [file('lib/a.py', 'b')],
+        deleted: [],
+      },
+    });
+  });
+
+  test('records nothing when the files are the same', () => {
+    script.when(restore({ files: [file('main.py', 'a')] }), here).thenRecords();
+  });
+
+  test('refuses a restore that is based on an outdated version', () => {
+    script.when(restore({ expectedVersion: 1 }), here).thenRefuses('version_mismatch');
+  });
+});
+
 describe('a script with two files', () => {
   const files = [file('main.py', 'a'), file('lib/a.py', 'b')];
   const script = given(scriptAggregate, scriptCreated({ files }));

@@ -1,13 +1,16 @@
 /** Decisions about a script's files. */
 import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
-import type { CreateScript, DeleteFile, MoveFile, SaveFile } from './commands.ts';
+import type { CreateScript, DeleteFile, MoveFile, RestoreFiles, SaveFile } from './commands.ts';
 import type { FileVersion, ScriptEvent } from './events.ts';
 import { entrypointProblem, newPathProblem } from './path.ts';
 import { maxFileBytes, type ScriptSettings } from './settings.ts';
 import { storageUsedBytes, type PresentScript } from './state.ts';
 
-/** Describes the problem of a new script's files. */
-export function filesProblem({ files, settings }: CreateScript): Decision<never> | undefined {
+/** Describes the problem of the files of a new script or version. */
+export function filesProblem({
+  files,
+  settings,
+}: Pick<CreateScript, 'files' | 'settings'>): Decision<never> | undefined {
   const paths = new Set(files.map((file) => file.path));
   if (paths.size < files.length) return refuse('invalid_path', 'A path appears twice.');
   for (const { path, sizeBytes } of files) {
@@ -80,6 +83,27 @@ export function moveFile(state: PresentScript, command: MoveFile): Decision<Scri
   const settings = { entrypoint: to };
   return accept<ScriptEvent>(
     { type: 'FileMoved', data: moved },
+    { type: 'ScriptChanged', data: { scriptId, version: version + 1, settings } },
+  );
+}
+
+/** The settings stay. The entry point follows only if its file would be missing. */
+export function restoreFiles(state: PresentScript, command: RestoreFiles): Decision<ScriptEvent> {
+  const { scriptId, restoredVersion, files, entrypoint } = command;
+  const paths = new Set(files.map(({ path }) => path));
+  const saved = files.filter(({ path, sha256 }) => state.files.get(path)?.sha256 !== sha256);
+  const deleted = [...state.files.keys()].filter((path) => !paths.has(path));
+  if (saved.length + deleted.length === 0) return accept();
+  if (files.length === 0) return refuse('last_file', 'A script needs at least one file.');
+  const problem = filesProblem({ files, settings: state.settings });
+  if (problem !== undefined) return problem;
+  const version = state.version + 1;
+  const restored = { scriptId, version, restoredVersion, saved, deleted };
+  const isRunnable = paths.has(state.settings.entrypoint) || !paths.has(entrypoint);
+  if (isRunnable) return accept({ type: 'FilesRestored', data: restored });
+  const settings = { entrypoint };
+  return accept<ScriptEvent>(
+    { type: 'FilesRestored', data: restored },
     { type: 'ScriptChanged', data: { scriptId, version: version + 1, settings } },
   );
 }

@@ -10,7 +10,7 @@ import type {
   RestoreScript,
   ScriptCommand,
 } from './commands.ts';
-import { deleteFile, filesProblem, moveFile, saveFile } from './decide-files.ts';
+import { deleteFile, filesProblem, moveFile, restoreFiles, saveFile } from './decide-files.ts';
 import type { ScriptChanged, ScriptEvent } from './events.ts';
 import { settingsProblem, type ScriptSettings } from './settings.ts';
 import {
@@ -48,6 +48,8 @@ export function decideScript(
       return deleteFile(state, command);
     case 'MoveFile':
       return moveFile(state, command);
+    case 'RestoreFiles':
+      return restoreFiles(state, command);
     case 'EnableScript':
       return state.enabled ? accept() : accept(fact('ScriptEnabled', command.scriptId));
     case 'DisableScript':
@@ -170,6 +172,7 @@ export const scriptAggregate: Aggregate<
     SaveFile: true,
     DeleteFile: true,
     MoveFile: true,
+    RestoreFiles: true,
     EnableScript: true,
     DisableScript: true,
     DeleteScript: true,
@@ -183,6 +186,7 @@ export const scriptAggregate: Aggregate<
     FileSaved: true,
     FileDeleted: true,
     FileMoved: true,
+    FilesRestored: true,
     ScriptEnabled: true,
     ScriptDisabled: true,
     ScriptDeleted: true,

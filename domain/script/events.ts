@@ -53,6 +53,18 @@ export type FileMoved = DomainEvent<
   FileVersion & { readonly scriptId: ScriptId; readonly version: number; readonly from: string }
 >;
 
+/** The files are those of `restoredVersion` again. `saved` and `deleted` are the differences from before. */
+export type FilesRestored = DomainEvent<
+  'FilesRestored',
+  {
+    readonly scriptId: ScriptId;
+    readonly version: number;
+    readonly restoredVersion: number;
+    readonly saved: readonly FileVersion[];
+    readonly deleted: readonly string[];
+  }
+>;
+
 export type ScriptEnabled = DomainEvent<'ScriptEnabled', { readonly scriptId: ScriptId }>;
 export type ScriptDisabled = DomainEvent<'ScriptDisabled', { readonly scriptId: ScriptId }>;
 export type ScriptDeleted = DomainEvent<'ScriptDeleted', { readonly scriptId: ScriptId }>;
@@ -73,6 +85,7 @@ export type ScriptEvent =
   | FileSaved
   | FileDeleted
   | FileMoved
+  | FilesRestored
   | ScriptEnabled
   | ScriptDisabled
   | ScriptDeleted

@@ -85,7 +85,7 @@ function everyHistory(check: (history: readonly ScriptEvent[]) => void): void {
   );
 }
 
-const saves: readonly string[] = ['ScriptCreated', 'FileSaved'];
+const saves: readonly string[] = ['ScriptCreated', 'FileSaved', 'FilesRestored'];
 
 /** Checks each state after one of these events. */
 function everySave(
@@ -108,6 +108,7 @@ function versionOf(event: ScriptEvent): number | undefined {
     case 'FileSaved':
     case 'FileDeleted':
     case 'FileMoved':
+    case 'FilesRestored':
       return event.data.version;
     case 'ScriptEnabled':
     case 'ScriptDisabled':

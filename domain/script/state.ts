@@ -77,6 +77,13 @@ function evolved(state: ScriptState, event: ScriptEvent, since: number, edit: Ed
       files.delete(from);
       return { ...state, files, version };
     }
+    case 'FilesRestored': {
+      const { saved, deleted, version } = event.data;
+      const files = edit(state.files);
+      for (const path of deleted) files.delete(path);
+      for (const file of saved) files.set(file.path, { ...file, since });
+      return { ...state, files, version };
+    }
     case 'ScriptEnabled':
       return { ...state, enabled: true };
     case 'ScriptDisabled':

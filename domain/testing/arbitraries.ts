@@ -168,6 +168,20 @@ export const scriptCommand: fc.Arbitrary<ScriptCommand> = fc.oneof(
     ),
   },
   {
+    weight: 1,
+    arbitrary: fc.record(
+      {
+        type: fc.constant('RestoreFiles'),
+        scriptId,
+        restoredVersion: fc.integer({ min: 1, max: 9 }),
+        files: fc.array(anyFile, { maxLength: 3 }),
+        entrypoint: anyPath,
+        expectedVersion,
+      },
+      { requiredKeys: ['type', 'scriptId', 'restoredVersion', 'files', 'entrypoint'] },
+    ),
+  },
+  {
     weight: 3,
     arbitrary: fc.record({
       type: fc.constantFrom(

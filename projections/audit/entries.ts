@@ -33,6 +33,7 @@ const detail = sql`CASE
   WHEN type = 'RequestRefused' THEN data ->> 'code' || CASE WHEN (data ->> 'count')::bigint = 1 THEN ''
     ELSE ' (' || (data ->> 'count') || ' times)' END
   WHEN type IN ('FileSaved', 'FileDeleted', 'FileMoved') THEN data ->> 'path'
+  WHEN type = 'FilesRestored' THEN 'version ' || (data ->> 'restoredVersion')
   WHEN type IN ('ScriptChanged', 'WebhookChanged', 'ChainChanged', 'UserChanged') THEN ${changed}
   WHEN type IN ('SecretSet', 'SecretDeleted', 'ScriptCreated', 'GroupCreated', 'GroupChanged', 'TokenIssued', 'WebhookCreated')
     THEN data ->> 'name'

@@ -6,6 +6,8 @@ export interface AuditFilter {
   /** Groups of the requested entries; `null` for all entries, including entries without a group. */
   readonly groupIds: readonly string[] | null;
   readonly actor?: string | undefined;
+  /** Only entries of users, including their API tokens. */
+  readonly people?: boolean | undefined;
   readonly action?: string | undefined;
   readonly resource?: string | undefined;
   readonly outcome?: AuditOutcome | undefined;
@@ -42,6 +44,7 @@ export async function listAudit(
   const inOrder = sql`ORDER BY audit_seq ${sql.raw(order)} LIMIT ${sql.lit(limit)}`;
   const { groupIds } = filter;
   if (groupIds?.length === 0) return [];
+  if (filter.people === true) return await listPeople(db, groupIds, where, inOrder);
   const found =
     groupIds === null
       ? sql`${where} ${inOrder}`
@@ -53,6 +56,31 @@ export async function listAudit(
           sql` UNION ALL `,
         )}) own ${inOrder})) ${inOrder}`;
   const { rows } = await sql<AuditTable>`SELECT * FROM audit WHERE ${found}`.execute(db);
+  return rows;
+}
+
+/** One page of each user and API token, merged. Their number is small, and each has an index in the order of the list. */
+async function listPeople(
+  db: ReadModels,
+  groupIds: AuditFilter['groupIds'],
+  where: RawBuilder<unknown>,
+  inOrder: RawBuilder<unknown>,
+): Promise<readonly AuditTable[]> {
+  const visible = groupIds === null ? sql`true` : sql`group_id = ANY(${groupIds}::uuid[])`;
+  const { rows } = await sql<AuditTable>`
+    WITH RECURSIVE actors AS (
+      (SELECT actor AS name FROM audit ORDER BY actor LIMIT 1)
+      UNION ALL
+      SELECT (SELECT actor FROM audit WHERE actor > actors.name ORDER BY actor LIMIT 1)
+      FROM actors WHERE actors.name IS NOT NULL
+    )
+    SELECT * FROM audit WHERE audit_seq = ANY(ARRAY(
+      SELECT own.audit_seq FROM actors CROSS JOIN LATERAL (
+        SELECT audit_seq FROM audit WHERE actor = actors.name AND ${visible} AND ${where} ${inOrder}
+      ) own
+      -- Only e-mail addresses contain an @, apart from names of webhooks.
+      WHERE actors.name LIKE '%@%' AND actors.name NOT LIKE 'webhook %' ${inOrder}
+    )) ${inOrder}`.execute(db);
   return rows;
 }
 

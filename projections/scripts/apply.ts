@@ -22,6 +22,7 @@ export const scriptsProjection: Projection = rowProjection<ScriptsTable, ScriptR
     'FileSaved',
     'FileDeleted',
     'FileMoved',
+    'FilesRestored',
     'ScriptEnabled',
     'ScriptDisabled',
     'ScriptDeleted',
@@ -54,6 +55,7 @@ function step(row: ScriptsTable | undefined, event: ScriptRecorded): ScriptsTabl
     case 'FileSaved':
     case 'FileDeleted':
     case 'FileMoved':
+    case 'FilesRestored':
       return { ...touched, version: event.data.version };
     case 'ScriptEnabled':
       return { ...touched, enabled: true };
@@ -134,7 +136,7 @@ export function settingsOf(row: ScriptsTable): ScriptSettings {
 export const scriptFilesProjection: Projection = {
   name: 'script_files',
   version: 1,
-  handles: ['ScriptCreated', 'FileSaved', 'FileDeleted', 'FileMoved'],
+  handles: ['ScriptCreated', 'FileSaved', 'FileDeleted', 'FileMoved', 'FilesRestored'],
   tables: ['script_files'],
   apply: (db, events) => insertFiles(db, (events as readonly ScriptRecorded[]).flatMap(savedFiles)),
 };
@@ -163,6 +165,13 @@ function savedFiles(event: ScriptRecorded): readonly SavedFile[] {
       return [
         { ...gone, path: from, version: file.version },
         { ...file, savedAt },
+      ];
+    }
+    case 'FilesRestored': {
+      const { version, saved, deleted } = event.data;
+      return [
+        ...deleted.map((path) => ({ ...gone, path, version })),
+        ...saved.map((file) => ({ ...file, scriptId, version, savedAt })),
       ];
     }
     case 'ScriptChanged':

@@ -18,17 +18,17 @@ const PAGES: Readonly<Record<string, readonly string[]>> = {
   errors: ['runs', 'scripts'],
   models: [],
   notifications: ['scripts'],
-  people: ['account', 'scripts'],
+  people: ['account', 'audit', 'scripts'],
   preferences: [],
   replay: ['audit', 'runs', 'scripts'],
   runs: ['audit', 'preferences', 'scripts'],
-  schedules: ['runs', 'scripts', 'system'],
+  schedules: ['audit', 'runs', 'scripts', 'system'],
   scripts: ['audit', 'runs'],
   secrets: [],
   shell: ['notifications', 'runs', 'scripts', 'system'],
   system: [],
   updates: [],
-  webhooks: [],
+  webhooks: ['audit'],
 };
 
 /** Each folder of `web/src/lib` with the paths that its code may import. */

@@ -12,6 +12,7 @@ import { chainOperations } from './chains/routes.ts';
 import { errorOperations } from './errors/routes.ts';
 import { configurationOperations } from './configuration/routes.ts';
 import { dashboardNowOperations } from './dashboard/now-routes.ts';
+import { dashboardOverviewOperations } from './dashboard/overview-routes.ts';
 import { dashboardOperations } from './dashboard/routes.ts';
 import { artifactOperations } from './files/artifact-routes.ts';
 import { fileOperations } from './files/routes.ts';
@@ -41,6 +42,7 @@ import { scriptArchiveOperations } from './scripts/archive-routes.ts';
 import { scriptCopyOperations } from './scripts/copy-routes.ts';
 import { scriptEnvironmentOperations } from './scripts/environment-routes.ts';
 import { scriptDiffOperations } from './scripts/history/diff-routes.ts';
+import { scriptRestoreOperations } from './scripts/history/restore-routes.ts';
 import { scriptHistoryOperations } from './scripts/history/routes.ts';
 import { scriptPurgeOperations } from './scripts/purge-routes.ts';
 import { scriptOperations } from './scripts/routes.ts';
@@ -85,6 +87,7 @@ export const operations: readonly Operation[] = [
   ...scriptPurgeOperations,
   ...scriptHistoryOperations,
   ...scriptDiffOperations,
+  ...scriptRestoreOperations,
   ...secretOperations,
   ...scheduleOperations,
   ...scheduleTimeOperations,
@@ -114,6 +117,7 @@ export const operations: readonly Operation[] = [
   ...mcpOperations,
   ...dashboardOperations,
   ...dashboardNowOperations,
+  ...dashboardOverviewOperations,
   ...triggerOperations,
   ...runtimeOperations,
   ...retentionOperations,

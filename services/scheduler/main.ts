@@ -73,6 +73,7 @@ const saves: readonly EventType[] = [
   'FileSaved',
   'FileDeleted',
   'FileMoved',
+  'FilesRestored',
 ];
 
 await runProcess('scheduler', async (signal, logger) => {

@@ -81,7 +81,7 @@ describeWith(chromiumService, 'the main tasks in the dashboard', () => {
     await page.getByRole('button', { name: 'Run Weather' }).click();
     const form = page.getByRole('dialog', { name: 'Run Weather' });
     await form.getByRole('button', { name: 'Run' }).click();
-    await form.getByText('This field is required.').waitFor();
+    await form.getByText('City is required.').waitFor();
     await form.getByLabel('City').fill('Bern');
     await form.getByLabel('days').fill('9');
     await form.getByRole('button', { name: 'Run' }).click();

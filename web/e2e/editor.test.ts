@@ -153,4 +153,50 @@ describeWith(chromiumService, 'the script editor', () => {
     expect((beneath?.y ?? 0) - (above?.y ?? 0)).toBeGreaterThan(200);
     expect(await browsing.barriers()).toEqual([]);
   });
+
+  test('asks for declared parameters before a run, and opens the log of the run', async () => {
+    await product.call('PATCH', `/scripts/${scriptId}`, {
+      parameters_schema: {
+        type: 'object',
+        required: ['city'],
+        properties: {
+          city: { type: 'string', title: 'City' },
+          days: { type: 'integer', maximum: 7 },
+        },
+      },
+    });
+    await page.reload();
+    await codeOf('main.py').fill('import os\nprint("given", os.environ["ORCH_PARAMS"])\n');
+    await page.keyboard.press('Control+Enter');
+    const form = page.getByRole('dialog', { name: 'Run report' });
+    await form.getByLabel('City').press('Control+Enter');
+    await form.getByText('City is required.').waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+    await form.getByLabel('City').fill('Bern');
+    await form.getByLabel('days').fill('9');
+    await form.getByRole('button', { name: 'Run' }).click();
+    await form.getByText('must be <= 7').waitFor();
+    await form.getByLabel('days').fill('3');
+    await form.getByLabel('City').press('Control+Enter');
+    const run = page.getByRole('region', { name: 'Run', exact: true });
+    await run.getByText('given {"city":"Bern","days":3}').waitFor();
+    expect(new URL(page.url()).pathname).toBe(`/scripts/${scriptId}`);
+  });
+
+  test('restores an earlier version as a new version', async () => {
+    await codeOf('main.py').fill('print("later")\n');
+    await page.keyboard.press('Control+s');
+    await page.getByText('Saved', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Versions' }).click();
+    const versions = page.getByRole('dialog', { name: 'Versions of report' });
+    await versions.getByRole('region', { name: 'Changes to main.py' }).waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+    const restored = 'Restore version ';
+    await versions.getByRole('button', { name: restored }).click();
+    const confirmation = page.getByRole('dialog', { name: restored });
+    await confirmation.getByRole('button', { name: restored }).click();
+    await page.getByText(/^Version \d+ restored as version \d+$/).waitFor();
+    await codeOf('main.py').getByText('sys.version ,end').waitFor();
+    expect(await saved('main.py')).toBe(ugly);
+  });
 });

@@ -51,6 +51,20 @@ describeWith(chromiumService, 'the dashboard after an interruption', () => {
     expect(await saved(scriptId)).toBe('print("hours of work")\n');
   });
 
+  test('shows only the sign-in dialog when a list is refused after the session ended', async () => {
+    await page.goto(`${product.baseUrl}/scripts`);
+    await page.getByRole('link', { name: 'unfinished' }).waitFor();
+    await product.call('DELETE', '/auth/sessions');
+    await page.keyboard.press('r');
+    const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
+    await dialog.waitFor();
+    await browsing.untilQuiet();
+    expect(await page.locator('main [role=alert]').count()).toBe(0);
+    await dialog.getByLabel('Password').fill(productPassword);
+    await dialog.getByRole('button', { name: 'Sign in' }).click();
+    await dialog.waitFor({ state: 'detached' });
+  });
+
   test('resumes a log without gaps or repeats when the server is back', async () => {
     const got: number[] = [];
     const asked: string[] = [];
@@ -87,6 +101,27 @@ describeWith(chromiumService, 'the dashboard after an interruption', () => {
     expect(got).toEqual(all.slice(all.indexOf(got[0] ?? 0)));
     expect(asked.length).toBeGreaterThan(1);
     await page.setViewportSize({ width: 1280, height: 800 });
+  });
+
+  test('keeps the page in place and stops durations while disconnected', async () => {
+    const { run_id: runId } = await product.run(
+      await product.script('endless', { 'main.py': 'import time\ntime.sleep(600)\n' }),
+    );
+    await page.goto(`${product.baseUrl}/runs/${runId}`);
+    const duration = page.locator('dl > div', { hasText: 'Duration' }).locator('dd');
+    await duration.getByText(/^\d+\.\d s$/).waitFor();
+    const heading = page.getByRole('heading', { level: 1 });
+    const before = await heading.boundingBox();
+    await page.context().setOffline(true);
+    await banner().waitFor();
+    const stopped = await duration.innerText();
+    expect(await heading.boundingBox()).toEqual(before);
+    await page.getByText('Disconnected for 3 s').waitFor();
+    expect(await duration.innerText()).toBe(stopped);
+    await page.context().setOffline(false);
+    await banner().waitFor({ state: 'detached' });
+    await expect.poll(() => duration.innerText()).not.toBe(stopped);
+    await product.call('POST', `/runs/${runId}/stop`);
   });
 
   test('reports a lost connection until the browser is online again', async () => {

@@ -35,10 +35,59 @@ describeWith(chromiumService, 'the first page of the dashboard', () => {
     expect(page.url()).toContain('last_status=failed');
   });
 
+  test('applies one range to cards and charts, with agreeing statistics and axes', async () => {
+    const { run_id: runId } = await product.run(scriptId);
+    await product.untilFinished(runId);
+    const responses: { from: string; to: string; totals: { failed: number } }[] = [];
+    page.on('response', (response) => {
+      if (!response.url().includes('/dashboard/overview')) return;
+      void response.json().then((body) => responses.push(body as (typeof responses)[number]));
+    });
+    await page.goto(product.baseUrl);
+    const errors = page.getByRole('main').getByRole('link', { name: /^Errors/ });
+    await errors.getByText('100% of runs').waitFor();
+    await page.getByRole('combobox', { name: 'Time range' }).selectOption('Last hour');
+    await page.waitForURL('**/?span=1h');
+    await expect.poll(() => errors.getAttribute('href')).toBe('/runs?status=failed&since=1h');
+    const minutes = () => {
+      const { from, to } = responses.at(-1) ?? { from: '', to: '' };
+      return (Date.parse(to) - Date.parse(from)) / 6e4;
+    };
+    await expect.poll(minutes).toBeLessThanOrEqual(61);
+    const { to = '', totals } = responses.at(-1) ?? {};
+    await page.getByRole('img', { name: `Errors: ${totals?.failed} total` }).waitFor();
+    const p95 = await page
+      .getByRole('link', { name: /^p95 duration/ })
+      .locator('p')
+      .nth(1)
+      .innerText();
+    await page.getByRole('img', { name: `Duration: p95 ${p95}` }).waitFor();
+    const axes = async () =>
+      await page
+        .getByRole('slider')
+        .evaluateAll((all) =>
+          all.map((one) =>
+            ['min', 'max'].map((end) => Number(one.getAttribute(`aria-value${end}`))),
+          ),
+        );
+    // A chart that is not drawn has the axis 0 to 0.
+    await expect.poll(async () => (await axes()).every(([first]) => (first ?? 0) > 0)).toBe(true);
+    // Half a bucket, and the time since the response.
+    const end = async () => ((await axes())[0]?.[1] ?? 0) - Date.parse(to);
+    await expect.poll(end).toBeLessThanOrEqual(60_000);
+    const [axis = [], ...others] = await axes();
+    expect(others).toEqual(others.map(() => axis));
+
+    await page.goto(`${product.baseUrl}/?from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z`);
+    await page.getByRole('img', { name: 'Runs: none' }).waitFor();
+    expect(await errors.locator('p').nth(1).innerText()).toBe('0');
+  });
+
   test('applies a time range drawn on a chart to all charts and to the URL', async () => {
     await page.goto(product.baseUrl);
     const chart = page.getByRole('img', { name: /^Runs: / });
     await chart.locator('canvas').waitFor();
+    await chart.scrollIntoViewIfNeeded();
     const box = await chart.boundingBox();
     if (box === null) throw new Error('the chart is not shown');
     const middle = box.y + box.height / 2;
@@ -102,7 +151,8 @@ describeWith(chromiumService, 'the first page of the dashboard', () => {
     const asked = new URL(page.url()).searchParams;
     const minutes = (Date.parse(asked.get('to') ?? '') - Date.parse(asked.get('from') ?? '')) / 6e4;
     expect(minutes).toBeGreaterThanOrEqual(119);
-    expect(minutes).toBeLessThanOrEqual(121);
+    // The axis begins at a whole bucket and ends in the middle of the last.
+    expect(minutes).toBeLessThanOrEqual(123);
   });
 
   test('previews due times that may overlap the current run or other schedules', async () => {
@@ -124,4 +174,32 @@ describeWith(chromiumService, 'the first page of the dashboard', () => {
     expect(await browsing.barriers()).toEqual([]);
     await product.call('POST', `/runs/${runId}/stop`);
   });
+
+  test.each([
+    [1440, 900],
+    [390, 844],
+  ])(
+    'shows the whole schedule dialog at %i × %i, without scrolling sideways',
+    async (width, height) => {
+      await page.setViewportSize({ width, height });
+      await page.goto(`${product.baseUrl}/scripts/${scriptId}/schedules`);
+      await page.getByRole('button', { name: 'New schedule' }).first().click();
+      const dialog = page.getByRole('dialog', { name: 'New schedule' });
+      const hidden = () =>
+        dialog.evaluate((root) =>
+          [root, ...root.querySelectorAll('.overflow-x-auto')]
+            .filter((one) => one.scrollWidth > one.clientWidth)
+            .map((one) => one.outerHTML.slice(0, 120)),
+        );
+      await dialog.getByRole('table').waitFor();
+      expect(await hidden()).toEqual([]);
+      await dialog.getByLabel('Time zone').fill('Europe/Berlin');
+      await dialog.getByLabel('Cron expression').fill('30 2 * * *');
+      await dialog.getByLabel('Preview from').fill('2027-03-26T12:00');
+      await dialog.getByText('DST: clocks go forward by 60 minutes').waitFor();
+      expect(await hidden()).toEqual([]);
+      expect(await browsing.barriers()).toEqual([]);
+      await page.keyboard.press('Escape');
+    },
+  );
 });

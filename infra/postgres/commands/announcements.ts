@@ -23,6 +23,7 @@ const toldOf: { readonly [Type in EventType]?: (event: Of<Type>) => readonly Bus
   FileSaved: (event) => [updated(event, event.data.version)],
   FileDeleted: (event) => [updated(event, event.data.version)],
   FileMoved: (event) => [updated(event, event.data.version)],
+  FilesRestored: (event) => [updated(event, event.data.version)],
   ScheduleCreated: reloaded,
   ScheduleChanged: reloaded,
   ScheduleDeleted: reloaded,
@@ -55,7 +56,9 @@ function reloaded({ data, position }: ScheduleEvent): readonly BusMessage[] {
   return [{ topic: 'reload', scriptId, scheduleId, position: position.globalPosition }];
 }
 
-type Save = Of<'ScriptCreated' | 'ScriptChanged' | 'FileSaved' | 'FileDeleted' | 'FileMoved'>;
+type Save = Of<
+  'ScriptCreated' | 'ScriptChanged' | 'FileSaved' | 'FileDeleted' | 'FileMoved' | 'FilesRestored'
+>;
 
 function updated({ data, position, recordedAt }: Save, version: number): BusMessage {
   return {

@@ -13,6 +13,7 @@ interface Entry {
   readonly actor: string;
   readonly action: string;
   readonly resource: string;
+  readonly resource_name: string | null;
   readonly outcome: string;
   readonly detail: string | null;
   readonly event_position: number;
@@ -54,12 +55,36 @@ async function verdict(query = '') {
   return answer.json;
 }
 
+test('reads of a deleted script deny nothing, so the trail omits them', async () => {
+  const { id } = await script(admin);
+  const { id: other } = await script(admin);
+  await admin.delete(`/api/v1/scripts/${id}`);
+  expect((await admin.get(`/api/v1/scripts/${id}`)).status).toBe(404);
+  expect((await auditor.get(`/api/v1/scripts/${other}`)).status).toBe(404);
+  await writeTrail(platform);
+  const refused = (await entries('&outcome=refused')).map(({ resource }) => resource);
+  expect(refused).toContain(`script-${other}`);
+  expect(refused).not.toContain(`script-${id}`);
+});
+
+describe('a list of people only', () => {
+  test('has the actions of users, not those of the platform', async () => {
+    const all = await entries(`&resource=script-${scriptId}`);
+    const people = await entries('&people=true');
+    expect(people.every(({ actor }) => actor.includes('@'))).toBe(true);
+    expect(people.map(({ action }) => action)).toContain('file_saved');
+    expect(people.map(({ action }) => action)).not.toContain('run_started');
+    expect((await entries('')).map(({ action }) => action)).toContain('run_started');
+    expect(all.map(({ resource_name: name }) => name)).toEqual(all.map(() => 'Watched'));
+  });
+});
+
 describe('the audit trail', () => {
   test('is a hash chain that any reader can verify', async () => {
     const chain = (await entries('&order=asc')) as Entry[];
     expect(chain.map((entry) => entry.audit_seq)).toEqual(chain.map((_, index) => index + 1));
     for (const [index, entry] of chain.entries()) {
-      const { event_position: _, hash, ...hashed } = entry;
+      const { event_position: _, resource_name: __, hash, ...hashed } = entry;
       expect(hash).toBe(createHash('sha256').update(canonicalJson(hashed)).digest('hex'));
       expect(hashed.prev_hash).toBe(chain[index - 1]?.hash ?? '0'.repeat(64));
     }

@@ -3,6 +3,7 @@ import type { Principal } from '#domain/kernel/actor.ts';
 import { listHeads, publicKeys, type HeadPlace } from '#infra/postgres/operations/audit-heads.ts';
 import { auditProjection } from '#projections/audit/apply.ts';
 import { auditDensity, beginningOfTrail } from '#projections/audit/density.ts';
+import { resourceNames } from '#projections/audit/names.ts';
 import { listAudit, type AuditFilter } from '#projections/audit/queries.ts';
 import Type, { type Static } from 'typebox';
 import { visibleGroups } from '../access/visibility.ts';
@@ -50,15 +51,25 @@ const list = operation({
     if (isProblem(after)) return after;
     const page = { order, after: after.key, limit: limit + 1 };
     const rows = await listAudit(readModels, filter, page);
-    return pageReply(request, rows, (row) => String(row.audit_seq), auditJson);
+    const names = await resourceNames(
+      readModels,
+      rows.map(({ resource }) => resource),
+    );
+    return pageReply(
+      request,
+      rows,
+      (row) => String(row.audit_seq),
+      (row) => ({ ...auditJson(row), resource_name: names.get(row.resource) ?? null }),
+    );
   },
 });
 
 function filterOf(principal: Principal, query: Static<typeof auditQuery>): AuditFilter {
-  const { actor, action, resource, outcome, from, to, position } = query;
+  const { actor, people, action, resource, outcome, from, to, position } = query;
   return {
     groupIds: visibleGroups(principal),
     actor,
+    people,
     action,
     resource,
     outcome,

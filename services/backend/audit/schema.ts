@@ -18,6 +18,12 @@ export const AuditEntry = Type.Object(
         'What happened, such as `script_created`. For a rejected request, its method and path.',
     }),
     resource: Type.String({ description: 'The affected resource, such as `script-<id>`.' }),
+    resource_name: Nullable(
+      Type.String({
+        description:
+          'Current name of the resource, or of its script. Not covered by the hash. `null` for deleted resources.',
+      }),
+    ),
     outcome: Type.Enum(auditOutcomes, {
       description: '`failed` marks a failed run.',
     }),
@@ -41,6 +47,7 @@ export const AuditEntry = Type.Object(
         actor: 'ada@example.com',
         action: 'script_created',
         resource: `script-${examples.scriptId}`,
+        resource_name: 'Night report',
         outcome: 'accepted',
         detail: 'Night report',
         ip: '127.0.0.1',
@@ -70,6 +77,9 @@ export const auditQuery = Type.Object(
       Type.Enum(['desc', 'asc'], { default: 'desc', description: 'Sorted by `audit_seq`.' }),
     ),
     actor: text('As shown in the entries, such as `ada@example.com`.'),
+    people: Type.Optional(
+      Type.Boolean({ default: false, description: 'Only entries of users and their API tokens.' }),
+    ),
     action: text('As shown in the entries, such as `script_deleted`.'),
     resource: text('As shown in the entries, such as `script-<id>`.'),
     outcome: Type.Optional(Type.Enum(auditOutcomes)),

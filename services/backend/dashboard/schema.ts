@@ -3,10 +3,24 @@ import { failures } from '#domain/run/run.ts';
 import Type from 'typebox';
 import { examples, Nullable, Time, Uuid } from '../http/schema.ts';
 
-const count = (description?: string) =>
+export const count = (description?: string) =>
   Type.Integer({ minimum: 0, ...(description !== undefined && { description }) });
-const milliseconds = (description: string) =>
+export const milliseconds = (description: string) =>
   Nullable(Type.Integer({ minimum: 0, description: `${description} Accurate within 5 %.` }));
+
+export const runtimes = Type.Array(
+  Type.Object(
+    {
+      id: Type.String(),
+      started_at: Time(),
+      seen_at: Time(),
+      slots: count('Number of runs that the runtime executes concurrently.'),
+      running: count(),
+    },
+    { title: 'DashboardRuntime', additionalProperties: false },
+  ),
+  { description: 'Runtimes that reported within the last minute.' },
+);
 
 export const DashboardStats = Type.Object(
   {
@@ -26,19 +40,7 @@ export const DashboardStats = Type.Object(
     duration_p50_ms_24h: milliseconds('Median (p50).'),
     duration_p95_ms_24h: milliseconds('95th percentile (p95).'),
     queue_p95_ms_24h: milliseconds('95th percentile (p95) of the time in the queue.'),
-    runtimes: Type.Array(
-      Type.Object(
-        {
-          id: Type.String(),
-          started_at: Time(),
-          seen_at: Time(),
-          slots: count('Number of runs that the runtime executes concurrently.'),
-          running: count(),
-        },
-        { title: 'DashboardRuntime', additionalProperties: false },
-      ),
-      { description: 'Runtimes that reported within the last minute.' },
-    ),
+    runtimes,
   },
   {
     title: 'DashboardStats',
@@ -72,32 +74,29 @@ export const DashboardStats = Type.Object(
 export const metricNames = ['runs', 'errors', 'duration', 'queue', 'cpu', 'memory'] as const;
 export type MetricName = (typeof metricNames)[number];
 
-export const Timeseries = Type.Object(
+export const Series = Type.Object(
   {
-    bucket_seconds: Type.Integer(),
-    series: Type.Array(
-      Type.Object(
-        {
-          name: Type.String(),
-          points: Type.Array(
-            Type.Unsafe<readonly [string, number | null]>({
-              type: 'array',
-              prefixItems: [{ type: 'string', format: 'date-time' }, { type: ['number', 'null'] }],
-              // Client generators require a schema here, not `false`.
-              items: {},
-              minItems: 2,
-              maxItems: 2,
-            }),
-            {
-              description:
-                'One point per bucket, named by the start of the bucket. Buckets without runs are included.',
-            },
-          ),
-        },
-        { title: 'Series', additionalProperties: false },
-      ),
+    name: Type.String(),
+    points: Type.Array(
+      Type.Unsafe<readonly [string, number | null]>({
+        type: 'array',
+        prefixItems: [{ type: 'string', format: 'date-time' }, { type: ['number', 'null'] }],
+        // Client generators require a schema here, not `false`.
+        items: {},
+        minItems: 2,
+        maxItems: 2,
+      }),
+      {
+        description:
+          'One point per bucket, named by the start of the bucket. Buckets without runs are included.',
+      },
     ),
   },
+  { title: 'Series', additionalProperties: false },
+);
+
+export const Timeseries = Type.Object(
+  { bucket_seconds: Type.Integer(), series: Type.Array(Series) },
   {
     title: 'Timeseries',
     additionalProperties: false,

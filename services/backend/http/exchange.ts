@@ -188,6 +188,7 @@ function goneSignal(response: ServerResponse): AbortSignal {
 export function refusalOf(exchange: Exchange, answer: Sendable): Refused | undefined {
   const { operation, identity, ip, traceId } = exchange;
   if (!('code' in answer) || answer.code === undefined) return undefined;
+  if ('isExpected' in answer && answer.isExpected) return undefined;
   const { status } = problemKinds[answer.code];
   if (status >= 500 || !operation.path.startsWith('/api/v1/')) return undefined;
   return {

@@ -94,12 +94,14 @@ export interface Problem {
   readonly headers?: Readonly<Record<string, string>>;
   /** Stream id of the affected resource, if the path does not contain it. */
   readonly resource?: string;
+  /** Whether the audit trail omits the answer, because nothing was denied. */
+  readonly isExpected?: boolean;
 }
 
 export function problem(
   code: ProblemCode,
   detail: string,
-  more: Pick<Problem, 'errors' | 'headers' | 'resource'> = {},
+  more: Pick<Problem, 'errors' | 'headers' | 'resource' | 'isExpected'> = {},
 ): Problem {
   return { kind: 'problem', code, detail, ...more };
 }
@@ -109,6 +111,9 @@ export const notFound: Problem = problem(
   'not_found',
   'The resource does not exist, or you do not have access to it.',
 );
+
+/** A deleted resource, for a caller who could see it: the dashboard offers to restore it. */
+export const deletedResource: Problem = { ...notFound, isExpected: true };
 
 export function isProblem(value: unknown): value is Problem {
   return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'problem';

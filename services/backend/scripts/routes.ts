@@ -1,18 +1,20 @@
 /** Scripts: list, create, read, change, delete, enable and disable. */
-import { parseGroupId, parseScriptId } from '#domain/kernel/ids.ts';
+import type { Principal } from '#domain/kernel/actor.ts';
+import { parseGroupId, parseScriptId, type ScriptId } from '#domain/kernel/ids.ts';
 import { readActivity } from '#projections/scripts/activity.ts';
 import { listScripts, scriptOrders, type ScriptListFilter } from '#projections/scripts/queries.ts';
 import Type from 'typebox';
-import { visibleGroups, visibleScript } from '../access/visibility.ts';
+import { seesScriptOrDeleted, visibleGroups, visibleScript } from '../access/visibility.ts';
 import { etag, isUnchanged, versionOf } from '../http/conditional.ts';
 import { operation, type Operation } from '../http/operation.ts';
 import { noContent } from '../http/outcome.ts';
 import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
 import { aboutCurrentGroups, atParameter } from '../http/point-in-time.ts';
-import { isProblem, notFound } from '../http/problem.ts';
+import { deletedResource, isProblem, notFound, type Problem } from '../http/problem.ts';
 import { json, nothing } from '../http/reply.ts';
 import { pageQuery, pathParameters } from '../http/schema.ts';
 import { idOf, IdOrNot, SomeOf, wordsOf } from '../http/selection.ts';
+import type { Services } from '../services.ts';
 import { changeScript } from './change-script.ts';
 import { createScript } from './create-script.ts';
 import { scriptAt } from './history/script-at.ts';
@@ -147,7 +149,8 @@ const get = operation({
   handle: async ({ principal, parameters: { id }, query: { at }, header }, services) => {
     const script =
       at === undefined
-        ? ((await visibleScript(principal, id, services.readModels)) ?? notFound)
+        ? ((await visibleScript(principal, id, services.readModels)) ??
+          (await missingScript(principal, id, services)))
         : await scriptAt({ principal, scriptId: id, at }, services);
     if (isProblem(script)) return script;
     const headers = { ETag: etag(script.version) };
@@ -155,6 +158,15 @@ const get = operation({
     return json(200, scriptJson(script), headers);
   },
 });
+
+/** A deleted script is no denial, so the audit trail omits it. */
+async function missingScript(
+  principal: Principal,
+  id: ScriptId,
+  { readModels }: Services,
+): Promise<Problem> {
+  return (await seesScriptOrDeleted(principal, id, readModels)) ? deletedResource : notFound;
+}
 
 const change = operation({
   method: 'patch',

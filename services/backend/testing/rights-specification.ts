@@ -23,7 +23,7 @@ const table = `
 ADOV    scripts:read,scripts:write                    listScripts getScript listTemplates
 ADO     scripts:read,scripts:write                    listFiles getFile diffScript listScriptHistory getEnvironment
 AD      scripts:write    createScript changeScript deleteScript undeleteScript copyScript importScript exportScript
-AD      scripts:write    saveFile deleteFile moveFile rebuildEnvironment enableScript
+AD      scripts:write    saveFile deleteFile moveFile rebuildEnvironment enableScript restoreScriptVersion
 ADO     scripts:write,runs:write                      disableScript
 
 ADOV    scripts:read,scripts:write,schedules:write    listSchedules getSchedule listOccurrences previewSchedule
@@ -34,7 +34,7 @@ ADO     runs:write       runScript rerunRun stopRun stopScriptRuns
 ADOV    runs:read,runs:write     listRuns listScriptRuns getRun listRunEvents explainRun traceRun readRunLogs
 ADOV    runs:read,runs:write     listRunChanges
 ADOV    runs:read,runs:write     readRunSamples listRunSpans listArtifacts getArtifact
-ADOV    runs:read,runs:write     dashboardStats dashboardTimeseries dashboardNow
+ADOV    runs:read,runs:write     dashboardStats dashboardTimeseries dashboardNow dashboardOverview
 ADOV    runs:read,runs:write     listErrorGroups getErrorGroup listErrorGroupRuns
 ADO     runs:write       changeErrorGroup
 ADOV    runs:read,runs:write     listNotifications

@@ -21,7 +21,7 @@ export function render(answer: Answer, traceId: string): Rendered | Streamed {
       status: problemKinds[answer.code].status,
       headers: { ...problemHeaders(answer), 'Content-Type': 'application/problem+json' },
       body: JSON.stringify(problemDocument(answer, traceId)),
-      code: answer.code,
+      ...(answer.isExpected !== true && { code: answer.code }),
       ...(answer.resource !== undefined && { resource: answer.resource }),
     };
   }

@@ -60,6 +60,13 @@ function contentsAfter(event: ScriptEvent): readonly (readonly [string, string |
         [event.data.from, null],
         [event.data.path, event.data.sha256],
       ];
+    case 'FilesRestored': {
+      const { saved, deleted } = event.data;
+      return [
+        ...deleted.map((path) => [path, null] as const),
+        ...saved.map(({ path, sha256 }) => [path, sha256] as const),
+      ];
+    }
     case 'ScriptChanged':
     case 'ScriptEnabled':
     case 'ScriptDisabled':

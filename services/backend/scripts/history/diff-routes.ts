@@ -2,10 +2,17 @@
 import Type from 'typebox';
 import { operation, type Operation } from '../../http/operation.ts';
 import { defaultLimit, keyOf, pageOf } from '../../http/paging.ts';
-import { isProblem, notFound, problem } from '../../http/problem.ts';
+import { isProblem, notFound } from '../../http/problem.ts';
 import { json } from '../../http/reply.ts';
 import { pageQuery, pathParameters } from '../../http/schema.ts';
-import { changedPaths, changedSettings, diffOf, fileJson, scriptOfVersion } from './diff.ts';
+import {
+  changedPaths,
+  changedSettings,
+  diffOf,
+  fileJson,
+  noVersion,
+  scriptOfVersion,
+} from './diff.ts';
 import { ScriptDiff, wireName } from './schema.ts';
 import { seesScriptHistory } from './script-at.ts';
 import { scriptStateAt } from './state-at.ts';
@@ -61,7 +68,5 @@ const diff = operation({
     return json(200, { from, to, settings, ...page }, headers);
   },
 });
-
-const noVersion = problem('not_found', 'The script has no such version.');
 
 export const scriptDiffOperations: readonly Operation[] = [diff];

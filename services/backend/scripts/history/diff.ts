@@ -6,10 +6,13 @@ import type { PresentFile, ScriptState } from '#domain/script/state.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
 import { streamVersionOf } from '#infra/postgres/event-store/streams-at.ts';
 import { unifiedDiff } from '#services/shared/text/unified-diff.ts';
+import { problem } from '../../http/problem.ts';
 import { scriptStateAt } from './state-at.ts';
 
 /** Larger files are listed without their differences. */
 const maxComparedBytes = 256 * 1024;
+
+export const noVersion = problem('not_found', 'The script has no such version.');
 
 type Known = Exclude<ScriptState, { status: 'absent' }>;
 

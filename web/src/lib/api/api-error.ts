@@ -46,11 +46,18 @@ export function messageOf(error: unknown): string {
 }
 
 function withTrace(error: ApiError): string {
-  const details = error.problem.errors?.map((entry) => entry.detail).join(' ');
+  const details = error.problem.errors?.map(detailWithField).join(' ');
   const text = details || error.message;
   return error.status >= 500 && error.problem.trace_id
     ? `${text} (trace ${error.problem.trace_id})`
     : text;
+}
+
+/** A detail that is a phrase, such as "must be <= 7", needs the field as its subject. */
+function detailWithField({ pointer, detail }: { pointer: string; detail: string }): string {
+  const isSentence = detail.endsWith('.');
+  const field = pointer.split('/').at(-1);
+  return isSentence || !field ? detail : `${field} ${detail}.`;
 }
 
 function isProblem(body: unknown): body is Problem {

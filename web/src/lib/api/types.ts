@@ -49,11 +49,10 @@ export type FeedFrame =
       id: string;
       script_id: string | null;
     };
-export type DashboardStats = Schemas['DashboardStats'];
+export type DashboardOverview = Schemas['DashboardOverview'];
 export type DashboardNow = Schemas['DashboardNow'];
 export type DashboardFires = Schemas['DashboardFires'];
 export type UsualDuration = Schemas['UsualDuration'];
-export type Timeseries = Schemas['Timeseries'];
 type TimeseriesQuery = NonNullable<operations['dashboardTimeseries']['parameters']['query']>;
 export type MetricName = NonNullable<TimeseriesQuery['metric']>;
 export type TimeseriesBucket = NonNullable<TimeseriesQuery['bucket']>;
@@ -115,7 +114,7 @@ type AuditQuery = NonNullable<operations['listAudit']['parameters']['query']>;
 /** Filters of the audit trail; absent means all. */
 export type AuditFilter = Pick<
   AuditQuery,
-  'actor' | 'action' | 'resource' | 'outcome' | 'from' | 'to' | 'position'
+  'actor' | 'people' | 'action' | 'resource' | 'outcome' | 'from' | 'to' | 'position'
 >;
 export type McpInfo = Schemas['McpInfo'];
 export type Setting = Schemas['Setting'];

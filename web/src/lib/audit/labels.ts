@@ -20,6 +20,11 @@ export function resourcePage(resource: string): string | null {
   return page === undefined ? null : `${page}${match?.[2]}`;
 }
 
+/** A resource by its name, such as "script Daily report", or by the end of its id. */
+export function resourceWords({ resource, resource_name: name }: AuditEntry): string {
+  return name === null ? shortResource(resource) : `${resource.split('-')[0]} ${name}`;
+}
+
 /** `script-019aa3f2-…` as "script …2c3d4e5f": short, but distinguishable. */
 export function shortResource(resource: string): string {
   const match = /^(.+?)-[0-9a-f-]{28}([0-9a-f]{8})$/.exec(resource);

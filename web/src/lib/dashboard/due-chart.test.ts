@@ -8,12 +8,12 @@ const hours = [
   { begins_at: '2026-11-21T03:00:00.000Z', due: 1200 },
 ];
 
-test('puts due times on the hours, with a total', () => {
+test('shows due times by hour, with their total', () => {
   const { model, summary } = dueChart({ from, to, counted_until: to, hours });
   expect(summary).toBe('1,203 total');
   expect(model.series[0]?.points).toEqual([
-    [Date.parse('2026-11-21T02:00:00.000Z'), 3],
-    [Date.parse('2026-11-21T03:00:00.000Z'), 1200],
+    [Date.parse('2026-11-21T02:30:00.000Z'), 3],
+    [Date.parse('2026-11-21T03:30:00.000Z'), 1200],
   ]);
 });
 

@@ -1,15 +1,18 @@
 /** The due times of the next day as a chart. */
 import type { DashboardFires } from '#lib/api/types.ts';
 import { dayTime, localTime } from '#lib/ui/format.ts';
-import { rangeOf, type FigureChart } from './metric-charts.ts';
+import { axisOf, type FigureChart } from './metric-charts.ts';
 
 const hourMs = 3_600_000;
 
+function hourOf(ms: number): number {
+  return Math.floor(ms / hourMs) * hourMs;
+}
+
 export function dueChart({ from, to, counted_until: until, hours }: DashboardFires): FigureChart {
   const total = hours.reduce((sum, { due }) => sum + due, 0).toLocaleString('en');
-  const first = Math.floor(Date.parse(from) / hourMs) * hourMs;
   const points = hours.map(({ begins_at: begins, due }): [number, number] => [
-    Math.floor(Date.parse(begins) / hourMs) * hourMs,
+    hourOf(Date.parse(begins)) + hourMs / 2,
     due,
   ]);
   return {
@@ -18,12 +21,9 @@ export function dueChart({ from, to, counted_until: until, hours }: DashboardFir
     model: {
       kind: 'bars',
       series: [{ name: 'Due', color: '--info', points }],
-      ...rangeOf([
-        [first, 0],
-        [Date.parse(to), 0],
-      ]),
+      ...axisOf(hourOf(Date.parse(from)), Date.parse(to)),
       tickOf: (ms) => dayTime(ms, false),
-      titleOf: (ms) => `${localTime(new Date(ms).toISOString())}, 1 hour`,
+      titleOf: (ms) => `${localTime(new Date(hourOf(ms)).toISOString())}, 1 hour`,
       valueOf: (count) => (Number.isInteger(count) ? count.toLocaleString('en') : ''),
     },
   };

@@ -1,38 +1,67 @@
 import { expect, test } from 'vitest';
-import { figureChart } from './metric-charts.ts';
+import type { DashboardOverview } from '#lib/api/types.ts';
+import { axisOf, figureChart } from './metric-charts.ts';
 
-const at = '2026-11-21T02:00:00.000Z';
-const series = (names: Record<string, number | null>) => ({
+const from = '2026-11-21T02:00:00.000Z';
+const to = '2026-11-21T04:10:00.000Z';
+const hourMs = 3_600_000;
+const starts = [0, 1, 2].map((hour) => new Date(Date.parse(from) + hour * hourMs).toISOString());
+const points = (...values: (number | null)[]) =>
+  values.map((value, hour): [string, number | null] => [starts[hour] ?? '', value]);
+const one = (name: string, ...values: (number | null)[]) => [{ name, points: points(...values) }];
+const overview: DashboardOverview = {
+  from,
+  to,
   bucket_seconds: 3600,
-  series: Object.entries(names).map(([name, value]) => ({
-    name,
-    points: [[at, value]] as [string, number | null][],
-  })),
+  totals: {
+    success: 1200,
+    failed: 3,
+    stopped: 0,
+    duration_p50_ms: 12,
+    duration_p95_ms: 622,
+    queue_p95_ms: null,
+    cpu_seconds: 0,
+    max_memory_bytes: null,
+  },
+  series: {
+    runs: [...one('success', 700, 500, 0), ...one('failed', 3, 0, 0)],
+    errors: one('failed', 3, 0, 0),
+    duration: one('p95', 1500, null, null),
+    queue: one('p95', null, null, null),
+    cpu: one('cpu_seconds', 0, 0, 0),
+    memory: one('max_bytes', null, null, null),
+  },
+  runs: [],
+  scripts_total: 1,
+  scripts_enabled: 1,
+  runs_queued: 0,
+  runs_running: 0,
+  runtimes: [],
+  now: { failing_total: 0, failing: [], running: [], due: [] },
+  fires: null,
+};
+
+test('counts are stacked bars in the middle of their bucket, with the total of the range', () => {
+  const { model, summary } = figureChart('runs', overview);
+  expect([model.kind, summary]).toEqual(['bars', '1,203 total']);
+  expect(model.series.map(({ name }) => name)).toEqual(['Success', 'Failed']);
+  expect(model.series[1]?.points[0]).toEqual([Date.parse(from) + hourMs / 2, 3]);
 });
 
-test('stacks counts as bars, with a total', () => {
-  const chart = figureChart('runs', series({ success: 1200, failed: 3, stopped: 0 }), String);
-  expect(chart.summary).toBe('1,203 total');
-  expect(chart.model.kind).toBe('bars');
-  expect(chart.model.series.map(({ name }) => name)).toEqual(['Success', 'Failed', 'Stopped']);
-  expect(chart.model.series[1]?.points).toEqual([[Date.parse(at), 3]]);
+test('a percentile is that of the whole range, not the highest of its buckets', () => {
+  expect(figureChart('duration', overview).summary).toBe('p95 622 ms');
+  expect(figureChart('queue', overview).summary).toBe('none');
 });
 
-test('rounds the times on the axis', () => {
-  const points = Array.from({ length: 97 }, (_, index): [string, number] => [
-    new Date(Date.parse(at) + index * 900_000).toISOString(),
-    1,
-  ]);
-  const day = { bucket_seconds: 900, series: [{ name: 'failed', points }] };
-  const { range, ticks = [] } = figureChart('errors', day, String).model;
-  expect(range).toEqual([Date.parse(at), Date.parse(at) + 24 * 3_600_000]);
+test('all charts have the same time axis, which ends within half a bucket of the present', () => {
+  const ranges = (['runs', 'duration', 'errors'] as const).map(
+    (metric) => figureChart(metric, overview).model.range,
+  );
+  expect(ranges).toEqual(ranges.map(() => [Date.parse(from), Date.parse(from) + 2.5 * hourMs]));
+});
+
+test('times on the axis are round', () => {
+  const { range, ticks } = axisOf(Date.parse(from), Date.parse(from) + 24 * hourMs);
+  expect(range).toEqual([Date.parse(from), Date.parse(from) + 24 * hourMs]);
   expect(ticks.map((ms) => new Date(ms).getHours() % 4)).toEqual([0, 0, 0, 0, 0, 0]);
-});
-
-test('draws durations as lines with gaps, and reports the maximum', () => {
-  const chart = figureChart('duration', series({ p50: 12, p95: 1500 }), String);
-  expect([chart.model.kind, chart.summary]).toEqual(['lines', 'p95 up to 1.5 s']);
-  const empty = figureChart('queue', series({ p50: null, p95: null }), String);
-  expect(empty.summary).toBe('none');
-  expect(empty.model.series[0]?.points).toEqual([[Date.parse(at), null]]);
 });

@@ -1,7 +1,7 @@
 /** Series over time as charts. */
-import type { MetricName, Timeseries } from '#lib/api/types.ts';
+import type { DashboardOverview, MetricName } from '#lib/api/types.ts';
 import type { ChartModel, Series } from '#lib/ui/charts/model.ts';
-import { byteSize, duration, localTime, offsetMs } from '#lib/ui/format.ts';
+import { byteSize, dayTime, duration, localTime, offsetMs } from '#lib/ui/format.ts';
 
 export interface FigureChart {
   title: string;
@@ -15,23 +15,22 @@ interface Look {
   valueOf: (value: number) => string;
   /** Names and colors of the series. */
   series: Record<string, { name: string; color: string }>;
-  /** The summary of the last series. */
-  sumUp: (values: number[]) => string;
+  /** The value of the whole range; null without runs. */
+  sumUp: (totals: DashboardOverview['totals']) => string | null;
 }
 
 const whole = (count: number) => (Number.isInteger(count) ? count.toLocaleString('en') : '');
-const total = (values: number[]) => values.reduce((sum, value) => sum + value, 0);
-const most = (values: number[]) => Math.max(...values);
+const total = (count: number) => (count > 0 ? `${whole(count)} total` : null);
+const p95 = (ms: number | null) => (ms === null ? null : `p95 ${duration(ms)}`);
 
 /** Duration percentiles. */
-const percentiles: Omit<Look, 'title'> = {
+const percentiles: Omit<Look, 'title' | 'sumUp'> = {
   kind: 'lines',
   valueOf: duration,
   series: {
     p50: { name: 'Median', color: '--info' },
     p95: { name: 'p95', color: '--primary' },
   },
-  sumUp: (values) => `p95 up to ${duration(most(values))}`,
 };
 
 const looks: Record<MetricName, Look> = {
@@ -44,30 +43,34 @@ const looks: Record<MetricName, Look> = {
       failed: { name: 'Failed', color: '--danger' },
       stopped: { name: 'Stopped', color: '--muted-foreground' },
     },
-    sumUp: (values) => `${whole(total(values))} total`,
+    sumUp: ({ success, failed, stopped }) => total(success + failed + stopped),
   },
   errors: {
     title: 'Errors',
     kind: 'bars',
     valueOf: whole,
     series: { failed: { name: 'Failed', color: '--danger' } },
-    sumUp: (values) => `${whole(total(values))} total`,
+    sumUp: ({ failed }) => total(failed),
   },
-  duration: { title: 'Duration', ...percentiles },
-  queue: { title: 'Queue wait', ...percentiles },
+  duration: {
+    title: 'Duration',
+    ...percentiles,
+    sumUp: ({ duration_p95_ms: ms }) => p95(ms),
+  },
+  queue: { title: 'Queue time', ...percentiles, sumUp: ({ queue_p95_ms: ms }) => p95(ms) },
   cpu: {
     title: 'CPU time',
     kind: 'bars',
     valueOf: (seconds) => duration(seconds * 1000),
     series: { cpu_seconds: { name: 'CPU time', color: '--info' } },
-    sumUp: (values) => `${duration(total(values) * 1000)} total`,
+    sumUp: ({ cpu_seconds: seconds }) => (seconds > 0 ? `${duration(seconds * 1000)} total` : null),
   },
   memory: {
     title: 'Memory',
     kind: 'lines',
     valueOf: byteSize,
     series: { max_bytes: { name: 'Peak per run', color: '--primary' } },
-    sumUp: (values) => `peak ${byteSize(most(values))}`,
+    sumUp: ({ max_memory_bytes: bytes }) => (bytes === null ? null : `peak ${byteSize(bytes)}`),
   },
 };
 
@@ -77,10 +80,8 @@ const dayMs = 24 * hourMs;
 const steps = [10 * minuteMs, hourMs, 4 * hourMs, dayMs, 7 * dayMs, 15 * dayMs, 30 * dayMs];
 const mostTicks = 7;
 
-/** The time range of the points, and round times in the user's time zone within it. */
-export function rangeOf(points: Series['points']): Pick<ChartModel, 'range' | 'ticks'> {
-  const [first, last] = [points[0]?.[0], points.at(-1)?.[0]];
-  if (first === undefined || last === undefined) return {};
+/** A time axis in milliseconds, with ticks at round times of the user's time zone. */
+export function axisOf(first: number, last: number): Required<Pick<ChartModel, 'range' | 'ticks'>> {
   const step = steps.find((one) => (last - first) / one < mostTicks) ?? last - first;
   const offset = -offsetMs(last);
   const ticks: number[] = [];
@@ -90,31 +91,28 @@ export function rangeOf(points: Series['points']): Pick<ChartModel, 'range' | 't
   return { range: [first, last], ticks };
 }
 
-/** The chart of a metric.
- *  @param tickOf formats a time in milliseconds as a short text */
-export function figureChart(
-  metric: MetricName,
-  { series, bucket_seconds: bucketSeconds }: Timeseries,
-  tickOf: (ms: number) => string,
-): FigureChart {
+/** The chart of a metric. All metrics of an overview have the same axis. The axis ends at the end of the overview, or
+ *  in the middle of the last bucket, so that half of the last bar is visible. */
+export function figureChart(metric: MetricName, overview: DashboardOverview): FigureChart {
   const look = looks[metric];
-  const shown = series.map(({ name, points }): Series => {
+  const bucketMs = overview.bucket_seconds * 1000;
+  const middleOf = (time: string) => Date.parse(time) + bucketMs / 2;
+  const shown = overview.series[metric].map(({ name, points }): Series => {
     const known = look.series[name] ?? { name, color: '--primary' };
-    return { ...known, points: points.map(([time, value]) => [Date.parse(String(time)), value]) };
+    return { ...known, points: points.map(([time, value]) => [middleOf(String(time)), value]) };
   });
-  const summed = metric === 'runs' ? shown : shown.slice(-1);
-  const values = summed.flatMap(({ points }) => points.flatMap(([, value]) => value ?? []));
-  const some = values.some((value) => value > 0);
+  const [from, to] = [Date.parse(overview.from), Date.parse(overview.to)];
+  const last = shown[0]?.points.at(-1)?.[0] ?? to;
+  const beginOf = (ms: number) => new Date(Math.floor(ms / bucketMs) * bucketMs).toISOString();
   return {
     title: look.title,
-    summary: some ? look.sumUp(values) : 'none',
+    summary: look.sumUp(overview.totals) ?? 'none',
     model: {
       kind: look.kind,
       series: shown,
-      ...rangeOf(shown[0]?.points ?? []),
-      tickOf,
-      titleOf: (ms) =>
-        `${localTime(new Date(ms).toISOString())}, ${duration(bucketSeconds * 1000)}`,
+      ...axisOf(from, Math.max(to, last)),
+      tickOf: (ms) => dayTime(ms, to - from > 2 * dayMs),
+      titleOf: (ms) => `${localTime(beginOf(ms))}, ${duration(bucketMs)}`,
       valueOf: look.valueOf,
     },
   };

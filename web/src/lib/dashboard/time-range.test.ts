@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { askedRange, drawnRange, lengthOf, rangeQuery, timesOf } from './time-range.ts';
+import { askedRange, drawnRange, rangeQuery, runsQuery, timesOf } from './time-range.ts';
 
 const asked = (query: string) => askedRange(new URLSearchParams(query));
 const nowMs = Date.parse('2026-11-21T12:00:00.000Z');
@@ -11,19 +11,20 @@ test.each(['', 'span=2y', 'from=2026-11-21T00:00:00Z', 'from=b&to=a'])(
   },
 );
 
-test('rounds a drawn range to whole minutes, and stores it in the URL', () => {
+test('a drawn range has whole minutes, and is part of the URL', () => {
   const drawn = drawnRange(nowMs + 61_000, nowMs + 150_500);
   const times = { from: '2026-11-21T12:01:00.000Z', to: '2026-11-21T12:03:00.000Z' };
   expect(drawn).toEqual(times);
-  expect([asked(rangeQuery(drawn)), timesOf(drawn, nowMs), lengthOf(drawn)]).toEqual([
-    times,
-    times,
-    120,
-  ]);
-  expect(lengthOf(drawnRange(nowMs, nowMs))).toBe(60);
+  expect([asked(rangeQuery(drawn)), timesOf(drawn, nowMs)]).toEqual([times, times]);
+  expect(drawnRange(nowMs, nowMs)).toEqual({
+    from: '2026-11-21T12:00:00.000Z',
+    to: '2026-11-21T12:01:00.000Z',
+  });
 });
 
-test('reads a preset range from the URL', () => {
-  expect(rangeQuery(asked('span=7d'))).toBe('?span=7d');
-  expect(lengthOf(asked('span=7d'))).toBe(604_800);
+test('a span of the list is restored from its URL, and names the runs behind it', () => {
+  const week = asked('span=7d');
+  expect(rangeQuery(week)).toBe('?span=7d');
+  expect(runsQuery(week, 'failed')).toBe('status=failed&since=7d');
+  expect(runsQuery(asked('span=90d'), 'failed')).toBe('status=failed');
 });

@@ -32,6 +32,15 @@ export function rangeQuery(range: TimeRange): string {
     : `?${new URLSearchParams({ from: range.from, to: range.to })}`;
 }
 
+/** The query of the list of runs of a range. The list knows the short ranges by their keys.
+ *  @param status as the list filters it */
+export function runsQuery(range: TimeRange, status: string): string {
+  if (!('key' in range))
+    return String(new URLSearchParams({ status, from: range.from, to: range.to }));
+  if (range.key !== '90d') return String(new URLSearchParams({ status, since: range.key }));
+  return String(new URLSearchParams({ status }));
+}
+
 /** The query of a range. For a custom range, the server chooses the buckets. */
 export function timesOf(
   range: TimeRange,
@@ -39,11 +48,6 @@ export function timesOf(
 ): { from: string; to?: string; bucket?: TimeseriesBucket } {
   if (!('key' in range)) return { from: range.from, to: range.to };
   return { from: new Date(nowMs - range.seconds * 1000).toISOString(), bucket: range.bucket };
-}
-
-/** Its length in seconds. */
-export function lengthOf(range: TimeRange): number {
-  return 'key' in range ? range.seconds : (Date.parse(range.to) - Date.parse(range.from)) / 1000;
 }
 
 /** A drawn range, rounded to whole minutes, at least one. */

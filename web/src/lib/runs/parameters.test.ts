@@ -40,7 +40,7 @@ describe('a form for the parameters of a schema', () => {
     const values = { limit: 'many', more: '[1' };
     expect(paramsOf(fieldsOf(schema, null), values)).toEqual({
       errors: {
-        city: 'This field is required.',
+        city: 'City is required.',
         limit: 'Enter a number.',
         more: 'Enter valid JSON.',
       },

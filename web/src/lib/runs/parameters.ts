@@ -35,7 +35,9 @@ export function fieldsOf(schema: Schema | null, given: Params | null): readonly 
 export function paramsOf(
   fields: readonly ParameterField[],
   values: FieldValues,
-): { readonly params: Params } | { readonly errors: Readonly<Record<string, string>> } {
+):
+  | { readonly params: Record<string, unknown> }
+  | { readonly errors: Readonly<Record<string, string>> } {
   const params: Record<string, unknown> = {};
   const errors: Record<string, string> = {};
   for (const field of fields) {
@@ -100,12 +102,12 @@ function shown(kind: ParameterField['kind'], value: unknown): string | boolean {
 }
 
 function valueOf(
-  { kind, required }: ParameterField,
+  { kind, label, required }: ParameterField,
   entered: string | boolean,
 ): { readonly value: unknown } | { readonly error: string } {
   if (typeof entered === 'boolean') return { value: entered };
   if (entered.trim() === '')
-    return required ? { error: 'This field is required.' } : { value: undefined };
+    return required ? { error: `${label} is required.` } : { value: undefined };
   if (kind === 'text') return { value: entered };
   try {
     const value: unknown = JSON.parse(entered);

@@ -186,6 +186,14 @@ export function getEnvironment(id: string, version: number): Promise<Environment
   return unwrap(client.GET('/api/v1/scripts/{id}/environment', { params }));
 }
 
+/** Makes the files of an earlier version the newest version.
+ *  @throws ApiError 412 when the script is no longer at `current` */
+export function restoreVersion(id: string, version: number, current: number): Promise<Script> {
+  const header = { 'If-Match': `"${current}"` };
+  const params = { path: { id }, header };
+  return unwrap(client.POST('/api/v1/scripts/{id}/restore', { params, body: { version } }));
+}
+
 /** The differences of two versions of a script: the first 200 files. */
 export function scriptDiff(id: string, from: number, to: number): Promise<ScriptDiff> {
   const params = { path: { id }, query: { from, to, limit: 200 } };

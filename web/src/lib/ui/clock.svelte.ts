@@ -1,4 +1,5 @@
 import { createSubscriber } from 'svelte/reactivity';
+import { connection } from '#lib/api/connection.svelte.ts';
 
 /** The current time. The clock ticks only while a component reads it. */
 class Clock {
@@ -18,4 +19,12 @@ class Clock {
 }
 
 export const secondClock = new Clock(1000);
+
+/** Like `secondClock`, but stops while the server is unreachable: it is unknown then whether a run has ended. */
+export const runClock = {
+  get nowMs(): number {
+    return connection.lostAt?.getTime() ?? secondClock.nowMs;
+  },
+};
+
 export const minuteClock = new Clock(20_000);

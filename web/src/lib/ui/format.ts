@@ -59,6 +59,15 @@ export function localTime(time: string): string {
   return formats.dateTime.format(new Date(time));
 }
 
+/** A time range to the minute: "21 Nov, 14:00 to 15:30". The second day is omitted if it is the same. */
+export function shortRange(from: string, to: string): string {
+  const [begin, end] = [new Date(from), new Date(to)];
+  const day = formats.dayOnly.format(end);
+  const isSameDay = formats.dayOnly.format(begin) === day;
+  const until = `${isSameDay ? '' : `${day}, `}${formats.timeOnly.format(end)}`;
+  return `${formats.dayOnly.format(begin)}, ${formats.timeOnly.format(begin)} to ${until}`;
+}
+
 /** The offset of the user's time zone from UTC at that time. */
 export function offsetMs(ms: number): number {
   const parts = new Intl.DateTimeFormat('en', {

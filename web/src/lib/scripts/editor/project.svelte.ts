@@ -62,6 +62,14 @@ export class Project {
     await this.load(entrypoint);
   }
 
+  /** Replaces all open files with the saved ones, after a change of the whole script. */
+  async reopen(entrypoint: string): Promise<void> {
+    this.#open.clear();
+    this.active = null;
+    await this.reload(entrypoint);
+    this.#changed();
+  }
+
   /** Opens a file, or returns to it with its edits. */
   async show(path: string): Promise<void> {
     let file = this.#open.get(path);

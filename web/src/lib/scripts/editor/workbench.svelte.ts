@@ -1,5 +1,5 @@
 import { createContext } from 'svelte';
-import { startRun } from '#lib/runs/api.ts';
+import { startRun, type RunChoices } from '#lib/runs/api.ts';
 import { refreshRunsOf } from '#lib/runs/refresh-runs.ts';
 import { LiveRun } from '#lib/runs/stream/live-run.svelte.ts';
 import { toastDone, toastError } from '#lib/ui/toasts.ts';
@@ -43,16 +43,20 @@ export class Workbench {
     }
   }
 
-  /** Saves, starts a run, and opens its log. */
-  async run(params?: Record<string, unknown>): Promise<void> {
+  /** Saves the files, starts a run and opens its log. Reports a failure as a toast. */
+  async run(): Promise<void> {
     if (this.starting) return;
+    await this.start().catch((error: unknown) => toastError('The run was not started', error));
+  }
+
+  /** Saves the files, starts a run and opens its log.
+   *  @throws ApiError when the run is refused */
+  async start(params?: Record<string, unknown>, choices?: RunChoices): Promise<void> {
     this.starting = true;
     try {
       if (!(await this.#saved())) return;
-      this.live = new LiveRun(await startRun(this.project.scriptId, params));
+      this.live = new LiveRun(await startRun(this.project.scriptId, params, choices));
       refreshRunsOf(this.project.scriptId);
-    } catch (error) {
-      toastError('The run was not started', error);
     } finally {
       this.starting = false;
     }

@@ -61,6 +61,9 @@ export function draw(canvas: HTMLCanvasElement, model: ChartModel): Drawing {
   };
 }
 
+/** Pixels; enough for "100.0 MiB". */
+const labelsWidth = 60;
+
 type Kind = 'line' | 'bar';
 
 function configOf(canvas: HTMLCanvasElement, model: ChartModel): ChartConfiguration<Kind> {
@@ -90,7 +93,7 @@ function configOf(canvas: HTMLCanvasElement, model: ChartModel): ChartConfigurat
           type: 'linear',
           stacked,
           ...(model.range && { min: model.range[0], max: model.range[1] }),
-          offset: stacked,
+          offset: false,
           grid: { display: false },
           border: grid,
           ...(model.ticks && { afterBuildTicks: (axis) => (axis.ticks = ticksAt(model.ticks)) }),
@@ -103,6 +106,8 @@ function configOf(canvas: HTMLCanvasElement, model: ChartModel): ChartConfigurat
           },
         },
         y: {
+          // Charts above each other have the same time axis only with labels of the same width.
+          afterFit: (axis) => (axis.width = labelsWidth),
           beginAtZero: true,
           stacked,
           grid,

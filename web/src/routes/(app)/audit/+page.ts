@@ -6,7 +6,15 @@ import type { PageLoad } from './$types';
 const names = ['actor', 'action', 'resource', 'outcome', 'from', 'to', 'position'] as const;
 
 /** The URL contains the filter, so that it can be shared and survives a reload. */
-export const load: PageLoad = async ({ url, parent }): Promise<{ filter: AuditFilter }> => {
+export const load: PageLoad = async ({
+  url,
+  parent,
+}): Promise<{ filter: AuditFilter; actors: string }> => {
   await requireRight(parent, 'audit.read');
-  return { filter: readFilters(url.searchParams, names) as AuditFilter };
+  const filter = readFilters(url.searchParams, names) as AuditFilter;
+  // Without such a filter, the entries of runs would hide the actions of people.
+  const isBroad = !filter.actor && !filter.resource && !filter.position;
+  const actors = url.searchParams.get('actors') ?? '';
+  const people = isBroad && actors !== 'all';
+  return { filter: { ...filter, ...(people && { people }) }, actors };
 };

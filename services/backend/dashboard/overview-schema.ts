@@ -1,0 +1,115 @@
+/** The first page of the dashboard on the wire. */
+import Type from 'typebox';
+import { examples, Nullable, Time, Uuid } from '../http/schema.ts';
+import {
+  count,
+  DashboardFires,
+  DashboardNow,
+  metricNames,
+  milliseconds,
+  runtimes,
+  Series,
+  type MetricName,
+} from './schema.ts';
+
+const totalsExample = {
+  success: 1412,
+  failed: 21,
+  stopped: 7,
+  duration_p50_ms: 840,
+  duration_p95_ms: 5120,
+  queue_p95_ms: 48,
+  cpu_seconds: 812.5,
+  max_memory_bytes: 73_400_320,
+};
+
+export const DashboardOverview = Type.Object(
+  {
+    from: Time('Start of the first bucket.'),
+    to: Time('End of the range.'),
+    bucket_seconds: Type.Integer(),
+    totals: Type.Object(
+      {
+        success: count(),
+        failed: count(),
+        stopped: count(),
+        duration_p50_ms: milliseconds('Median (p50).'),
+        duration_p95_ms: milliseconds('95th percentile (p95).'),
+        queue_p95_ms: milliseconds('95th percentile (p95) of the time in the queue.'),
+        cpu_seconds: Type.Number({ minimum: 0 }),
+        max_memory_bytes: Nullable(count('Highest memory use of a single run.')),
+      },
+      {
+        title: 'DashboardTotals',
+        description: 'Runs that ended between `from` and `to`: the sum of all buckets.',
+        additionalProperties: false,
+      },
+    ),
+    series: Type.Object(
+      Object.fromEntries(metricNames.map((name) => [name, Type.Array(Series)])) as {
+        [Name in MetricName]: ReturnType<typeof Type.Array<typeof Series>>;
+      },
+      {
+        title: 'DashboardSeries',
+        description: 'As in `/dashboard/timeseries`, by metric.',
+        additionalProperties: false,
+      },
+    ),
+    runs: Type.Array(
+      Type.Object(
+        {
+          run_id: Uuid(),
+          script_name: Type.String(),
+          status: Type.Enum(['success', 'failed', 'stopped']),
+          finished_at: Time(),
+          duration_ms: count(),
+        },
+        { title: 'DashboardRun', additionalProperties: false },
+      ),
+      { description: 'The latest started runs of the range that have ended, at most 300.' },
+    ),
+    scripts_total: count(),
+    scripts_enabled: count(),
+    runs_queued: count(),
+    runs_running: count(),
+    runtimes,
+    now: DashboardNow,
+    fires: Type.Union([DashboardFires, Type.Null()], {
+      description: '`null` with `fires=false`, and without the right to read schedules.',
+    }),
+  },
+  {
+    title: 'DashboardOverview',
+    additionalProperties: false,
+    examples: [
+      {
+        from: '2026-11-21T02:00:00.000Z',
+        to: '2026-11-21T02:31:00.000Z',
+        bucket_seconds: 3600,
+        totals: totalsExample,
+        series: Object.fromEntries(
+          metricNames.map((name) => [
+            name,
+            [{ name: 'failed', points: [['2026-11-21T02:00:00.000Z', 3]] }],
+          ]),
+        ),
+        runs: [
+          {
+            run_id: examples.runId,
+            script_name: 'Nightly report',
+            status: 'success',
+            finished_at: examples.time,
+            duration_ms: 840,
+          },
+        ],
+        scripts_total: 12,
+        scripts_enabled: 10,
+        runs_queued: 1,
+        runs_running: 3,
+        runtimes: [],
+        now: { failing_total: 0, failing: [], running: [], due: [] },
+        fires: null,
+      },
+    ],
+  },
+);

@@ -1,0 +1,56 @@
+/** Restores the files of an earlier version as a new version. */
+import Type from 'typebox';
+import { seesScript } from '../../access/visibility.ts';
+import { versionOf } from '../../http/conditional.ts';
+import { operation, type Operation } from '../../http/operation.ts';
+import { isProblem, notFound } from '../../http/problem.ts';
+import { pathParameters } from '../../http/schema.ts';
+import { commandScript, showScript, shown } from '../script-reply.ts';
+import { noVersion, scriptOfVersion } from './diff.ts';
+
+const VersionToRestore = Type.Object(
+  { version: Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 }) },
+  { title: 'VersionToRestore', additionalProperties: false },
+);
+
+const restore = operation({
+  method: 'post',
+  path: '/api/v1/scripts/{id}/restore',
+  operationId: 'restoreScriptVersion',
+  summary: 'Restore the files of an earlier version',
+  description:
+    'Creates a new version with the files of the earlier version. Settings stay, except an entry point ' +
+    'whose file would be missing. Restoring the current files has no effect.',
+  tag: 'Scripts',
+  access: { right: 'scripts.write' },
+  parameters: { id: pathParameters.scriptId },
+  requestHeaders: ['If-Match'],
+  body: { schema: VersionToRestore, example: { version: 1 } },
+  responses: { 200: shown },
+  refusals: ['invalid_path', 'last_file', 'storage_quota_exceeded', 'version_mismatch'],
+  handle: async (call, services) => {
+    const { principal, header } = call;
+    const scriptId = call.parameters.id;
+    const restoredVersion = call.body.version;
+    if (!(await seesScript(principal, scriptId, services.readModels))) return notFound;
+    const condition = versionOf(header('If-Match'));
+    if (isProblem(condition)) return condition;
+    const earlier = await scriptOfVersion(services.database, scriptId, restoredVersion);
+    if (earlier === undefined) return noVersion;
+    const files = [...earlier.files.values()].map(({ path, sha256, sizeBytes }) => {
+      return { path, sha256, sizeBytes };
+    });
+    const { entrypoint } = earlier.settings;
+    const outcome = await commandScript(call, services, {
+      type: 'RestoreFiles',
+      scriptId,
+      restoredVersion,
+      files,
+      entrypoint,
+      ...(condition.version !== undefined && { expectedVersion: condition.version }),
+    });
+    return isProblem(outcome) ? outcome : await showScript(call, scriptId, services, outcome);
+  },
+});
+
+export const scriptRestoreOperations: readonly Operation[] = [restore];

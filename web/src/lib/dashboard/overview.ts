@@ -1,0 +1,17 @@
+/** Loads the first page with one request. */
+import { queryClient } from '#lib/api/query-client.ts';
+import type { DashboardOverview } from '#lib/api/types.ts';
+import { dashboardOverview } from './api.ts';
+import type { TimeRange } from './time-range.ts';
+
+/** Keys of the parts that are also refreshed alone, when the change feed reports a change. */
+export const nowKey = ['dashboard', 'now'];
+export const firesKey = ['dashboard', 'fires'];
+
+/** The overview of a range. Counting due times is slow, so later overviews of the page omit them. */
+export async function readOverview(range: TimeRange): Promise<DashboardOverview> {
+  const overview = await dashboardOverview(range, !queryClient.getQueryData(firesKey));
+  queryClient.setQueryData(nowKey, overview.now);
+  if (overview.fires) queryClient.setQueryData(firesKey, overview.fires);
+  return overview;
+}
