@@ -193,7 +193,7 @@ export const scriptAggregate: Aggregate<
   initial: initialScript,
   evolve: evolveScript,
   evolveAll: evolveScriptAll,
-  stateVersion: 5,
+  stateVersion: 6,
   decide: decideScript,
   streamOf: (command) => `script-${command.scriptId}`,
   guards: (command) =>

@@ -1,6 +1,7 @@
 import type { EnvironmentVariables } from '#domain/script/environment.ts';
 import type {
   ParametersSchema,
+  ResidentSettings,
   RetryPolicy,
   RunLimits,
   StartMode,
@@ -25,6 +26,7 @@ export interface ScriptsTable {
   readonly environment: EnvironmentVariables;
   readonly python: string | null;
   readonly start_mode: StartMode;
+  readonly resident: ResidentSettings;
   readonly listen_ports: readonly number[];
   readonly parameters_schema: ParametersSchema | null;
   readonly resolution: string | null;
@@ -55,6 +57,7 @@ export const scriptColumns: Columns<ScriptsTable> = {
   environment: 'jsonb',
   python: 'text',
   start_mode: 'text',
+  resident: 'jsonb',
   listen_ports: 'jsonb',
   parameters_schema: 'jsonb',
   resolution: 'text',

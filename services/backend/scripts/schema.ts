@@ -15,6 +15,7 @@ import {
   python,
   Retry,
   settings,
+  Resident,
   startMode,
   listenPorts,
   storageQuota,
@@ -82,6 +83,7 @@ export const scriptExample = {
   environment: { TZ: 'Europe/Berlin' },
   python: null,
   start_mode: 'warm',
+  resident: defaultSettings.resident,
   listen_ports: [],
   parameters_schema: { type: 'object', properties: { limit: { type: 'integer' } } },
   version: 3,
@@ -111,6 +113,7 @@ export const Script = Type.Object(
     environment,
     python,
     start_mode: startMode,
+    resident: Resident,
     listen_ports: listenPorts,
     parameters_schema: parametersSchema,
     version: Type.Integer({

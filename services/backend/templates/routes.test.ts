@@ -29,13 +29,22 @@ describe('given a new installation', () => {
 });
 
 describe('given the templates', () => {
-  test('when they are listed, then there are three', async () => {
+  test('lists all templates', async () => {
     const { items } = (await platform.admin.get('/api/v1/templates')).json;
     expect(items.map((one: { id: string }) => one.id)).toEqual([
       'http-monitor',
       'chat-bot',
       'etl-job',
+      'resident-handler',
     ]);
+  });
+
+  test('sets the start mode of the template, unless the request names another', async () => {
+    const body = { name: 'Greetings', template: 'resident-handler' };
+    const made = await platform.admin.post('/api/v1/scripts', body);
+    expect(made.json).toMatchObject({ start_mode: 'resident' });
+    const cold = await platform.admin.post('/api/v1/scripts', { ...body, start_mode: 'cold' });
+    expect(cold.json).toMatchObject({ start_mode: 'cold' });
   });
 
   test('when a script is made of one, then it has its files', async () => {

@@ -169,6 +169,7 @@ function presentFields(row: ScriptsTable): Fields {
       environment: row.environment,
       python: row.python,
       startMode: row.start_mode,
+      resident: row.resident,
       listenPorts: row.listen_ports,
       parametersSchema: row.parameters_schema,
       resolution: row.resolution,
@@ -195,6 +196,7 @@ function fieldsOf(given: Script, before: Fields): Fields {
       environment: given.environment ?? settings.environment,
       python: given.python === undefined ? settings.python : given.python,
       startMode: given.start_mode ?? settings.startMode,
+      resident: { ...settings.resident, ...given.resident },
       listenPorts: given.listen_ports ?? settings.listenPorts,
       parametersSchema: (given.parameters_schema === undefined
         ? settings.parametersSchema

@@ -10,6 +10,7 @@ const before = draftOf({
   entrypoint: 'main.py',
   python: null,
   start_mode: 'warm',
+  resident: { idle_seconds: 600, max_runs: 1000, processes: 1 },
   listen_ports: [],
   keep_alive: false,
   max_concurrent_runs: 1,
@@ -38,6 +39,19 @@ test('only what differs is sent, and an emptied limit is lifted', () => {
   expect(patchOf(before, draft)).toEqual({
     name: 'New name',
     limits: { memory_bytes: 1_572_864, wall_clock_seconds: null },
+  });
+});
+
+test('the start mode and the settings of resident processes are sent', () => {
+  const draft = {
+    ...before,
+    startMode: 'resident' as const,
+    idleSeconds: 60,
+    residentProcesses: 2,
+  };
+  expect(patchOf(before, draft)).toEqual({
+    start_mode: 'resident',
+    resident: { idle_seconds: 60, processes: 2 },
   });
 });
 
