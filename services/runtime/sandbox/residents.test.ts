@@ -1,8 +1,20 @@
-import { writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { Bench, gone, NO_LIMITS } from './testing/bench.ts';
+import { Bench, gone, NAMESPACES, NO_LIMITS, systemPython, until } from './testing/bench.ts';
 import { residentSpec, runResident } from './testing/resident-runs.ts';
+
+/** The state of a process and of its children. */
+async function stateOfFamily(pid: number) {
+  const found: { readonly pid: number; readonly state: string }[] = [];
+  for (const name of await readdir('/proc')) {
+    const stat = await readFile(`/proc/${name}/stat`, 'latin1').catch(() => '');
+    const [state = '', parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    if (Number(name) === pid || Number(parent) === pid) found.push({ pid: Number(name), state });
+  }
+  return found;
+}
 
 const callOf = (stdout: string) => Number(/call (\d+)/.exec(stdout)?.[1]);
 
@@ -107,16 +119,14 @@ describe('a resident process', () => {
   });
 
   test('is stopped between two runs, with its threads and child processes', async () => {
-    const spec = { action: 'child' };
-    const first = await runResident(bench, spec, own);
-    const before = first.exit.kind === 'exited' ? first.exit.usage.cpuSeconds : 0;
-    // A child process that was not stopped would use the processor during this time.
-    await new Promise((resolve) => setTimeout(resolve, 400));
-    const second = await runResident(bench, {}, own);
-    expect(callOf(second.stdout)).toBe(2);
-    const used = second.exit.kind === 'exited' ? second.exit.usage.cpuSeconds : 1;
-    expect(before).toBeLessThan(0.4);
-    expect(used).toBeLessThan(0.3);
+    const { run } = await runResident(bench, { action: 'child' }, own);
+    const states = async () => (await stateOfFamily(run.pid)).map(({ state }) => state);
+    await until(async () => isDeepStrictEqual(await states(), ['T', 'T']));
+    const hanging = await bench.start(residentSpec(bench, { action: 'hang' }, own));
+    await hanging.seen('hanging');
+    expect(await states()).not.toContain('T');
+    hanging.run.kill();
+    await hanging.outcome();
   });
 
   test('adds no output to a run after its end, and none of between two runs to the next one', async () => {
@@ -163,6 +173,31 @@ describe('a resident process', () => {
       String.raw`{'headers': {'x-kind': 'a'}, 'body': b'body \xc3\xa9'}`,
     );
     expect((await runResident(bench, payload, own)).stdout).toContain('None\ncall 2');
+  });
+
+  test('masks in each run what earlier runs have read', async () => {
+    const masked: string[] = [];
+    const log = { mask: (values: readonly string[]) => void masked.push(...values) };
+    const read = { log: { ...log, maskedValues: () => ['a secret'] } };
+    await runResident(bench, {}, own, read);
+    expect(masked).toEqual([]);
+    await runResident(bench, {}, own, { log: { ...log, maskedValues: () => [] } });
+    expect(masked).toEqual(['a secret']);
+  });
+
+  test('reports a missing payload', async () => {
+    await runResident(bench, {}, own);
+    const { exit } = await runResident(bench, {}, own, { payload: join(bench.folder, 'missing') });
+    expect(exit).toMatchObject({ kind: 'failed', stage: 'payload' });
+    expect((await runResident(bench, {}, own)).stdout).toMatch(/^imported\ncall 1 /);
+  });
+
+  test('whose handler returns in a forked child serves later runs in the parent alone', async () => {
+    await runResident(bench, { action: 'fork' }, own);
+    const calls = [];
+    for (let run = 0; run < 3; run += 1)
+      calls.push(callOf((await runResident(bench, {}, own)).stdout));
+    expect(calls).toEqual([2, 3, 4]);
   });
 
   test.each([
@@ -221,4 +256,25 @@ describe('a resident process', () => {
     await gone(run.pid);
     expect(bench.sandbox.scripts).not.toContain(own.scriptId);
   });
+});
+
+test('without namespaces each run gets a new process', async () => {
+  const python = await systemPython();
+  const bench = await Bench.open({
+    maxResidents: 8,
+    without: NAMESPACES,
+    lenient: true,
+    ...(python && { python }),
+  });
+  try {
+    const limits = { ...NO_LIMITS, cpuSeconds: 100 };
+    for (let run = 0; run < 2; run += 1) {
+      const { exit, stdout, stderr } = await runResident(bench, {}, { limits });
+      expect([exit, stderr]).toMatchObject([{ kind: 'exited', exitCode: 0, reason: null }, '']);
+      expect(stdout).toMatch(/^imported\ncall 1 /);
+    }
+    expect(bench.sandbox.scripts).toEqual([]);
+  } finally {
+    await bench.close();
+  }
 });

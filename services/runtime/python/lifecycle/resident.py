@@ -114,8 +114,11 @@ class ResidentSupervisor(Supervisor):
         try:
             files.append(_file_of(json.dumps(order).encode()))
             if spec.resident is not None and spec.resident.payload is not None:
-                files.append(open(spec.resident.payload, "rb"))
+                files.append(_open_payload(spec.resident.payload))
             socket.send_fds(self._orders, [_ORDER], [file.fileno() for file in files])
+        except SandboxError as error:
+            self._exit_reason.failed({"stage": error.stage, "message": error.message})
+            self._finish()
         except OSError:
             # The process has ended. Its init reports how.
             pass
@@ -179,6 +182,13 @@ class ResidentSupervisor(Supervisor):
             os.kill(self._enclosure.init, number)
         except ProcessLookupError:
             self._finish()
+
+
+def _open_payload(path: str) -> BinaryIO:
+    try:
+        return open(path, "rb")
+    except OSError as error:
+        raise SandboxError("payload", str(error.strerror)) from error
 
 
 def _file_of(content: bytes) -> BinaryIO:

@@ -108,6 +108,8 @@ def _is_own(path: str) -> bool:
 
 def _load(entrypoint: str) -> Any:
     name = os.path.splitext(os.path.basename(entrypoint))[0]
+    if not entrypoint.endswith(".py"):
+        raise HandlerError(f"{entrypoint} cannot have a handler. Use an entry point that ends with .py.")
     path = os.path.abspath(entrypoint)
     module = ModuleType(name)
     module.__file__ = path

@@ -24,6 +24,7 @@ def main() -> int:
     sys.argv[:] = sys.argv[1:]
     sys.path[0] = os.path.dirname(os.path.abspath(entrypoint))
     handler: Any = None
+    own_number = os.getpid()
     while True:
         received = _receive(orders)
         if received is None:
@@ -44,6 +45,9 @@ def main() -> int:
                 return 1
             status = 1
         _flush()
+        if os.getpid() != own_number:
+            # The handler returned in a fork of this process, which must not serve runs.
+            os._exit(status)
         orders.send(bytes([status]))
 
 
