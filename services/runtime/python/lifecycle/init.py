@@ -29,6 +29,7 @@ RESIDENT_ORDERS = b"ORCH_RESIDENT"
 _FIRST_INHERITED = 10
 # From the supervisor: stop and continue every other process of the namespace.
 PAUSE, RESUME = signal.SIGUSR1, signal.SIGUSR2
+_AWAITED = (signal.SIGCHLD, PAUSE, RESUME)
 _RESET_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGPIPE", "SIGCHLD", "SIGXFSZ")
 
 
@@ -80,6 +81,7 @@ class _Init:
 
     def serve(self) -> None:
         """Returns when the supervisor is gone."""
+        signal.pthread_sigmask(signal.SIG_BLOCK, _AWAITED)
         while True:
             kind, descriptors = messages.receive_order(self._control)
             if kind != messages.ORDER:
@@ -88,16 +90,14 @@ class _Init:
             self._number_from_the_start()
             script = os.fork()
             if script == 0:
+                signal.pthread_sigmask(signal.SIG_UNBLOCK, _AWAITED)
                 self._control.close()
                 _close(self._last_pid)
                 self._spare.view = descriptors[3] if len(descriptors) > 3 else None
                 self._become_script(gate, (stdout, stderr))
             for end in descriptors[1:]:
                 os.close(end)
-            self._heed_pauses(True)
-            report = self._wait_for(script)
-            self._heed_pauses(False)
-            messages.send_json(gate, messages.ENDED, report)
+            messages.send_json(gate, messages.ENDED, self._wait_for(script))
             gate.close()
             kind, _none = messages.receive_order(self._control)
             if kind != messages.SWEEP:
@@ -113,27 +113,26 @@ class _Init:
                 _close(self._last_pid)
                 self._last_pid = None
 
-    def _heed_pauses(self, heeded: bool) -> None:
-        """Only while a script executes, because the next script's process is a fork of this one."""
-        if os.getpid() == 1:
-            signal.signal(PAUSE, self._pause if heeded else signal.SIG_DFL)
-            signal.signal(RESUME, self._resume if heeded else signal.SIG_DFL)
-
-    def _pause(self, _number: int, _frame: object) -> None:
-        # One call signals all processes, so none can fork in between.
-        _signal_others(signal.SIGSTOP)
-        messages.send_json(self._control, messages.PAUSED, {})
-
-    def _resume(self, _number: int, _frame: object) -> None:
-        _signal_others(signal.SIGCONT)
+    def _wait_for_signal(self) -> None:
+        """Returns after the next signal. The signals are blocked, so none is lost before this call."""
+        number = signal.sigwait(_AWAITED)
+        if os.getpid() != 1:
+            return
+        if number == PAUSE:
+            # One call signals all processes, so none can fork in between.
+            _signal_others(signal.SIGSTOP)
+            messages.send_json(self._control, messages.PAUSED, {})
+        elif number == RESUME:
+            _signal_others(signal.SIGCONT)
 
     def _wait_for(self, script: int) -> Dict[str, object]:
         """Reaps orphans until the script's main process has ended; that one is left unreaped, so that
         its number cannot belong to another process while the supervisor may still signal it."""
         self._cpu_seconds, self._max_memory_bytes = 0.0, 0
         while True:
-            ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
+            ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT | os.WNOHANG)
             if ended is None:
+                self._wait_for_signal()
                 continue
             if ended.si_pid != script:
                 self._reap(ended.si_pid)
