@@ -1,4 +1,4 @@
-/** Resident handlers: runs of one process, beside bare interpreters that execute the same script. */
+/** Resident handlers, compared with bare interpreters that execute the same script. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';

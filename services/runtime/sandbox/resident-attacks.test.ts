@@ -12,11 +12,8 @@ const me = process.getuid?.() === 0 ? 'user 0' : 'ordinary user';
 /** Executes each attacking program in the second run of a resident process. */
 function attackFromResidentProcesses(bench: Bench): void {
   let scripts = 0;
-  bench.run = async (
-    fixture: string,
-    args: readonly string[] = [],
-    change: Partial<RunSpec> = {},
-  ) => {
+  bench.run = async (...given: Parameters<Bench['run']>) => {
+    const [fixture, args = [], change = {}] = given;
     const program = { path: 'program.py', source: join(import.meta.dirname, 'fixtures', fixture) };
     scripts += 1;
     const own: Partial<RunSpec> = { ...change, scriptId: `attacker-${scripts}` };
