@@ -175,7 +175,7 @@ function every<State, Command extends { readonly type: string }, Event extends D
     });
 
     test('has states whose shape matches their version', async () => {
-      const histories = fc.sample(asked, { seed: 1, numRuns: 300 });
+      const histories = fc.sample(asked, { seed: 1, numRuns: 1000 });
       const taken = histories.flatMap((all) => steps(aggregate, all));
       const states = taken.map(({ after }) => stored(packed(after)));
       const shape = `${JSON.stringify(shapeOf(states), null, 2)}\n`;

@@ -103,7 +103,7 @@ export interface ScriptFacts {
   readonly limits: { readonly [name: string]: number | null };
   readonly environment: { readonly [name: string]: string };
   readonly python: string | null;
-  readonly startMode: 'warm' | 'cold';
+  readonly startMode: 'warm' | 'cold' | 'resident';
   readonly listenPorts: readonly number[];
   readonly runsOn: readonly string[];
   readonly resolution: string | null;

@@ -2,7 +2,7 @@
  *  from preparing the same run. The fence in the run's stream decides which runtime may start the run. */
 import type { GroupId, RunId, ScriptId } from '#domain/kernel/ids.ts';
 import type { EnvironmentVariables } from '#domain/script/environment.ts';
-import type { RunLimits, StartMode } from '#domain/script/settings.ts';
+import type { ResidentSettings, RunLimits, StartMode } from '#domain/script/settings.ts';
 
 /** A claimed run. */
 export interface ClaimedRun {
@@ -18,6 +18,8 @@ export interface ClaimedRun {
   /** The required interpreter version; `null` for the runtime's default. */
   readonly python: string | null;
   readonly startMode: StartMode;
+  /** The script's current settings. */
+  readonly resident: ResidentSettings;
   readonly listenPorts: readonly number[];
   readonly resolution: string | null;
   readonly triggerType: string;

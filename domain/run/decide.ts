@@ -99,7 +99,7 @@ function planOf(script: ScriptFacts): RunPlan {
     limits,
     ...(Object.keys(environment).length > 0 && { environment }),
     ...(python !== null && { python }),
-    ...(startMode === 'cold' && { startMode }),
+    ...(startMode !== 'warm' && { startMode }),
     ...(listenPorts.length > 0 && { listenPorts }),
     ...(resolution !== null && { resolution }),
   };

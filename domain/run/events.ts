@@ -28,7 +28,7 @@ export type RunQueued = DomainEvent<
     /** The required interpreter, such as `3.12`. Absent: the runtime's default. */
     readonly python?: string;
     /** Absent: a warm interpreter may execute the run. */
-    readonly startMode?: 'cold';
+    readonly startMode?: 'cold' | 'resident';
     /** TCP ports that the run may listen on. Absent: none. */
     readonly listenPorts?: readonly number[];
     /** Labels that a runtime must have to execute the run. Absent: none. */

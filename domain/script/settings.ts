@@ -28,9 +28,20 @@ export interface RetryPolicy {
   readonly max_backoff_seconds: number;
 }
 
-/** `warm`: a warm interpreter of the script may execute the run. `cold`: each run starts its own interpreter. */
-export const startModes = ['warm', 'cold'] as const;
+/** `warm`: a warm interpreter of the script may execute the run. `cold`: each run starts its own interpreter.
+ *  `resident`: a process executes run after run by calling the handler of the entry point. */
+export const startModes = ['warm', 'cold', 'resident'] as const;
 export type StartMode = (typeof startModes)[number];
+
+/** The processes of a script with the start mode `resident`, on each runtime. */
+export interface ResidentSettings {
+  /** An idle process ends after this time. */
+  readonly idle_seconds: number;
+  /** A process ends after this number of runs. */
+  readonly max_runs: number;
+  /** Maximum number of processes that remain after their run. */
+  readonly processes: number;
+}
 
 /** A JSON Schema. */
 export type ParametersSchema = { readonly [keyword: string]: JsonValue };
@@ -48,6 +59,7 @@ export interface ScriptSettings {
   /** `3`, or a version such as `3.12`; `null` for the runtime's default. */
   readonly python: string | null;
   readonly startMode: StartMode;
+  readonly resident: ResidentSettings;
   /** TCP ports that runs may listen on; the kernel chooses the port for `0`. */
   readonly listenPorts: readonly number[];
   /** Labels that a runtime must have to execute the runs. */
@@ -78,6 +90,12 @@ export const defaultRetry: RetryPolicy = {
   max_backoff_seconds: 3600,
 };
 
+export const defaultResident: ResidentSettings = {
+  idle_seconds: 600,
+  max_runs: 1000,
+  processes: 1,
+};
+
 export const defaultSettings: ScriptSettings = {
   maxConcurrentRuns: 1,
   storageQuotaBytes: 100 * mebibyte,
@@ -89,6 +107,7 @@ export const defaultSettings: ScriptSettings = {
   environment: {},
   python: null,
   startMode: 'warm',
+  resident: defaultResident,
   listenPorts: [],
   runsOn: [],
   parametersSchema: null,
@@ -120,6 +139,13 @@ export function settingsProblem(settings: Partial<ScriptSettings>): string | und
   const mislabelled = labelsProblem(runsOn);
   return mislabelled === undefined ? undefined : `The labels are not valid: ${mislabelled}.`;
 }
+
+/** Largest values of the resident settings; the smallest is 1. */
+export const maxResident: ResidentSettings = {
+  idle_seconds: 86_400,
+  max_runs: 1_000_000,
+  processes: 64,
+};
 
 /** Describes the problem of the listen ports; `undefined` if they are valid. */
 export function listenPortsProblem(ports: readonly number[]): string | undefined {

@@ -45,7 +45,7 @@ export function planOf(run: RunsTable): RunPlan {
     limits: run.limits,
     ...(Object.keys(environment).length > 0 && { environment }),
     ...(python !== null && { python }),
-    ...(startMode === 'cold' && { startMode }),
+    ...(startMode !== 'warm' && { startMode }),
     ...(listenPorts.length > 0 && { listenPorts }),
     ...(resolution !== null && { resolution }),
   };

@@ -51,6 +51,7 @@ describe('the rows of a script', () => {
         purge: null,
         python: null,
         start_mode: 'warm',
+        resident: defaultSettings.resident,
         listen_ports: [],
         runs_on: [],
         parameters_schema: null,

@@ -1,6 +1,7 @@
 import type { EnvironmentVariables } from '#domain/script/environment.ts';
 import type {
   ParametersSchema,
+  ResidentSettings,
   RetryPolicy,
   RunLimits,
   StartMode,
@@ -25,6 +26,7 @@ export interface ScriptsTable {
   readonly environment: EnvironmentVariables;
   readonly python: string | null;
   readonly start_mode: StartMode;
+  readonly resident: ResidentSettings;
   readonly listen_ports: readonly number[];
   readonly runs_on: readonly string[];
   readonly parameters_schema: ParametersSchema | null;
@@ -56,6 +58,7 @@ export const scriptColumns: Columns<ScriptsTable> = {
   environment: 'jsonb',
   python: 'text',
   start_mode: 'text',
+  resident: 'jsonb',
   listen_ports: 'jsonb',
   runs_on: 'jsonb',
   parameters_schema: 'jsonb',

@@ -23,10 +23,11 @@ export function bareScript(source: string): string {
   return folder;
 }
 
-/** Wall time of a bare `python3 main.py`, in milliseconds. */
-export async function timeBare(folder: string): Promise<number> {
+/** Wall time of a bare `python3 main.py`, in milliseconds.
+ *  @param python path of the interpreter; default: that of an empty environment */
+export async function timeBare(folder: string, python = interpreter): Promise<number> {
   const startedAt = performance.now();
-  const child = spawn(interpreter, ['main.py'], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(python, ['main.py'], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
   child.stdout.resume();
   await once(child, 'close');
   return performance.now() - startedAt;

@@ -109,7 +109,7 @@ function othersRows(): readonly string[] {
       'group ' || n, '#336699', 'box' FROM generate_series(1, 9) n`,
     `INSERT INTO scripts (script_id, stream_version, name, description, group_id, enabled, deleted,
       max_concurrent_runs, storage_quota_bytes, entrypoint, limits, tags, version, created_at,
-      created_by, updated_at, updated_by, retry, keep_alive, environment, start_mode,
+      created_by, updated_at, updated_by, retry, keep_alive, environment, start_mode, resident,
       listen_ports)
     SELECT ('01910000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, 1,
       CASE n WHEN ${scripts} THEN '${dormant.name}'
@@ -117,7 +117,8 @@ function othersRows(): readonly string[] {
       ('01900000-0000-7000-8000-' || lpad((CASE n WHEN ${scripts + 1} THEN 9 ELSE 1 + n % 8 END)::text,
         12, '0'))::uuid,
       n % 1000 <> 0, false, 1, 104857600, 'main.py', ${limits}, '[]', 3, now(), 'ada@example.com',
-      now(), 'ada@example.com', '{}', false, '{}', 'warm', '[]'
+      now(), 'ada@example.com', '{}', false, '{}', 'warm',
+      '{"idle_seconds": 600, "max_runs": 1000, "processes": 1}', '[]'
     FROM generate_series(1, ${scripts + 1}) n`,
     `INSERT INTO script_files SELECT script_id, path, saved, repeat('a', 64), 1000, now()
     FROM scripts, unnest(ARRAY['main.py', 'requirements.txt', 'lib/helper.py']) path,

@@ -14,6 +14,7 @@ import { benchLongStreams } from './long-streams.ts';
 import { benchProjections } from './projections.ts';
 import { benchQueue } from './queue.ts';
 import { benchRequests } from './requests.ts';
+import { benchResident } from './resident.ts';
 import { benchStart } from './start.ts';
 import { benchStore } from './store.ts';
 import { benchTriggers } from './triggers.ts';
@@ -24,6 +25,7 @@ const subjects: Readonly<Record<string, () => Promise<void>>> = {
   start: benchStart,
   'first-line': () => onProduct(benchFirstLine),
   throughput: () => onProduct(benchThroughput),
+  resident: () => onProduct(benchResident),
   requests: benchRequests,
   triggers: benchTriggers,
   store: benchStore,

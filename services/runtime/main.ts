@@ -91,6 +91,7 @@ const readSettings = () =>
     'python',
     'sandboxLenient',
     'keepers',
+    'residentProcesses',
     'logRuns',
     'queryConnections',
     'querySeconds',
@@ -126,6 +127,7 @@ async function startRuntime(signal: AbortSignal, logger: Logger) {
     runsFolder: join(config.workDir, 'runs'),
     lenient: config.sandboxLenient,
     maxKeepers: config.keepers,
+    maxResidents: config.residentProcesses,
     maxKeeperBytes,
     onLog: (line) => logger.warn({ line }, 'sandbox message'),
   });

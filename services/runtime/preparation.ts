@@ -13,6 +13,7 @@ import { lockedEnvironment } from './locked-environment.ts';
 import type { RunLog } from './logs/run-log.ts';
 import { makeOwnFolder } from './own-folders.ts';
 import { writePayload, type PayloadFile } from './payload-file.ts';
+import { asResident, residentRun } from './resident-run.ts';
 import { runVariables, workspaceVariables } from './run-variables.ts';
 import type { RunSecrets } from './secrets/run-secrets.ts';
 import type { Sdk } from './sdk/open.ts';
@@ -33,7 +34,7 @@ export interface PreparationParts {
   readonly environments: Environments;
   readonly locks: EnvironmentLocks;
   readonly warmStarts: WarmStarts;
-  readonly secrets: Pick<RunSecrets, 'environmentOf'>;
+  readonly secrets: Pick<RunSecrets, 'environmentOf' | 'revisionOf'>;
   readonly sdk: Sdk;
   /** JSON text of parameters by their hash; `undefined` if no longer retained. */
   readonly parameters: (sha256: string) => Promise<string | undefined>;
@@ -103,12 +104,14 @@ export async function prepareRun(
   };
   try {
     signal.throwIfAborted();
-    const [{ sdk, given }, secrets] = await Promise.all([
+    // Not before, so that what was set while the environment was built counts.
+    const mayHaveSecrets = run.hasSecrets || environment.built || run.triggerType === 'rerun';
+    const isResident = run.startMode === 'resident';
+    const [{ sdk, given }, secrets, secretsRevision] = await Promise.all([
       opening,
       // Read late, so that secrets changed during the build apply.
-      run.hasSecrets || environment.built || run.triggerType === 'rerun'
-        ? parts.secrets.environmentOf(run)
-        : {},
+      mayHaveSecrets ? parts.secrets.environmentOf(run) : {},
+      isResident && mayHaveSecrets ? parts.secrets.revisionOf(run) : '',
       parts.sdk.packagePaths.ensure(environment.environmentDir),
     ]);
     log.mask(Object.values(secrets));
@@ -118,7 +121,7 @@ export async function prepareRun(
       python,
       folder: environment.environmentDir,
       sdk,
-      payloads: given === undefined ? [] : [given.path],
+      payloads: given === undefined || isResident ? [] : [given.path],
     };
     const around = {
       environmentFolder: made.folder,
@@ -128,6 +131,19 @@ export async function prepareRun(
       ...(given !== undefined && { payload: given }),
     };
     const variables = runVariables(run, around);
+    if (isResident) {
+      const resident = residentRun(run, {
+        revision: `${run.scriptVersion} ${secretsRevision}`,
+        payload: given?.path,
+        hold: environment.hold,
+        log,
+      });
+      return {
+        kind: 'ready',
+        spec: { ...asResident(specOf(parts, run, files, made, variables)), resident },
+        release,
+      };
+    }
     const warm = await parts.warmStarts.of({
       run,
       files,

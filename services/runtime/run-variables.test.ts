@@ -1,5 +1,5 @@
 import type { ClaimedRun } from '#domain/ports/run-queue.ts';
-import { defaultLimits } from '#domain/script/settings.ts';
+import { defaultLimits, defaultSettings } from '#domain/script/settings.ts';
 import { runId, scriptId } from '#domain/testing/ids.ts';
 import { expect, test } from 'vitest';
 import { runVariables } from './run-variables.ts';
@@ -14,6 +14,7 @@ const run: ClaimedRun = {
   environment: {},
   python: null,
   startMode: 'warm',
+  resident: defaultSettings.resident,
   listenPorts: [],
   resolution: null,
   triggerType: 'manual',

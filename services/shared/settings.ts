@@ -197,6 +197,7 @@ export const settings = {
   sandboxLenient: flag('ORCH_SANDBOX_LENIENT', false),
   /** Most interpreters that are kept ready for the scripts that ran last. 0: each run starts one. */
   keepers: integer('ORCH_KEEPERS', { min: 0, max: 100 }, 4),
+  residentProcesses: integer('ORCH_RESIDENT_PROCESSES', { min: 0, max: 1000 }, 16),
   logRuns: flag('ORCH_LOG_RUNS', false),
 
   // Queries that scripts send to the database

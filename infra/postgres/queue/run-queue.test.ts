@@ -68,6 +68,7 @@ describe('a claim', () => {
         environment: {},
         python: null,
         startMode: 'warm',
+        resident: defaultSettings.resident,
         listenPorts: [],
         resolution: null,
         storageQuotaBytes: defaultSettings.storageQuotaBytes,

@@ -10,7 +10,7 @@ import {
 import type { ClaimedRun, LostRun, RenewedLease, RunQueue } from '#domain/ports/run-queue.ts';
 import type { RunQueued } from '#domain/run/events.ts';
 import { payloadOf } from '#domain/run/run.ts';
-import { defaultSettings } from '#domain/script/settings.ts';
+import { defaultSettings, type ResidentSettings } from '#domain/script/settings.ts';
 import type { KnownStreams } from '../commands/known-streams.ts';
 import type { Queryable } from '../database.ts';
 import { recorded, type EventRow } from '../event-store/event-store.ts';
@@ -28,7 +28,7 @@ const claim = (next: string): string => `WITH next AS (
       WHERE q.run_id = ANY(ARRAY(SELECT run_id FROM next))
       RETURNING q.*)
     SELECT e.*, q.script_id, q.stream_version,
-      coalesce(s.storage_quota_bytes, $4) AS storage_quota_bytes,
+      coalesce(s.storage_quota_bytes, $4) AS storage_quota_bytes, s.resident,
       EXISTS (SELECT FROM secrets WHERE secrets.script_id = q.script_id AND sealed IS NOT NULL) AS has_secrets
     -- The first event of the run defines its content.
     FROM claimed q JOIN events e ON e.stream_id = 'run-' || q.run_id AND e.version = 1
@@ -85,6 +85,8 @@ interface ClaimRow extends EventRow {
   readonly stream_version: number;
   readonly storage_quota_bytes: number;
   readonly has_secrets: boolean;
+  /** `null` if the script cannot be found. */
+  readonly resident: ResidentSettings | null;
 }
 
 interface LostRow {
@@ -183,6 +185,7 @@ export class PostgresRunQueue implements RunQueue {
       environment: data.environment ?? {},
       python: data.python ?? null,
       startMode: data.startMode ?? 'warm',
+      resident: row.resident ?? defaultSettings.resident,
       listenPorts: data.listenPorts ?? [],
       resolution: data.resolution ?? null,
       triggerType: trigger.type,

@@ -98,8 +98,8 @@ function changeOf(call: ChangeCall, script: ScriptView): ChangeScript | Problem 
 
 function settingsOf(body: Changes, script: ScriptView): Partial<ScriptSettings> {
   const { max_concurrent_runs, storage_quota_bytes, entrypoint, limits, tags } = body;
-  const { retry, keep_alive, environment, python, start_mode, listen_ports, parameters_schema } =
-    body;
+  const { retry, keep_alive, environment, python, start_mode, resident } = body;
+  const { listen_ports, parameters_schema } = body;
   const { runs_on } = body;
   return {
     ...(max_concurrent_runs !== undefined && { maxConcurrentRuns: max_concurrent_runs }),
@@ -112,6 +112,7 @@ function settingsOf(body: Changes, script: ScriptView): Partial<ScriptSettings> 
     ...(environment !== undefined && { environment: patched(script.environment, environment) }),
     ...(python !== undefined && { python }),
     ...(start_mode !== undefined && { startMode: start_mode }),
+    ...(resident !== undefined && { resident: { ...script.resident, ...resident } }),
     ...(listen_ports !== undefined && { listenPorts: listen_ports }),
     ...(runs_on !== undefined && { runsOn: runs_on }),
     ...(parameters_schema !== undefined && {

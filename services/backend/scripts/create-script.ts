@@ -26,7 +26,12 @@ import type { Static } from 'typebox';
 import { badField, isProblem, type Problem } from '../http/problem.ts';
 import { toAsyncIterable } from '../http/wire/spool.ts';
 import type { Services } from '../services.ts';
-import { templateEntrypoint, templateFiles, type TemplateId } from '../templates/templates.ts';
+import {
+  templateEntrypoint,
+  templateFiles,
+  templateStartMode,
+  type TemplateId,
+} from '../templates/templates.ts';
 import { recordScript, type RecordedScript } from './record-script.ts';
 import type { NewScript } from './schema.ts';
 
@@ -107,7 +112,8 @@ function newScript(
       keepAlive: body.keep_alive ?? false,
       environment: body.environment ?? {},
       python: body.python ?? null,
-      startMode: body.start_mode ?? defaultSettings.startMode,
+      startMode: body.start_mode ?? templateStartMode(body.template),
+      resident: { ...defaultSettings.resident, ...body.resident },
       listenPorts: body.listen_ports ?? defaultSettings.listenPorts,
       runsOn: body.runs_on ?? defaultSettings.runsOn,
       parametersSchema: (body.parameters_schema ?? null) as ScriptSettings['parametersSchema'],

@@ -3,6 +3,7 @@ import { maxLabels } from '#domain/script/labels.ts';
 import {
   maxListenPort,
   maxListenPorts,
+  maxResident,
   minListenPort,
   startModes,
 } from '#domain/script/settings.ts';
@@ -125,7 +126,40 @@ export const python = Nullable(
 export const startMode = Type.Enum([...startModes], {
   description:
     '`warm`: a run may use a fork of a warm interpreter kept for the script. `docs/warm-start.md` lists ' +
-    'the differences. `cold`: each run starts a new interpreter.',
+    'the differences. `cold`: each run starts a new interpreter. `resident`: one process executes run ' +
+    'after run by calling `handler(event, context)` of the entry point (`docs/resident-handlers.md`).',
+});
+
+const residentDescription =
+  'The processes of a script with the start mode `resident`, on each runtime. Other scripts ignore these settings.';
+const residentFields = {
+  idle_seconds: Type.Integer({
+    minimum: 1,
+    maximum: maxResident.idle_seconds,
+    description: 'An idle process ends after this time.',
+  }),
+  max_runs: Type.Integer({
+    minimum: 1,
+    maximum: maxResident.max_runs,
+    description: 'A process ends after this number of runs.',
+  }),
+  processes: Type.Integer({
+    minimum: 1,
+    maximum: maxResident.processes,
+    description:
+      'Maximum number of processes that remain after their run. If all of them are busy, a run starts ' +
+      'another process, which ends after this run.',
+  }),
+};
+export const Resident = Type.Object(residentFields, {
+  title: 'Resident',
+  additionalProperties: false,
+  description: residentDescription,
+});
+const ResidentChanges = Type.Partial(Type.Object(residentFields), {
+  title: 'ResidentChanges',
+  additionalProperties: false,
+  description: `${residentDescription} Omitted fields stay unchanged.`,
 });
 
 // The domain refuses ports 1 to 1023 with an explanation.
@@ -169,6 +203,7 @@ export const settings = {
   keep_alive: Type.Optional(keepAlive),
   python: Type.Optional(python),
   start_mode: Type.Optional(startMode),
+  resident: Type.Optional(ResidentChanges),
   listen_ports: Type.Optional(listenPorts),
   runs_on: Type.Optional(runsOn),
   parameters_schema: Type.Optional(parametersSchema),

@@ -47,6 +47,15 @@ describe('the settings of a script', () => {
     });
   });
 
+  test('merge the settings of resident processes', async () => {
+    const { id } = await script(developer, { start_mode: 'resident', resident: { processes: 2 } });
+    const changed = await developer.patch(path(id), { resident: { idle_seconds: 60 } });
+    expect(changed.json).toMatchObject({
+      start_mode: 'resident',
+      resident: { idle_seconds: 60, max_runs: 1000, processes: 2 },
+    });
+  });
+
   test('are merged part by part', async () => {
     const { id } = await script(developer, { environment: { A: '1', B: '2' } });
     const changed = await developer.patch(path(id), {
@@ -76,6 +85,10 @@ describe('the settings of a script', () => {
     [{ runs_on: ['g pu'] }],
     [{ runs_on: ['gpu', 'gpu'] }],
     [{ runs_on: 'gpu' }],
+    [{ start_mode: 'hot' }],
+    [{ resident: { processes: 0 } }],
+    [{ resident: { idle_seconds: 86_401 } }],
+    [{ resident: { other: 1 } }],
     [{ listen_ports: [80] }],
     [{ listen_ports: ['8000'] }],
     [{ listen_ports: [65_536] }],

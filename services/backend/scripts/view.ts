@@ -22,6 +22,7 @@ export function scriptJson(script: ScriptView) {
     environment: script.environment,
     python: script.python,
     start_mode: script.start_mode,
+    resident: script.resident,
     listen_ports: script.listen_ports,
     runs_on: script.runs_on,
     parameters_schema: script.parameters_schema,

@@ -29,13 +29,22 @@ describe('a new installation', () => {
 });
 
 describe('templates', () => {
-  test('are listed', async () => {
+  test('are all listed', async () => {
     const { items } = (await platform.admin.get('/api/v1/templates')).json;
     expect(items.map((one: { id: string }) => one.id)).toEqual([
       'http-monitor',
       'chat-bot',
       'etl-job',
+      'resident-handler',
     ]);
+  });
+
+  test('sets the start mode of the template, unless the request names another', async () => {
+    const body = { name: 'Greetings', template: 'resident-handler' };
+    const made = await platform.admin.post('/api/v1/scripts', body);
+    expect(made.json).toMatchObject({ start_mode: 'resident' });
+    const cold = await platform.admin.post('/api/v1/scripts', { ...body, start_mode: 'cold' });
+    expect(cold.json).toMatchObject({ start_mode: 'cold' });
   });
 
   test('provide the files of a new script', async () => {

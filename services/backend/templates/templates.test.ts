@@ -14,6 +14,7 @@ const expected: Readonly<Record<TemplateId | 'blank', RegExp>> = {
   'http-monitor': /^up {3}data:text\/plain,all%20is%20well \(read in \d+ ms\)\n1 of 1 up\n$/m,
   'chat-bot': /^you: \/sum 1 2 3\.5\nbot: 6\.5$/m,
   'etl-job': /^6 orders, 1 rows rejected\nDE {5}278\.00\nFR {5}127\.40\nNL {6}81\.90\n$/,
+  'resident-handler': /^Hello, world!\n$/,
 };
 
 const folders: string[] = [];

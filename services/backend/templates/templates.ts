@@ -2,9 +2,10 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { defaultSettings, type StartMode } from '#domain/script/settings.ts';
 import { newMainPy } from './blank.ts';
 
-export const templateIds = ['http-monitor', 'chat-bot', 'etl-job'] as const;
+export const templateIds = ['http-monitor', 'chat-bot', 'etl-job', 'resident-handler'] as const;
 export type TemplateId = (typeof templateIds)[number];
 
 /** Descriptions to choose from. */
@@ -23,7 +24,16 @@ export const templateTexts: Readonly<
     name: 'ETL job',
     description: 'Reads a CSV file, aggregates it and writes the result.',
   },
+  'resident-handler': {
+    name: 'Resident handler',
+    description: 'One process imports the script once and serves run after run.',
+  },
 };
+
+/** The start mode of a script of the template. */
+export function templateStartMode(id: TemplateId | undefined): StartMode {
+  return id === 'resident-handler' ? 'resident' : defaultSettings.startMode;
+}
 
 export interface TemplateFile {
   readonly path: string;

@@ -228,7 +228,7 @@ export const newScript: Command = {
     template: {
       value: 'NAME',
       help: 'start from a template',
-      choices: ['http-monitor', 'chat-bot', 'etl-job'],
+      choices: ['http-monitor', 'chat-bot', 'etl-job', 'resident-handler'],
     },
   },
   examples: [

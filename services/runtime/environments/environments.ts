@@ -62,6 +62,8 @@ export type EnvironmentResult =
       readonly buildMs: number;
       /** Releases the environment. Safe to call twice. */
       readonly release: () => void;
+      /** Keeps the environment beyond `release`, until the returned function is called. */
+      readonly hold: () => () => void;
     }
   | { readonly status: 'failed'; readonly detail: string };
 
@@ -156,10 +158,11 @@ export class Environments {
     const lease = this.#catalog.lease(key);
     if (lease === undefined) return undefined;
     const { directory, lock } = lease.environment;
+    const hold = () => this.#catalog.use(directory);
     const environmentDir = this.#catalog.path('environments', directory);
     const pythonPath = pythonOf(environmentDir);
     const release = () => lease.release();
-    return { status: 'ready', environmentDir, pythonPath, lock, built, buildMs, release };
+    return { status: 'ready', environmentDir, pythonPath, lock, built, buildMs, release, hold };
   }
 
   async #build(order: Parameters<typeof buildOnce>[1]): Promise<string | undefined> {

@@ -19,6 +19,8 @@ export interface RunLog {
   system(text: string): Promise<void>;
   /** Replaces these secrets with `***` from now on. Call it before the process receives them. */
   mask(values: readonly string[]): void;
+  /** All values that `mask` received. */
+  maskedValues(): readonly string[];
   /** The text as shown in the log. */
   masked(text: string): string;
   /** The end of stderr as shown in the log; complete after the log is closed. */
@@ -31,6 +33,7 @@ export interface RunLog {
 export function createRunLog(writer: LogWriter, timers: Timers = systemTimers): RunLog {
   const splitter = createLineSplitter();
   const masker = new Masker();
+  const masked = new Set<string>();
   const errors = new TextEnd(ERROR_TEXT_LENGTH);
   const store = (lines: readonly LogLine[]) => {
     for (const { stream, text } of lines) if (stream === 'stderr') errors.add(text);
@@ -70,7 +73,11 @@ export function createRunLog(writer: LogWriter, timers: Timers = systemTimers): 
       const lines = [...own.push('stdout', Buffer.from(masker.text(text))), ...own.flush(true)];
       return writer.write(lines.map((line) => ({ stream: 'system', text: line.text })));
     },
-    mask: (values) => masker.add(values),
+    mask(values) {
+      for (const value of values) masked.add(value);
+      masker.add(values);
+    },
+    maskedValues: () => [...masked],
     masked: (text) => masker.text(text),
     errorText: () => errors.text(),
     async close() {

@@ -1,6 +1,7 @@
 /** The `Sandbox` port on this machine: runs under a launcher process, or under a keeper. */
 import { encodeFrame, FrameReader, FROM_SUPERVISOR, TO_SUPERVISOR } from './frames.ts';
 import { Keepers } from './keepers.ts';
+import { Residents } from './residents.ts';
 import { layerFlags, Launcher } from './launcher.ts';
 import type { LauncherOptions } from './launcher.ts';
 import { prepareRun } from './run-channel.ts';
@@ -10,6 +11,8 @@ import { layersFromWire } from './wire.ts';
 
 /** Without these layers, a keeper's runs might outlive it, or see their files at changing paths. */
 const NEEDED_TO_KEEP = ['pid_namespace', 'mount_namespace'];
+/** Without them, processes cannot be stopped between two runs, or their limits cannot be measured. */
+const NEEDED_TO_REUSE = [...NEEDED_TO_KEEP, 'measuring'];
 const WARM_PREPARATION_MS = 5_000;
 
 export interface LocalSandboxOptions extends LauncherOptions {
@@ -17,6 +20,8 @@ export interface LocalSandboxOptions extends LauncherOptions {
   readonly maxKeepers?: number;
   /** Their maximum memory together, in bytes. Default: no limit. */
   readonly maxKeeperBytes?: number;
+  /** Maximum number of idle resident processes. Default: none. */
+  readonly maxResidents?: number;
   /** The maximum number of runs of one interpreter. Default: 1000. */
   readonly maxRunsOfKeeper?: number;
   /** The time limit for preparing a run. Default: 5000. */
@@ -40,8 +45,13 @@ export async function startLocalSandbox(options: LocalSandboxOptions): Promise<L
       ...(options.maxRunsOfKeeper !== undefined && { maxRuns: options.maxRunsOfKeeper }),
       onLog: options.onLog,
     });
+    const residents = new Residents({
+      connect: () => launcher.connect(),
+      canReuse: NEEDED_TO_REUSE.every((needed) => names.includes(needed)),
+      maxIdle: options.maxResidents ?? 0,
+    });
     const { warmPreparationMs = WARM_PREPARATION_MS } = options;
-    return new LocalSandbox(launcher, keepers, names, warmPreparationMs);
+    return new LocalSandbox(launcher, { keepers, residents }, names, warmPreparationMs);
   } catch (error) {
     await launcher.stop();
     throw error;
@@ -52,21 +62,27 @@ export class LocalSandbox implements Sandbox {
   readonly layers: readonly string[];
   readonly #launcher: Launcher;
   readonly #keepers: Keepers;
+  readonly #residents: Residents;
   readonly #warmPreparationMs: number;
 
   constructor(
     launcher: Launcher,
-    keepers: Keepers,
+    { keepers, residents }: { readonly keepers: Keepers; readonly residents: Residents },
     layers: readonly string[],
     warmPreparationMs: number,
   ) {
     this.layers = layers;
     this.#launcher = launcher;
     this.#keepers = keepers;
+    this.#residents = residents;
     this.#warmPreparationMs = warmPreparationMs;
   }
 
   async prepare(spec: RunSpec, observer: RunObserver): Promise<PreparedRun> {
+    const { resident } = spec;
+    if (resident !== undefined) {
+      return await this.#residents.prepare({ ...spec, resident }, observer);
+    }
     const warm = await this.#prepareWarm(spec, observer);
     if (warm !== undefined) return warm;
     const prepared = await prepareRun(await this.#launcher.connect(), spec, observer);
@@ -80,6 +96,7 @@ export class LocalSandbox implements Sandbox {
 
   /** Ends the launcher. Stop or kill active runs before. */
   async stop(): Promise<void> {
+    await this.#residents.stop();
     await Promise.all([this.#keepers.stop(), this.#launcher.stop()]);
   }
 
@@ -93,14 +110,14 @@ export class LocalSandbox implements Sandbox {
     return this.#keepers.made;
   }
 
-  /** Scripts with a keeper for the next run. */
+  /** Scripts that have a warm interpreter or a resident process. */
   get scripts(): readonly string[] {
-    return this.#keepers.scripts;
+    return [...this.#keepers.scripts, ...this.#residents.scripts];
   }
 
   /** Ends the keepers of a script, and removes their prepared files. */
-  forget(scriptId: string): Promise<void> {
-    return this.#keepers.forget(scriptId);
+  async forget(scriptId: string): Promise<void> {
+    await Promise.all([this.#keepers.forget(scriptId), this.#residents.forget(scriptId)]);
   }
 
   /** Process ids of the current keepers. */

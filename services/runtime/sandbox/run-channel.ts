@@ -1,4 +1,5 @@
-/** The channel of a run: a connection to its supervisor, which kills all processes when it closes. */
+/** The channel of a supervisor, which kills everything when it closes. A resident process executes several runs over
+ *  one channel, one after the other. */
 import type { Socket } from 'node:net';
 import { encodeFrame, FrameReader, FROM_SUPERVISOR, TO_SUPERVISOR } from './frames.ts';
 import type { Frame, FrameToSupervisor } from './frames.ts';
@@ -20,43 +21,71 @@ export async function prepareRun(
   spec: RunSpec,
   observer: RunObserver,
 ): Promise<PreparedRun> {
-  const channel = new RunChannel(socket, observer);
-  channel.send(TO_SUPERVISOR.spec, specToWire(spec));
-  void channel.listen();
-  try {
-    return channel.prepared(await channel.ready);
-  } catch (error) {
-    // Only now is everything removed, so that the run may be retried.
-    await channel.closed;
-    throw error;
-  }
+  return await new RunChannel(socket).prepare(spec, observer);
 }
 
-class RunChannel {
-  readonly ready: Promise<Ready>;
+/** The current run of a channel. */
+interface CurrentRun {
+  readonly observer: RunObserver;
+  readonly ready: PromiseWithResolvers<Ready>;
+  readonly finished: PromiseWithResolvers<RunExit>;
+  readonly closed: PromiseWithResolvers<void>;
+}
+
+export class RunChannel {
+  /** Resolves when the channel is closed: the process and everything of it has ended. */
   readonly closed: Promise<void>;
   readonly #socket: Socket;
-  readonly #observer: RunObserver;
   readonly #reader = new FrameReader();
-  readonly #ready = Promise.withResolvers<Ready>();
-  readonly #finished = Promise.withResolvers<RunExit>();
-  readonly #closed = Promise.withResolvers<void>();
+  #run: CurrentRun | undefined;
+  #isIdle = true;
+  #lost = 'the channel closed before the run ended';
 
-  constructor(socket: Socket, observer: RunObserver) {
+  constructor(socket: Socket) {
     this.#socket = socket;
-    this.#observer = observer;
-    this.ready = this.#ready.promise;
-    this.closed = this.#closed.promise;
+    this.closed = this.#listen();
   }
 
-  send(kind: FrameToSupervisor, content: object = {}): void {
+  /** Whether the process waits for its next run. */
+  get isIdle(): boolean {
+    return this.#isIdle && this.#socket.writable;
+  }
+
+  /** Prepares the next run. The previous run is over.
+   *  @param isLast a resident process ends after this run
+   *  @throws SandboxError when the supervisor cannot prepare it, or the connection breaks before */
+  async prepare(spec: RunSpec, observer: RunObserver, isLast = true): Promise<PreparedRun> {
+    const run: CurrentRun = {
+      observer,
+      ready: Promise.withResolvers(),
+      finished: Promise.withResolvers(),
+      closed: Promise.withResolvers(),
+    };
+    this.#run = run;
+    this.#isIdle = false;
+    this.#send(TO_SUPERVISOR.spec, specToWire(spec, isLast));
+    void this.closed.then(() => this.#lose(run));
+    try {
+      return this.#prepared(run, await run.ready.promise);
+    } catch (error) {
+      // Only now is nothing of the run left, so the caller may retry.
+      await this.closed;
+      throw error;
+    }
+  }
+
+  /** Ends the process; `closed` resolves then. */
+  end(): void {
+    this.#socket.end();
+  }
+
+  #send(kind: FrameToSupervisor, content: object = {}): void {
     if (this.#socket.writable) this.#socket.write(encodeFrame(kind, content));
   }
 
   /** Handles frames one by one until the connection ends. While the observer is busy, reading is
    *  paused. */
-  async listen(): Promise<void> {
-    let lost = 'the channel closed before the run ended';
+  async #listen(): Promise<void> {
     try {
       for await (const chunk of this.#socket as AsyncIterable<Buffer>) {
         for (const frame of this.#reader.push(chunk)) {
@@ -65,20 +94,26 @@ class RunChannel {
         }
       }
     } catch (error) {
-      lost = error instanceof Error ? error.message : String(error);
+      this.#lost = error instanceof Error ? error.message : String(error);
     }
     this.#socket.destroy();
-    this.#ready.reject(new SandboxError('channel', lost));
-    this.#finished.resolve({ kind: 'lost', message: lost });
-    this.#closed.resolve();
   }
 
-  prepared(ready: Ready): PreparedRun {
-    const send = this.send.bind(this);
+  #lose({ ready, finished, closed }: CurrentRun): void {
+    ready.reject(new SandboxError('channel', this.#lost));
+    finished.resolve({ kind: 'lost', message: this.#lost });
+    closed.resolve();
+  }
+
+  #prepared(run: CurrentRun, ready: Ready): PreparedRun {
+    const send = (kind: FrameToSupervisor, content?: object) => {
+      // The process may execute another run already.
+      if (this.#run === run) this.#send(kind, content);
+    };
     return {
       ...ready,
-      finished: this.#finished.promise,
-      closed: this.#closed.promise,
+      finished: run.finished.promise,
+      closed: run.closed.promise,
       go: () => send(TO_SUPERVISOR.go),
       stop: (graceMs) => send(TO_SUPERVISOR.stop, { grace_ms: graceMs }),
       kill: () => send(TO_SUPERVISOR.kill),
@@ -87,27 +122,39 @@ class RunChannel {
   }
 
   #handle(frame: Frame): void | Promise<void> {
+    const run = this.#run;
+    if (run === undefined) return;
     switch (frame.kind) {
       case FROM_SUPERVISOR.stdout:
-        return this.#observer.output('stdout', frame.payload);
+        return run.observer.output('stdout', frame.payload);
       case FROM_SUPERVISOR.stderr:
-        return this.#observer.output('stderr', frame.payload);
+        return run.observer.output('stderr', frame.payload);
       case FROM_SUPERVISOR.sample:
-        return this.#observer.sample(sampleFromWire(frame.payload));
+        return run.observer.sample(sampleFromWire(frame.payload));
       case FROM_SUPERVISOR.ready:
-        return this.#ready.resolve(readyFromWire(frame.payload));
+        return run.ready.resolve(readyFromWire(frame.payload));
       case FROM_SUPERVISOR.exit:
-        return this.#finished.resolve(exitFromWire(frame.payload));
+        return this.#exit(run, frame.payload);
       case FROM_SUPERVISOR.failed:
-        return this.#fail(frame.payload);
+        return this.#fail(run, frame.payload);
       default:
         throw new Error(`unknown frame ${JSON.stringify(frame.kind)}`);
     }
   }
 
-  #fail(payload: Buffer): void {
+  #exit(run: CurrentRun, payload: Buffer): void {
+    const { exit, isReusable } = exitFromWire(payload);
+    if (isReusable) {
+      this.#run = undefined;
+      this.#isIdle = true;
+      run.closed.resolve();
+    }
+    run.finished.resolve(exit);
+  }
+
+  #fail({ ready, finished }: CurrentRun, payload: Buffer): void {
     const { stage, message } = failureFromWire(payload);
-    this.#ready.reject(new SandboxError(stage, message));
-    this.#finished.resolve({ kind: 'failed', stage, message });
+    ready.reject(new SandboxError(stage, message));
+    finished.resolve({ kind: 'failed', stage, message });
   }
 }

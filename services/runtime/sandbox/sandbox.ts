@@ -3,6 +3,7 @@
  *  that a run has one process at a time, and that the end is reported exactly once. */
 
 import type { BaseInterpreter } from '../environments/virtual-environment.ts';
+import type { RunLog } from '../logs/run-log.ts';
 
 /** The port. One `Sandbox` serves all runs of a runtime. */
 export interface Sandbox {
@@ -102,6 +103,25 @@ export interface RunSpec {
   /** Permits a kept interpreter to execute the run like a new one. `argv` is then the environment's interpreter and the
    *  script's file. Absent: `argv` is executed as given. */
   readonly warm?: WarmStart;
+  /** A resident process executes the run: a process of earlier runs, or a new one. */
+  readonly resident?: ResidentRun;
+}
+
+export interface ResidentRun {
+  /** Changes with everything that requires a new process and that the rest of the spec does not show. */
+  readonly revision: string;
+  /** An idle process ends after this time. */
+  readonly idleSeconds: number;
+  /** Maximum number of runs of one process. */
+  readonly maxRuns: number;
+  /** Maximum number of processes that remain after their run. */
+  readonly processes: number;
+  /** Path of the payload that the process receives. */
+  readonly payload?: string;
+  /** Keeps the environment until the returned function is called. Called once for a new process. */
+  readonly hold: () => () => void;
+  /** The secrets that the process knows. Later runs of the process mask them too. */
+  readonly log: Pick<RunLog, 'mask' | 'maskedValues'>;
 }
 
 export interface SdkEntry {

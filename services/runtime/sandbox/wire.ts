@@ -6,6 +6,8 @@ interface WireExit {
   readonly signal: string | null;
   readonly reason: EndReason | null;
   readonly detail: string | null;
+  /** The process waits for its next run. */
+  readonly reusable?: boolean;
   readonly usage: {
     readonly seconds: number;
     readonly cpu_seconds: number;
@@ -32,8 +34,9 @@ export interface Failure {
   readonly message: string;
 }
 
-/** Content of the frame that specifies the run. */
-export function specToWire(spec: RunSpec): object {
+/** Content of the frame that specifies a run.
+ *  @param isLast a resident process ends after this run */
+export function specToWire(spec: RunSpec, isLast = true): object {
   const { limits } = spec;
   return {
     run_id: spec.runId,
@@ -61,6 +64,10 @@ export function specToWire(spec: RunSpec): object {
     lease_ms: spec.leaseMs,
     stop_grace_ms: spec.stopGraceMs,
     sdk: spec.sdk ?? null,
+    resident:
+      spec.resident === undefined
+        ? null
+        : { is_last: isLast, payload: spec.resident.payload ?? null },
   };
 }
 
@@ -86,8 +93,15 @@ export function sampleFromWire(payload: Buffer): RunSample {
   };
 }
 
-export function exitFromWire(payload: Buffer): RunExit {
+export function exitFromWire(payload: Buffer): {
+  readonly exit: RunExit;
+  readonly isReusable: boolean;
+} {
   const exit = JSON.parse(payload.toString()) as WireExit;
+  return { exit: runExit(exit), isReusable: exit.reusable === true };
+}
+
+function runExit(exit: WireExit): RunExit {
   return {
     kind: 'exited',
     exitCode: exit.exit_code,

@@ -21,6 +21,33 @@ test('accepts an environment in which a package put files next to the library', 
   }
 });
 
+test('local mode calls the handler of a file', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'orch-sdk-'));
+  try {
+    const source = `def handler(event, context):
+    if "fail" in event["params"]:
+        raise ValueError("broken")
+    return [event["params"], event["payload"]["body"].decode()]
+`;
+    await writeFile(join(folder, 'main.py'), source);
+    await writeFile(join(folder, 'body'), 'the body');
+    const env = { ...process.env, PYTHONPATH: sdkFolder, PYTHONDONTWRITEBYTECODE: '1' };
+    const call = (params: string) =>
+      promisify(execFile)(
+        'python3',
+        ['-m', 'orchestrator', 'main.py', '--params', params, '--payload', 'body'],
+        { env, cwd: folder },
+      );
+    expect((await call('{"a": 1}')).stderr).toContain('output [{"a": 1}, "the body"]');
+    await expect(call('{"fail": 1}')).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/in handler\n.*\nValueError: broken\n$/),
+    });
+  } finally {
+    await removeFolder(folder);
+  }
+});
+
 test('sends bytes and text as MQTT messages unchanged, and other values as JSON', async () => {
   const program = `from orchestrator import InvalidRequest, Platform
 platform = Platform()

@@ -40,6 +40,14 @@ export class RunSecrets {
     );
   }
 
+  /** Changes with the names and versions of the secrets that the run may read; empty without secrets.
+   *  @throws UnreadableSecret */
+  async revisionOf(run: ClaimedRun): Promise<string> {
+    const sealed = await this.#sealedFor(run);
+    const revisions = sealed.map(({ name, version }) => `${name} ${version}`);
+    return revisions.toSorted().join('\n');
+  }
+
   /** The value of a secret; `undefined` if the script has no secret of that name.
    *  @throws UnreadableSecret */
   async valueOf(run: ClaimedRun, name: string): Promise<string | undefined> {

@@ -170,6 +170,7 @@ function presentFields(row: ScriptsTable): Fields {
       environment: row.environment,
       python: row.python,
       startMode: row.start_mode,
+      resident: row.resident,
       listenPorts: row.listen_ports,
       runsOn: row.runs_on,
       parametersSchema: row.parameters_schema,
@@ -197,6 +198,7 @@ function fieldsOf(given: Script, before: Fields): Fields {
       environment: given.environment ?? settings.environment,
       python: given.python === undefined ? settings.python : given.python,
       startMode: given.start_mode ?? settings.startMode,
+      resident: { ...settings.resident, ...given.resident },
       listenPorts: given.listen_ports ?? settings.listenPorts,
       runsOn: given.runs_on ?? settings.runsOn,
       parametersSchema: (given.parameters_schema === undefined

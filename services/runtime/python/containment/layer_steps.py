@@ -150,7 +150,9 @@ def limit_resources(run: Run) -> None:
     _limit(resource.RLIMIT_NOFILE, limits.open_files)
     _limit(resource.RLIMIT_AS, limits.address_space_bytes)
     _limit(resource.RLIMIT_FSIZE, limits.disk_bytes)
-    if limits.cpu_seconds is not None:
+    resident = run.spec.resident
+    # A resident process spends the time of many runs; its supervisor measures each run.
+    if limits.cpu_seconds is not None and (resident is None or resident.is_last):
         seconds = max(1, math.ceil(limits.cpu_seconds))
         # SIGXCPU first; a script that ignores it is killed a second later.
         _limit(resource.RLIMIT_CPU, seconds, seconds + 1)

@@ -97,6 +97,11 @@ class Enclosure:
             self.failure = SandboxError("init", "killed before it received a run")
         self.proc = message.descriptor
 
+    @property
+    def control(self) -> socket.socket:
+        """The connection with the init."""
+        return self._control
+
     def fileno(self) -> int:
         """Readable when the init has ended."""
         return self._control.fileno()

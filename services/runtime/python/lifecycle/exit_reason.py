@@ -33,6 +33,11 @@ class ExitReason:
         if not self._decided:
             self._decided, self._reason, self._detail = True, reason, detail
 
+    @property
+    def is_decided(self) -> bool:
+        """Whether a limit was met, or the sandbox ends the run."""
+        return self._decided
+
     def failed(self, report: Mapping[str, object]) -> None:
         """Records why the script could not be executed. @param report has `stage` and `message`"""
         if self.failure is None:

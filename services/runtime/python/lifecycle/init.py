@@ -7,6 +7,7 @@ run, so no run finds data of another run in its memory.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import socket
@@ -23,6 +24,12 @@ from .start_gate import StartGate, ends_process
 
 _EXEC_FAILED = 127
 _OOM_SCORE = b"500"
+# Names the descriptor on which a resident process receives its runs.
+RESIDENT_ORDERS = b"ORCH_RESIDENT"
+_FIRST_INHERITED = 10
+# From the supervisor: stop and continue every other process of the namespace.
+PAUSE, RESUME = signal.SIGUSR1, signal.SIGUSR2
+_AWAITED = (signal.SIGCHLD, PAUSE, RESUME)
 _RESET_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGPIPE", "SIGCHLD", "SIGXFSZ")
 
 
@@ -74,6 +81,7 @@ class _Init:
 
     def serve(self) -> None:
         """Returns when the supervisor has ended."""
+        signal.pthread_sigmask(signal.SIG_BLOCK, _AWAITED)
         while True:
             kind, descriptors = messages.receive_order(self._control)
             if kind != messages.ORDER:
@@ -82,6 +90,7 @@ class _Init:
             self._number_from_the_start()
             script = os.fork()
             if script == 0:
+                signal.pthread_sigmask(signal.SIG_UNBLOCK, _AWAITED)
                 self._control.close()
                 _close(self._last_pid)
                 self._spare.view = descriptors[3] if len(descriptors) > 3 else None
@@ -104,13 +113,26 @@ class _Init:
                 _close(self._last_pid)
                 self._last_pid = None
 
+    def _wait_for_signal(self) -> None:
+        """Returns after the next signal. The signals are blocked, so none is lost before this call."""
+        number = signal.sigwait(_AWAITED)
+        if os.getpid() != 1:
+            return
+        if number == PAUSE:
+            # One call signals all processes, so none can fork in between.
+            _signal_others(signal.SIGSTOP)
+            messages.send_json(self._control, messages.PAUSED, {})
+        elif number == RESUME:
+            _signal_others(signal.SIGCONT)
+
     def _wait_for(self, script: int) -> Dict[str, object]:
         """Reaps orphans until the script's main process has ended. That process is not reaped, so that
         its id cannot be reused while the supervisor may still signal it."""
         self._cpu_seconds, self._max_memory_bytes = 0.0, 0
         while True:
-            ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
+            ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT | os.WNOHANG)
             if ended is None:
+                self._wait_for_signal()
                 continue
             if ended.si_pid != script:
                 self._reap(ended.si_pid)
@@ -129,11 +151,7 @@ class _Init:
 
     def _sweep(self) -> None:
         if os.getpid() == 1:
-            try:
-                # All processes of this namespace except for this one.
-                os.kill(-1, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
+            _signal_others(signal.SIGKILL)
         try:
             while True:
                 self._reap(-1)
@@ -160,18 +178,29 @@ class _Init:
                 stdout, stderr = pipes
                 os.dup2(stdout, 1)
                 _offer_to_oom_killer()
-                data = messages.receive_run(gate)
-                if data is not None:
+                received = messages.receive_run(gate)
+                if received is not None:
+                    data, descriptors = received
                     run = unpack_run(data, machine, spare.root)
                     contain_script(run)
-                    _execute(run, gate, stderr, self._execute)
+                    _execute(run, gate, stderr, self._execute, descriptors)
             except SandboxError as error:
                 messages.send_failure(gate, error)
             except OSError as error:
                 messages.send_failure(gate, SandboxError("exec", str(error)))
 
 
-def _execute(run: Run, gate: socket.socket, stderr: int, execute: Execute) -> None:
+def _signal_others(number: int) -> None:
+    """Signals all processes of this namespace but this one."""
+    try:
+        os.kill(-1, number)
+    except ProcessLookupError:
+        pass
+
+
+def _execute(
+    run: Run, gate: socket.socket, stderr: int, execute: Execute, descriptors: List[int]
+) -> None:
     program, workspace = run.spec.argv[0], run.workspace
     os.chdir(workspace)
     if not os.access(program, os.X_OK):
@@ -185,6 +214,8 @@ def _execute(run: Run, gate: socket.socket, stderr: int, execute: Execute) -> No
         # All users share /tmp there.
         environment.setdefault(b"TMPDIR", os.fsencode(run.tmp))
     environment.update((name, os.fsencode(workspace)) for name in run.spec.workspace_env)
+    if descriptors:
+        environment[RESIDENT_ORDERS] = str(_inherited(descriptors[0])).encode()
     messages.send_ready(gate, run.for_supervisor)
     execute(program, run.spec.argv, environment, StartGate(gate, stderr, _EXEC_FAILED))
 
@@ -195,6 +226,13 @@ def execute_program(
     """Executes the program of a run when the gate opens."""
     gate.wait()
     os.execve(program, argv, environment)
+
+
+def _inherited(descriptor: int) -> int:
+    """Moves a descriptor out of the way of the standard ones and leaves it open for the program."""
+    moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD, _FIRST_INHERITED)
+    os.close(descriptor)
+    return moved
 
 
 def _own_cpu_seconds() -> float:

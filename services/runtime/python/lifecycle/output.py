@@ -22,6 +22,8 @@ class Output:
         self._kinds: Dict[int, bytes] = {stdout: STDOUT, stderr: STDERR}
         self._polled: Dict[int, bytes] = {}
         self._on_stderr = on_stderr
+        # Whether output is discarded.
+        self.is_muted = False
 
     def poll_with(self, poller: "select.poll") -> None:
         """Registers the pipes to read: none while the channel is full."""
@@ -46,6 +48,8 @@ class Output:
         if not data:
             del self._kinds[fd]
             return False
+        if self.is_muted:
+            return True
         if kind == STDERR:
             self._on_stderr(data)
         self._channel.send(kind, data)

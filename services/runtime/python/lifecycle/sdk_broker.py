@@ -72,6 +72,10 @@ class SdkBroker:
         """Readable when there is something to serve."""
         return self._poller.fileno()
 
+    def serve_run(self, entry: SdkEntry) -> None:
+        """Connects callers as the next run of this process, at the same path."""
+        self._entry = entry._replace(path=self._entry.path)
+
     def serve(self) -> None:
         """Does pending work in small steps."""
         for fd, _event in self._poller.poll(0, _MOST_AT_ONCE):

@@ -11,7 +11,7 @@ import os
 import select
 import signal
 import time
-from typing import Callable, Dict, Optional
+from typing import Callable, Dict, Optional, Sequence
 
 from containment.disk_quota import DiskQuota
 from containment.layers import active_layers
@@ -27,12 +27,12 @@ from wire.channel import Channel
 from wire.frames import EXIT, FAILED, GO, HEARTBEAT, KILL, READY, SAMPLE, STOP, SandboxError
 from wire.run_spec import RunSpec
 
-from .enclosure import Enclosure, ScriptPipes
+from .enclosure import Enclosure, ScriptPipes, Usage
 from .exit_reason import ExitReason
 from .output import Output
 from .sdk_broker import SdkBroker
 
-_FLUSH_AFTER_LOSS_SECONDS, _NEVER = 2.0, float("inf")
+_FLUSH_AFTER_LOSS_SECONDS, NEVER = 2.0, float("inf")
 
 
 class Supervisor:
@@ -55,23 +55,21 @@ class Supervisor:
         @param on_orphaned called when the launcher has ended; None ends the run instead"""
         self._channel = channel
         self._life = life
-        self._spec = spec
         self._machine = machine
         self._enclosure = enclosure
         self._pipes = pipes
         self._on_ready = on_ready
         self._on_orphaned = on_orphaned
-        self._exit_reason = ExitReason(spec)
+        self._begin(spec)
         self._output = Output(
-            channel, pipes.stdout, pipes.stderr, self._exit_reason.remember_stderr
+            channel,
+            pipes.stdout,
+            pipes.stderr,
+            lambda data: self._exit_reason.remember_stderr(data),
         )
         self._poller = select.poll()
         # All other descriptors are output.
         self._handlers: Dict[int, Callable[[], None]] = {}
-        self._lease_ends_at = time.monotonic() + spec.lease_ms / 1000
-        self._wall_clock_ends_at = _NEVER
-        self._started_at: Optional[float] = None
-        self._kill_at = _NEVER
         self._script = 0
         self._over = False
         self._has_ended = False
@@ -80,8 +78,17 @@ class Supervisor:
         # Receives the run's calls of listen(2).
         self._listener: Optional[int] = None
         self._disk: Optional[DiskQuota] = None
-        self._monitor: Optional[UsageMonitor] = None
         self._broker: Optional[SdkBroker] = None
+
+    def _begin(self, spec: RunSpec) -> None:
+        """Sets the state of one run."""
+        self._spec = spec
+        self._exit_reason = ExitReason(spec)
+        self._lease_ends_at = time.monotonic() + spec.lease_ms / 1000
+        self._wall_clock_ends_at = NEVER
+        self._started_at: Optional[float] = None
+        self._kill_at = NEVER
+        self._monitor: Optional[UsageMonitor] = None
 
     def run(self, reusable: ReusableFolder) -> bool:
         """Returns when every process of the run is dead and its folder is removed.
@@ -133,14 +140,19 @@ class Supervisor:
             )
             self._user = workspace.user
             # The script's process contains itself while the files are copied.
-            messages.send_run(pipes.gate, pack_run(spec, self._folder, workspace.user))
+            run = pack_run(spec, self._folder, workspace.user)
+            messages.send_run(pipes.gate, run, self._for_script())
             copy_files(spec.files, self._folder, workspace.data)
         except OSError as error:
             raise SandboxError("supervisor", str(error)) from error
         self._register(pipes.gate.fileno(), self._on_gate)
-        self._register(self._enclosure.fileno(), self._finish)
+        self._register(self._enclosure.fileno(), self._on_init)
         self._register(self._channel.fileno(), self._on_channel)
         self._register(self._life, self._on_life)
+
+    def _for_script(self) -> Sequence[int]:
+        """Descriptors that the script's process inherits."""
+        return ()
 
     def _register(self, fd: int, handler: Callable[[], None]) -> None:
         self._handlers[fd] = handler
@@ -171,6 +183,10 @@ class Supervisor:
             # The init was killed, by this supervisor or by the kernel for lack of memory.
             self._finish()
 
+    def _on_init(self) -> None:
+        # The init sends nothing during a run, so it has ended.
+        self._finish()
+
     def _on_listens(self, listener: int) -> None:
         listening = Listening(self._spec.listen_ports, self._user)
 
@@ -192,8 +208,8 @@ class Supervisor:
         contained = self._machine.has("mount_namespace")
         workspace = workspace_path(self._spec.script_id) if contained else self._folder.files
         layers = [layer.name for layer in active_layers(self._machine)]
-        ready = {"pid": self._script, "workspace": workspace, "layers": layers}
-        self._channel.send_json(READY, ready)
+        self._ready = {"pid": self._script, "workspace": workspace, "layers": layers}
+        self._channel.send_json(READY, self._ready)
         self._on_ready()
         # Measured before GO arrives, which the start of the run does not wait for.
         try:
@@ -204,18 +220,21 @@ class Supervisor:
     def _on_channel(self) -> None:
         self._channel.flush()
         for kind, payload in self._channel.receive():
-            content = json.loads(payload) if payload else {}
-            if kind == GO:
-                self._go()
-            elif kind == STOP:
-                self._stop("stopped", content.get("grace_ms", self._spec.stop_grace_ms))
-            elif kind == KILL:
-                self._kill("stopped")
-            elif kind == HEARTBEAT:
-                lease_ms = content.get("lease_ms", self._spec.lease_ms)
-                self._lease_ends_at = time.monotonic() + lease_ms / 1000
+            self._on_frame(kind, payload)
         if not self._channel.open:
             self._finish()
+
+    def _on_frame(self, kind: bytes, payload: bytes) -> None:
+        content = json.loads(payload) if payload else {}
+        if kind == GO:
+            self._go()
+        elif kind == STOP:
+            self._stop("stopped", content.get("grace_ms", self._spec.stop_grace_ms))
+        elif kind == KILL:
+            self._kill("stopped")
+        elif kind == HEARTBEAT:
+            lease_ms = content.get("lease_ms", self._spec.lease_ms)
+            self._lease_ends_at = time.monotonic() + lease_ms / 1000
 
     # --- start and stop ------------------------------------------------------------------------
 
@@ -227,6 +246,10 @@ class Supervisor:
             self._pipes.gate.send(messages.GO)
         except OSError:
             self._finish()
+        self._start_clock(self._enclosure.waited_cpu_seconds)
+
+    def _start_clock(self, past_cpu_seconds: float) -> None:
+        """Starts to measure the run. @param past_cpu_seconds CPU time of earlier runs"""
         now = self._started_at = time.monotonic()
         enclosure = self._enclosure
         self._monitor = UsageMonitor(
@@ -236,7 +259,7 @@ class Supervisor:
             self._disk,
             enclosure.group,
             self._machine.has("measuring"),
-            enclosure.waited_cpu_seconds,
+            past_cpu_seconds,
         )
         self._monitor.start(now)
         if self._spec.limits.wall_clock_seconds is not None:
@@ -273,7 +296,7 @@ class Supervisor:
         elif now >= self._kill_at:
             self._finish()
         elif limit_seconds is not None and now >= self._wall_clock_ends_at:
-            self._wall_clock_ends_at = _NEVER
+            self._wall_clock_ends_at = NEVER
             detail = f"time limit of {limit_seconds:g} s exceeded: the run was still active"
             self._stop("timeout", self._spec.stop_grace_ms, detail)
         elif self._monitor is not None and now >= self._monitor.due_at:
@@ -282,7 +305,7 @@ class Supervisor:
                 self._channel.send_json(SAMPLE, self._monitor.totals._asdict())
             if breach is not None:
                 self._kill(breach.reason, breach.detail)
-            elif self._kill_at != _NEVER:
+            elif self._kill_at != NEVER:
                 # The script may have stopped itself after SIGTERM.
                 self._enclosure.signal_group(self._script, signal.SIGCONT)
 
@@ -304,11 +327,15 @@ class Supervisor:
         if failure is not None:
             self._channel.send_json(FAILED, failure)
         else:
-            usage = swept or self._enclosure.usage(self._exit_reason.own_cpu_seconds)
+            usage = swept or self._usage()
             seconds = 0.0 if self._started_at is None else ended_at - self._started_at
             self._channel.send_json(EXIT, self._exit_reason.describe(self._monitor, usage, seconds))
         self._flush_channel(everything=True)
         return self._is_swept
+
+    def _usage(self) -> Usage:
+        """Usage of the run after all processes were killed and reaped."""
+        return self._enclosure.usage(self._exit_reason.own_cpu_seconds)
 
     def _flush_channel(self, everything: bool) -> None:
         """Waits until the runtime has received the pending frames, or has lost its lease."""

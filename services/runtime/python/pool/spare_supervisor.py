@@ -20,6 +20,7 @@ from containment.reusable_folder import ReusableFolder
 from kernel import syscalls
 from lifecycle.enclosure import Enclosure, ScriptPipes
 from lifecycle.init import Execute
+from lifecycle.resident import ResidentSupervisor
 from lifecycle.supervisor import Supervisor
 from wire.channel import Channel
 from wire.frames import FAILED, LAYERS, PROBE, ProtocolError, SandboxError
@@ -159,7 +160,8 @@ def _serve(
         if pipes is None:
             raise enclosure.failure or SandboxError("init", "no process was created")
         number = struct.pack("i", os.getpid())
-        may_follow = Supervisor(
+        supervise = Supervisor if spec.resident is None else ResidentSupervisor
+        may_follow = supervise(
             channel,
             options.life,
             spec,

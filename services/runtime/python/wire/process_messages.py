@@ -19,6 +19,7 @@ READY = b"r"
 FAILED = b"f"
 ENDED = b"x"
 SWEPT = b"e"
+PAUSED = b"p"
 # To the init: ORDER comes with the far ends of the connections with the next script.
 ORDER = b"o"
 SWEEP = b"w"
@@ -87,25 +88,27 @@ def receive_order(control: socket.socket) -> Tuple[bytes, List[int]]:
     return data, list(descriptors)
 
 
-def send_run(gate: socket.socket, data: bytes) -> None:
-    """Sends the run to the script's process."""
+def send_run(gate: socket.socket, data: bytes, descriptors: Sequence[int] = ()) -> None:
+    """Sends a run to the script's process, with descriptors that the script keeps."""
     step = _DATAGRAM_BYTES - 1
     while len(data) > step:
         gate.send(PART + data[:step])
         data = data[step:]
-    gate.send(LAST_PART + data)
+    socket.send_fds(gate, [LAST_PART + data], descriptors)
 
 
-def receive_run(gate: socket.socket) -> Optional[bytes]:
-    """The opposite of `send_run`; None when the supervisor has ended."""
+def receive_run(gate: socket.socket) -> Optional[Tuple[bytes, List[int]]]:
+    """The opposite of `send_run`; None if the supervisor has ended."""
     parts = []
     while True:
-        datagram = gate.recv(_DATAGRAM_BYTES)
+        datagram, descriptors, _flags, _address = socket.recv_fds(
+            gate, _DATAGRAM_BYTES, _MOST_DESCRIPTORS
+        )
         if not datagram:
             return None
         parts.append(datagram[1:])
         if datagram[:1] == LAST_PART:
-            return b"".join(parts)
+            return b"".join(parts), list(descriptors)
 
 
 def send_ready(gate: socket.socket, descriptors: Sequence[int]) -> None:

@@ -39,6 +39,14 @@ class SdkEntry(NamedTuple):
     token: str
 
 
+class ResidentEntry(NamedTuple):
+    """A run of a resident process. `is_last`: the process ends after this run. `payload`: path of the file with
+    the payload."""
+
+    is_last: bool
+    payload: Optional[str]
+
+
 class RunSpec(NamedTuple):
     """All paths are absolute paths of the host."""
 
@@ -59,9 +67,11 @@ class RunSpec(NamedTuple):
     stop_grace_ms: float
     sdk: Optional[SdkEntry] = None
     private_paths: Sequence[str] = ()
+    resident: Optional[ResidentEntry] = None
 
 
 _LIMITS = RunSpec._fields.index("limits")
+_RESIDENT = RunSpec._fields.index("resident")
 
 
 def parse_spec(payload: bytes) -> RunSpec:
@@ -86,6 +96,7 @@ def parse_spec(payload: bytes) -> RunSpec:
             stop_grace_ms=float(data["stop_grace_ms"]),
             private_paths=[_absolute(path) for path in data["private_paths"]],
             sdk=None if data["sdk"] is None else _sdk_entry(data["sdk"]),
+            resident=None if data["resident"] is None else _resident_entry(data["resident"]),
         )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise SandboxError("spec", f"{type(error).__name__}: {error}") from error
@@ -94,13 +105,18 @@ def parse_spec(payload: bytes) -> RunSpec:
 def pack_spec(spec: RunSpec) -> bytes:
     """Encodes the run for the script's process, without the files and the token."""
     parts = spec._replace(files=[], sdk=None)
-    return marshal.dumps([tuple(part) if part is spec.limits else part for part in parts])
+    tuples = (spec.limits, spec.resident)
+    return marshal.dumps(
+        [tuple(part) if part and any(part is one for one in tuples) else part for part in parts]
+    )
 
 
 def unpack_spec(data: bytes) -> RunSpec:
     """The opposite of `pack_spec`."""
     parts = marshal.loads(data)
     parts[_LIMITS] = Limits(*parts[_LIMITS])
+    if parts[_RESIDENT] is not None:
+        parts[_RESIDENT] = ResidentEntry(*parts[_RESIDENT])
     return RunSpec(*parts)
 
 
@@ -158,6 +174,11 @@ def _file(item: Mapping[str, Any]) -> RunFile:
 
 def _sdk_entry(data: Mapping[str, str]) -> SdkEntry:
     return SdkEntry(_absolute(data["path"]), _absolute(data["server"]), str(data["token"]))
+
+
+def _resident_entry(data: Mapping[str, Any]) -> ResidentEntry:
+    payload = data["payload"]
+    return ResidentEntry(bool(data["is_last"]), None if payload is None else _absolute(payload))
 
 
 def _limits(data: Mapping[str, Any]) -> Limits:

@@ -10,6 +10,7 @@ const before = draftOf({
   entrypoint: 'main.py',
   python: null,
   start_mode: 'warm',
+  resident: { idle_seconds: 600, max_runs: 1000, processes: 1 },
   listen_ports: [],
   runs_on: [],
   keep_alive: false,
@@ -39,6 +40,19 @@ test('sends only the differences, and removes an emptied limit', () => {
   expect(patchOf(before, draft)).toEqual({
     name: 'New name',
     limits: { memory_bytes: 1_572_864, wall_clock_seconds: null },
+  });
+});
+
+test('the start mode and the settings of resident processes are sent', () => {
+  const draft = {
+    ...before,
+    startMode: 'resident' as const,
+    idleSeconds: 60,
+    residentProcesses: 2,
+  };
+  expect(patchOf(before, draft)).toEqual({
+    start_mode: 'resident',
+    resident: { idle_seconds: 60, processes: 2 },
   });
 });
 

@@ -14,6 +14,9 @@ export interface SettingsDraft {
   /** Empty for the default of the runtime. */
   python: string;
   startMode: Script['start_mode'];
+  idleSeconds: number | null;
+  maxRuns: number | null;
+  residentProcesses: number | null;
   /** Separated by commas. */
   listenPorts: string;
   /** Separated by commas. */
@@ -40,7 +43,7 @@ export interface SettingsDraft {
 }
 
 export function draftOf(script: Script): SettingsDraft {
-  const { limits, retry } = script;
+  const { limits, resident, retry } = script;
   const mib = (bytes: number | null) => (bytes === null ? null : bytes / mebibyte);
   return {
     name: script.name,
@@ -50,6 +53,9 @@ export function draftOf(script: Script): SettingsDraft {
     entrypoint: script.entrypoint,
     python: script.python ?? '',
     startMode: script.start_mode,
+    idleSeconds: resident.idle_seconds,
+    maxRuns: resident.max_runs,
+    residentProcesses: resident.processes,
     listenPorts: script.listen_ports.join(', '),
     runsOn: script.runs_on.join(', '),
     keepAlive: script.keep_alive,
@@ -98,8 +104,8 @@ export function draftProblems(draft: SettingsDraft): {
  *  @param draft without errors */
 export function patchOf(before: SettingsDraft, draft: SettingsDraft): ScriptPatch {
   const [old, wanted] = [settingsOf(before), settingsOf(draft)];
-  const parts = { limits: {}, retry: {}, environment: {} };
-  for (const part of ['limits', 'retry', 'environment'] as const) {
+  const parts = { limits: {}, retry: {}, resident: {}, environment: {} };
+  for (const part of ['limits', 'retry', 'resident', 'environment'] as const) {
     parts[part] = differing(old[part], wanted[part]);
   }
   const plain = differing<Record<string, unknown>>(
@@ -135,6 +141,11 @@ function settingsOf(draft: SettingsDraft) {
       log_bytes: bytes(draft.logMib),
       open_files: draft.openFiles,
       processes: draft.processes,
+    },
+    resident: {
+      idle_seconds: draft.idleSeconds ?? 1,
+      max_runs: draft.maxRuns ?? 1,
+      processes: draft.residentProcesses ?? 1,
     },
     retry: {
       max_attempts: draft.maxAttempts ?? 1,

@@ -1,0 +1,206 @@
+/** The resident processes of a runtime. Each belongs to one script with one set of files, settings and secrets. */
+import { createHash } from 'node:crypto';
+import type { Socket } from 'node:net';
+import { RunChannel } from './run-channel.ts';
+import { SandboxError } from './sandbox.ts';
+import type { PreparedRun, ResidentRun, RunObserver, RunSpec } from './sandbox.ts';
+
+export interface ResidentsOptions {
+  /** A connection with a new supervisor. */
+  readonly connect: () => Promise<Socket>;
+  /** Whether the machine can stop a process between two runs. Without, each run gets a new process. */
+  readonly canReuse: boolean;
+  /** Maximum number of idle processes of all scripts. The process with the longest idle time ends first. */
+  readonly maxIdle: number;
+}
+
+type ResidentSpec = RunSpec & { readonly resident: ResidentRun };
+
+/** What differs from run to run of one process. */
+const variablesOfRuns = /^ORCH_/;
+
+export class Residents {
+  readonly #options: ResidentsOptions;
+  readonly #processes = new Set<ResidentProcess>();
+  /** The key of the latest run, by script. */
+  readonly #latest = new Map<string, string>();
+  #isStopping = false;
+
+  constructor(options: ResidentsOptions) {
+    this.#options = options;
+  }
+
+  /** Scripts that have a process now. */
+  get scripts(): readonly string[] {
+    return [...this.#processes].map(({ scriptId }) => scriptId);
+  }
+
+  /** Prepares a run in an idle process, or in a new one.
+   *  @throws SandboxError when a new process cannot be prepared */
+  async prepare(spec: ResidentSpec, observer: RunObserver): Promise<PreparedRun> {
+    const key = keyOf(spec);
+    const { scriptId } = spec;
+    this.#latest.set(scriptId, key);
+    for (const one of this.#idle()) {
+      if (one.scriptId === scriptId && one.key !== key) one.end();
+    }
+    for (;;) {
+      const idle = this.#idle().findLast((one) => one.key === key);
+      if (idle === undefined) break;
+      try {
+        return this.#keepAfter(idle, spec, await idle.prepare(spec, observer));
+      } catch (error) {
+        // The process has ended meanwhile, and nothing was executed.
+        if (!(error instanceof SandboxError)) throw error;
+      }
+    }
+    return await this.#start(key, spec, observer);
+  }
+
+  /** Ends the processes of a script; resolves when the idle ones have ended. An active run ends first. */
+  async forget(scriptId: string): Promise<void> {
+    this.#latest.delete(scriptId);
+    await this.#endIdle((one) => one.scriptId === scriptId);
+  }
+
+  /** Keeps no more processes; resolves when the idle ones have ended. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    await this.#endIdle(() => true);
+  }
+
+  async #start(key: string, spec: ResidentSpec, observer: RunObserver): Promise<PreparedRun> {
+    const channel = new RunChannel(await this.#options.connect());
+    const others = [...this.#processes].filter((one) => one.key === key && !one.isEnding).length;
+    const { resident } = spec;
+    // Processes beyond the maximum end after their run.
+    const maxRuns = this.#options.canReuse && others < resident.processes ? resident.maxRuns : 1;
+    const process = new ResidentProcess(channel, { key, maxRuns, spec });
+    const release = resident.hold();
+    this.#processes.add(process);
+    void channel.closed.then(() => {
+      this.#processes.delete(process);
+      release();
+    });
+    return this.#keepAfter(process, spec, await process.prepare(spec, observer));
+  }
+
+  /** Ends the process after the run, unless another run may follow. */
+  #keepAfter(process: ResidentProcess, spec: ResidentSpec, prepared: PreparedRun): PreparedRun {
+    void prepared.finished.then(() => {
+      process.learn(spec.resident.log.maskedValues());
+      const isLatest = this.#latest.get(process.scriptId) === process.key;
+      if (!process.isIdle || !isLatest || this.#isStopping) {
+        process.end();
+        return;
+      }
+      process.endAfter(spec.resident.idleSeconds);
+      const idle = this.#idle();
+      for (const one of idle.slice(0, Math.max(0, idle.length - this.#options.maxIdle))) one.end();
+    });
+    return prepared;
+  }
+
+  /** The idle processes, the process with the longest idle time first. */
+  #idle(): ResidentProcess[] {
+    return [...this.#processes]
+      .filter((one) => one.isIdle)
+      .toSorted((one, other) => one.idleSince - other.idleSince);
+  }
+
+  async #endIdle(chosen: (process: ResidentProcess) => boolean): Promise<void> {
+    const ending = this.#idle().filter((one) => chosen(one));
+    for (const one of ending) one.end();
+    await Promise.all(ending.map((one) => one.closed));
+  }
+}
+
+interface ResidentOrder {
+  readonly key: string;
+  readonly maxRuns: number;
+  /** The first run. */
+  readonly spec: ResidentSpec;
+}
+
+/** One resident process. */
+class ResidentProcess {
+  readonly key: string;
+  readonly scriptId: string;
+  idleSince = 0;
+  readonly #channel: RunChannel;
+  readonly #maxRuns: number;
+  readonly #socketPath: string | undefined;
+  readonly #secrets = new Set<string>();
+  #runs = 0;
+  #isEnding = false;
+  #idleTimer: NodeJS.Timeout | undefined;
+
+  constructor(channel: RunChannel, { key, maxRuns, spec }: ResidentOrder) {
+    this.key = key;
+    this.scriptId = spec.scriptId;
+    this.#channel = channel;
+    this.#maxRuns = maxRuns;
+    this.#socketPath = spec.sdk?.path;
+  }
+
+  get isEnding(): boolean {
+    return this.#isEnding;
+  }
+
+  get isIdle(): boolean {
+    return this.#runs > 0 && !this.#isEnding && this.#channel.isIdle;
+  }
+
+  get closed(): Promise<void> {
+    return this.#channel.closed;
+  }
+
+  /** @throws SandboxError when the process has ended */
+  async prepare(spec: ResidentSpec, observer: RunObserver): Promise<PreparedRun> {
+    clearTimeout(this.#idleTimer);
+    // The process may print a secret that an earlier run has read.
+    spec.resident.log.mask([...this.#secrets]);
+    this.#runs += 1;
+    const isLast = this.#runs >= this.#maxRuns;
+    this.#isEnding ||= isLast;
+    const next = this.#runs === 1 ? spec : this.#nextRun(spec);
+    return await this.#channel.prepare(next, observer, isLast);
+  }
+
+  /** Remembers secrets that a run has read. */
+  learn(secrets: readonly string[]): void {
+    for (const secret of secrets) this.#secrets.add(secret);
+  }
+
+  endAfter(seconds: number): void {
+    this.idleSince = performance.now();
+    this.#idleTimer = setTimeout(() => this.end(), seconds * 1000).unref();
+  }
+
+  end(): void {
+    clearTimeout(this.#idleTimer);
+    this.#isEnding = true;
+    this.#channel.end();
+  }
+
+  /** The files are in the workspace already, and the socket keeps its path. */
+  #nextRun(spec: ResidentSpec): ResidentSpec {
+    const { env } = spec;
+    return {
+      ...spec,
+      files: [],
+      env: this.#socketPath === undefined ? env : { ...env, ORCH_SOCKET: this.#socketPath },
+    };
+  }
+}
+
+/** Equal for two runs that the same process may execute. A hash, since it covers secrets. */
+function keyOf({ resident, env, runId, sdk, readWrite, limits, ...spec }: ResidentSpec): string {
+  // The supervisor applies the time limit of each run.
+  const { wallClockSeconds: _, ...processLimits } = limits;
+  const variables = Object.entries(env).filter(([name]) => !variablesOfRuns.test(name));
+  const folders = readWrite.filter((path) => path !== sdk?.path);
+  const { revision } = resident;
+  const parts = { ...spec, variables, folders, limits: processLimits, revision };
+  return createHash('sha256').update(JSON.stringify(parts)).digest('base64');
+}
