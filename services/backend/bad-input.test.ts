@@ -78,6 +78,7 @@ const address = (path: string, id = '') =>
     .replace('{webhook_id}', id || hook.id)
     .replace('{chain_id}', id || chainId)
     .replace('{error_group_id}', id || errorGroupId)
+    .replace('{runtime_id}', id || 'runtime-1')
     .replace('{notification_id}', id || notificationId)
     .replace('{channel_id}', id || channelId)
     .replace('{rule_id}', id || ruleId)

@@ -47,6 +47,7 @@ const given: Readonly<Record<string, Given>> = {
         ['orch_…', '$ORCHESTRATOR_TOKEN'],
       ],
     }),
+  'docs/placement.md': async () => ({ variables: { SCRIPT: await script('Labelled') } }),
   'docs/guide.md': async () => {
     const { run_id: run } = await product.run(await script('Failing', 'raise SystemExit(1)\n'));
     await product.untilFinished(run);

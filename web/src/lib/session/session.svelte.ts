@@ -1,12 +1,8 @@
 import { ApiError } from '#lib/api/api-error.ts';
+import { queryClient } from '#lib/api/query-client.ts';
 import { keeper, onSessionEnded } from '#lib/api/tokens.ts';
 import type { Me } from '#lib/api/types.ts';
 import { logIn, logOut, me } from './api.ts';
-
-/** Only pages behind the sign-in have queries, so the sign-in page does not load their client. */
-async function loadQueryClient() {
-  return (await import('#lib/api/query-client.ts')).queryClient;
-}
 
 /** The current user of this tab. */
 class Session {
@@ -42,7 +38,7 @@ class Session {
     this.expired = false;
     // Another user must not see the pages of the previous one.
     if (before?.id !== this.user.id) location.reload();
-    else await (await loadQueryClient()).invalidateQueries();
+    else await queryClient.invalidateQueries();
   }
 
   async logOut(): Promise<void> {
@@ -73,7 +69,7 @@ class Session {
     this.#over = true;
     this.user = null;
     this.expired = false;
-    void loadQueryClient().then((queryClient) => queryClient.clear());
+    queryClient.clear();
   }
 }
 
