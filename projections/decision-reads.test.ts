@@ -51,7 +51,7 @@ test('a script has the data for admission, including counts of waiting and runni
   expect(await decisionReads(reads.db).script(scriptId(9))).toBeUndefined();
 });
 
-test('groups and e-mail addresses exist or not', async () => {
+test('reports whether groups and e-mail addresses exist', async () => {
   const decisions = decisionReads(reads.db);
   expect(await decisions.groupExists(groupId(2))).toBe(true);
   expect(await decisions.groupExists(groupId(9))).toBe(false);

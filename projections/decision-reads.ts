@@ -8,7 +8,7 @@ import { firstWaiting } from './run-queue/waiting.ts';
 import { scheduleFacts } from './schedules/queries.ts';
 import { statement } from './statement.ts';
 
-/** The queries of decisions on `db`. */
+/** The reads of decisions, as queries of `db`. */
 export function decisionReads(db: ReadModels): DecisionReads {
   return {
     script: batched((scriptIds) => scriptFacts(db, scriptIds)),

@@ -42,7 +42,7 @@ async function everyHistory(
 }
 
 describe('the rows of any history', () => {
-  test('are the same in any batches', () =>
+  test('are the same however the events are batched', () =>
     everyHistory(async (events, expected, at) => {
       expect(await rowsAfter(reads.db, projections, inBatches(events, at))).toEqual(expected);
     }));

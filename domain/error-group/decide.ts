@@ -28,7 +28,7 @@ export function decideErrorGroup(
   }
 }
 
-/** Whether the recurrence was expected: the group is ignored, or the run had a version before the fix. */
+/** Whether the recurrence was expected: the group is ignored, or the script version of the run is older than the fix. */
 function isKnown(state: ErrorGroupState, { runId, version }: ReopenErrorGroup): boolean {
   if (runId === null) return false;
   if (state.status === 'ignored') return true;

@@ -89,7 +89,7 @@ function discard(
   if (active !== null) {
     return refuse(
       'update_in_progress',
-      `The change to ${active.to} is in progress. Wait until it has finished.`,
+      `The switch to version ${active.to} is still in progress. Wait until it finishes.`,
     );
   }
   if (!ended.includes(data.updateId)) return refuse('not_found', 'Update not found.');

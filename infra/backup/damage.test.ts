@@ -146,7 +146,7 @@ describe('a stored backup', () => {
     await refused(from, 'keys-2.json is damaged: it does not belong to the backup.');
   });
 
-  test('is refused when the manifest was changed along with a part, without the master key', async () => {
+  test('is refused if both a part and the manifest were changed without the master key', async () => {
     const { from, folder } = copied();
     const bytes = Buffer.from('[]\n');
     const manifest = JSON.parse(readFileSync(join(folder, 'backup.json'), 'utf8'));

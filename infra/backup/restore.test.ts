@@ -82,7 +82,7 @@ describe('a damaged backup', () => {
   );
 });
 
-describe('a backup of a newer version', () => {
+describe('a backup from a newer version', () => {
   const migrationsWithout = (name: string) => {
     const migrations = mkdtempSync(join(target.folder, 'migrations-'));
     cpSync(migrationsFolder, migrations, { recursive: true });

@@ -1,5 +1,5 @@
-/** Writes whole folders to the disk. A power loss otherwise leaves empty files under their final names: a rename may
- *  reach the disk before the content does. Node flushes single files only. */
+/** Flushes whole folders to the disk. Otherwise, a power loss may leave empty files under their final names: a rename
+ *  may reach the disk before the content does. Node flushes only single files. */
 import { execFile, execFileSync } from 'node:child_process';
 import { promisify } from 'node:util';
 

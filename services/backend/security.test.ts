@@ -58,7 +58,7 @@ describe('keys and passwords', () => {
     expect(work).toEqual(Array.from({ length: 3 }, () => ({ looks: 1, compares: 1 })));
   });
 
-  test('are compared with a hash of the same cost if an account has none', async () => {
+  test('are compared with a hash of equal cost if the account has no password', async () => {
     const passwords = bcryptPasswords(5);
     const compare = vi.spyOn(bcrypt, 'compare');
     await passwords.matches('x', await passwords.hash('y'));

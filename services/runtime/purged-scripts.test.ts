@@ -98,7 +98,7 @@ describe('a script with data on this machine', () => {
     expect(await places()).toEqual(placeNames.map(() => [other]));
   });
 
-  test('is recorded as removed after all of it is removed, without delaying other scripts', async () => {
+  test('is recorded as removed only after all its data is deleted, without delaying other scripts', async () => {
     const since = await databaseTime(platform.pool);
     for (const id of both) await purge(id);
     const sandbox = {

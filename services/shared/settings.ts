@@ -185,7 +185,7 @@ export const settings = {
     pattern: labelPattern,
   }),
   leaseSeconds: integer('ORCH_LEASE_SECONDS', { min: 2, max: 3600 }, 15),
-  /** Between the clocks of a process and of the database, beyond which the process settles no work. */
+  /** The largest difference between the clocks of a process and the database at which the process completes work. */
   maxClockDifferenceSeconds: integer('ORCH_MAX_CLOCK_DIFFERENCE_SECONDS', { min: 1, max: 3600 }, 5),
   /** How long runs may continue after their runtime is asked to stop. */
   drainSeconds: integer('ORCH_DRAIN_SECONDS', { min: 0, max: 86_400 }, 0),

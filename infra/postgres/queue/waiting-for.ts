@@ -60,7 +60,7 @@ export async function readWaitingFor(
   );
 }
 
-/** Queued runs whose labels no live runtime has, with one such label; `undefined` if there are none. */
+/** The number of queued runs that require a label of no live runtime, and one such label; `undefined`: none. */
 export async function findRunsWithoutRuntime(
   db: Queryable,
 ): Promise<{ readonly runs: number; readonly label: string } | undefined> {

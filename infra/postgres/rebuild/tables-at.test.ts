@@ -36,7 +36,7 @@ test('restores the tables for one session only, which sees its own writes', asyn
   expect(await count(platform.reads)).toHaveLength(2);
 });
 
-test('passes on an error of the work', async () => {
+test('throws the error of the callback', async () => {
   const past = { projections, moment: { kind: 'position', position: 1 }, without: [] } as const;
   const work = withTablesAt(platform.pool, past, () => Promise.reject(new Error('no')));
   await expect(work).rejects.toThrow('no');

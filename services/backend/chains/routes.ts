@@ -31,7 +31,7 @@ const list = operation({
   method: 'get',
   path,
   operationId: 'listChains',
-  summary: 'List chains, newest first, now or at a point in time',
+  summary: 'List chains, newest first, optionally at a point in time',
   description: aboutPastLists,
   tag,
   access,

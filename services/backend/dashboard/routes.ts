@@ -57,7 +57,7 @@ const timeseries = operation({
   summary: 'Read run statistics over time, by the time that runs ended',
   description:
     "Covers the caller's groups. `runs`: succeeded, failed and stopped runs; `errors`: failed runs; " +
-    '`duration` and `queue`: p50 and p95 in milliseconds (within 5 %); `cpu`: seconds of CPU time; ' +
+    '`duration` and `queue`: p50 and p95 in milliseconds (accurate to within 5 %); `cpu`: seconds of CPU time; ' +
     '`memory`: highest memory use of a single run, in bytes. Buckets start at multiples of their length ' +
     `in UTC. At most ${maxBuckets} buckets.`,
   tag,

@@ -53,7 +53,7 @@ export function pageReply<Row>(
   return pageOf(request, items.map(render), next, extra);
 }
 
-/** A page whose next page starts after `nextKey`; `null` ends the list. */
+/** One page. The next page starts after `nextKey`; `null`: this is the last page. */
 export function pageOf(
   request: ListRequest,
   items: readonly unknown[],

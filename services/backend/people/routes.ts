@@ -41,7 +41,7 @@ const list = operation({
   method: 'get',
   path: '/api/v1/users',
   operationId: 'listUsers',
-  summary: 'List accounts, newest first, now or at a point in time',
+  summary: 'List accounts, newest first, optionally at a point in time',
   description: `${aboutPastLists} ${aboutLogins}`,
   tag,
   access: { right: 'users.manage' },

@@ -20,7 +20,7 @@ type Thing = Readonly<Record<string, unknown>>;
 
 /** Part of the description of each list with history. */
 export const aboutPastLists =
-  'With `at`, the list shows that point in time, sorted by id. A page may be short or empty although ' +
+  'With `at`, the list shows the state at that time, sorted by id. A page may be short or empty although ' +
   'more pages follow. ' +
   aboutCurrentGroups;
 

@@ -83,7 +83,7 @@ const lists = kinds.map((kind) =>
       kind === 'runs'
         ? 'List the runs that were queued or running at a point in time, by id'
         : `List the ${kind} that existed at a point in time, by id`,
-    description: `${aboutGroups} A page may be short or empty although more pages follow.`,
+    description: `${aboutGroups} A page may be short or empty even if more pages follow.`,
     tag,
     access,
     query: Type.Object({ ...pageQuery, at: atParameter }, { additionalProperties: false }),

@@ -22,7 +22,7 @@ const PastUser = shape(
   {
     ...account,
     rights: Type.Array(Type.String(), {
-      description: 'Their rights within their groups. Administrators have them everywhere.',
+      description: 'The rights of the account within its groups. Administrators have these rights in all groups.',
     }),
   },
   { ...accountExample, rights: ['scripts.list', 'runs.read'] },

@@ -34,7 +34,7 @@ const list = operation({
   method: 'get',
   path: '/api/v1/schedules',
   operationId: 'listSchedules',
-  summary: 'List schedules, newest first, now or at a point in time',
+  summary: 'List schedules, newest first, optionally at a point in time',
   description: `${aboutPastLists} ${aboutDueTimes}`,
   tag,
   access: { right: 'schedules.read' },

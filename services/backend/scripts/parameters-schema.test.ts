@@ -43,7 +43,7 @@ describe('a script with a parameter schema', () => {
     );
   });
 
-  test('is not created with an invalid schema, whose error is located', async () => {
+  test('is refused if its schema is invalid, with a pointer to the error', async () => {
     const bad = { type: 'object', properties: { a: { type: 'objekt' } } };
     const pointer = '/parameters_schema/properties/a/type';
     const made = await developer.post('/api/v1/scripts', { name: 'Bad', parameters_schema: bad });

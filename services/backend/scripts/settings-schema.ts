@@ -84,7 +84,7 @@ export const Retry = Type.Object(retrySchemas, {
   title: 'Retry',
   additionalProperties: false,
   description:
-    'When to retry a failed run, as a new run of the same version. Stopped and expired runs are not ' +
+    'Retry policy of failed runs. Each retry is a new run of the same version. Stopped and expired runs are not ' +
     'retried.',
 });
 

@@ -81,7 +81,7 @@ type Make = (
   made: Record<string, string>,
 ) => Promise<string>;
 
-/** Creates the resource of each path parameter; a missing parameter fails the test. */
+/** Creates the resource that each path parameter refers to. A parameter without an entry fails the test. */
 const makers: Readonly<Record<string, Make>> = {
   id: async (platform, { groupId }, { path, one }) => {
     const id = await scriptIn(platform, groupId);

@@ -49,7 +49,7 @@ export interface Wanted {
 
 let made = 0;
 
-/** Of each account that is created here. */
+/** The password of every account that is created here. */
 export const accountPassword = 'a good password';
 
 /** Creates an account and signs it in. */

@@ -44,7 +44,7 @@ const list = operation({
   method: 'get',
   path,
   operationId: 'listWebhooks',
-  summary: 'List webhooks, newest first, now or at a point in time',
+  summary: 'List webhooks, newest first, optionally at a point in time',
   description: `${aboutPastLists} ${aboutCalls}`,
   tag,
   access,

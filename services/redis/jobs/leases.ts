@@ -135,7 +135,7 @@ export class Leases {
   }
 }
 
-/** The prefix of the owners of a caller's leases. */
+/** The prefix of the owner ids in a caller's leases. */
 export function ownersOf({ key }: Pick<Caller, 'key'>): string {
   return `queue:${key}:`;
 }

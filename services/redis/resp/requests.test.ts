@@ -131,7 +131,7 @@ describe('invalid input', () => {
     ]);
   });
 
-  test('has a limit for all arguments together', () => {
+  test('is refused if all arguments together exceed the limit', () => {
     const part = `$1048576\r\n${'x'.repeat(1_048_576)}\r\n`;
     expect(only(`*5\r\n${part.repeat(5)}`)).toEqual([['Protocol error: invalid bulk length']]);
   });

@@ -51,7 +51,7 @@ const lineBreaks = [
 /** The longest run of bytes that may remain visible. */
 const PROMISED_BYTES = 10;
 
-describe('an encoded secret', () => {
+describe('the masking of encoded secrets', () => {
   test.each(Object.entries(encodings))(
     'leaves no ten bytes as %s, in lines of any width and chunks of any size',
     (_, encode) => {

@@ -110,7 +110,7 @@ describe('the log of a run', () => {
     expect(textsOf(store).at(-1)).toBe('stdout: cut off');
   });
 
-  test('measures the wait from the partial line, not from an earlier one', async () => {
+  test('restarts the wait for the rest of a line with each partial line', async () => {
     const { log, timers } = given();
     await log.write('stdout', Buffer.from('a'));
     const [first] = timers.waiting;

@@ -205,7 +205,7 @@ const ofTheOther = {
 const history = ['ScriptCreated', 'ScriptDeleted', 'ScriptPurged', 'ScriptPurgeFinished'];
 
 describe('a deleted script', () => {
-  test('loses all data except its events when purged, and no other script does', async () => {
+  test('loses all data except its events when purged, without effect on other scripts', async () => {
     await purge();
     await laterOn();
     await purgeScripts(parts, going);

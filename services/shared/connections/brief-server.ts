@@ -7,7 +7,7 @@ import { plainResponse } from './plain-response.ts';
 const max = 64;
 const deadlines = { headersMs: 5000, bodyMs: 5000, idleMs: 65_000 };
 
-/** Creates a server that does not listen yet. Its limit leaves file descriptors for the process. */
+/** Creates a server that is not yet listening. Its limit leaves file descriptors for the process. */
 export function createBriefServer(listener: RequestListener): Server {
   const connections = new ConnectionLimits({
     max,

@@ -25,7 +25,7 @@ const usualUnreadMs = 60_000;
 /** How often Node checks for requests with late headers. */
 const headersCheckMs = 1000;
 
-/** Creates a server that does not listen yet. */
+/** Creates a server that is not yet listening. */
 export function createHttpServer(
   listener: RequestListener,
   { connections, deadlines }: HttpServerOptions,

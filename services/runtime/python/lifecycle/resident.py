@@ -1,6 +1,6 @@
 """Supervises a resident process: a script's process that executes one run after the other.
 
-All processes of the script are stopped between two runs, so they use no processor time and write no output. Each run
+All processes of the script are suspended between runs, so they use no processor time and write no output. Each run
 has its own limits, output, usage and connection with the platform. A run that exceeds a limit ends the process.
 """
 

@@ -27,7 +27,7 @@ test('puts a new item first', () => {
   expect(idsOf(withItem(pages([]), { id: '1' }, idOf))).toEqual([[]]);
 });
 
-test('replaces a known item in its place', () => {
+test('replaces an existing item in place', () => {
   const data = withItem(pages(['5', '4'], ['3', '2']), { id: '3', text: 'new' }, idOf);
   expect(idsOf(data)).toEqual([
     ['5', '4'],
