@@ -22,7 +22,8 @@ const PastUser = shape(
   {
     ...account,
     rights: Type.Array(Type.String(), {
-      description: 'The rights of the account within its groups. Administrators have these rights in all groups.',
+      description:
+        'The rights of the account within its groups. Administrators have these rights in all groups.',
     }),
   },
   { ...accountExample, rights: ['scripts.list', 'runs.read'] },

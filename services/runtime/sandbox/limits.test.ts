@@ -177,7 +177,9 @@ describe.each([
 test('ends a run at the disk limit while its files are in transit between processes', async () => {
   expect(await answerOf('sends_files.py')).toEqual({
     'nothing in transit': null,
-    'in transit': expect.stringContaining('the disk is almost full, and the run is passing open files'),
+    'in transit': expect.stringContaining(
+      'the disk is almost full, and the run is passing open files',
+    ),
     'in transit, and room left': null,
   });
 });
