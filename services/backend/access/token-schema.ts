@@ -12,7 +12,7 @@ const scopeList = Type.Array(ScopeSchema, {
   maxItems: scopes.length,
   uniqueItems: true,
   description:
-    'What the token allows. `*` grants everything that the token's owner may do; `admin` grants administrator access.',
+    'What the token allows. `*` grants everything that the owner of the token may do; `admin` grants administrator access.',
 });
 
 const example = {
