@@ -21,7 +21,7 @@ const members: Readonly<Record<string, readonly (readonly [label: string, info: 
     ['db', "SQL queries on the group's data"],
     ['mqtt', 'MQTT messages'],
   ],
-  'platform.secrets': [['get(name)', 'Returns the script's secret with this name']],
+  'platform.secrets': [['get(name)', 'Returns the secret with this name']],
   'platform.storage': [
     ['upload(path, data)', 'Uploads an artifact'],
     ['download(path, run_id=None)', 'Downloads an artifact of this run or of another run'],
