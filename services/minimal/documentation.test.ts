@@ -47,7 +47,13 @@ const given: Readonly<Record<string, Given>> = {
         ['orch_…', '$ORCHESTRATOR_TOKEN'],
       ],
     }),
-  'docs/placement.md': async () => ({ variables: { SCRIPT: await script('Labelled') } }),
+  'docs/placement.md': async () => {
+    const { items } = await product.call<{ items: { id: string }[] }>('GET', '/runtimes');
+    return {
+      variables: { SCRIPT: await script('Labelled') },
+      instead: [['runtime-1', items[0]?.id ?? '']],
+    };
+  },
   'docs/guide.md': async () => {
     const { run_id: run } = await product.run(await script('Failing', 'raise SystemExit(1)\n'));
     await product.untilFinished(run);

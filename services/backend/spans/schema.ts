@@ -21,11 +21,10 @@ export const RunSpan = Type.Object(
     }),
     parent_id: Nullable(Type.String()),
     name: Type.String(),
-    kind: Type.Enum(['platform', 'script'], { title: 'SpanKind' }),
+    kind: Type.Enum(['platform', 'script']),
     started_at: Time(),
     ended_at: Nullable(Time()),
     status: Type.Enum(['running', 'ok', 'error', 'unfinished'], {
-      title: 'SpanStatus',
       description:
         '`error`: an exception left the block, or the run failed in this step. `unfinished`: the run ended before the span.',
     }),
