@@ -181,9 +181,13 @@ function conditions(page: Page, { place, ending, trigger }: BranchSql): RawBuild
  *  read all of its runs without a match. */
 function ownGroups({ places, filter: { groupIds, scriptId } }: Page): RawBuilder<unknown>[] {
   if (places?.column !== 'script_id' || groupIds === null) return [];
-  const own = sql`group_id = ANY(${groupIds}::uuid[])`;
+  const own = sql`runs.group_id = ANY(${groupIds}::uuid[])`;
   if (scriptId === undefined) return [own];
-  return [own, sql`EXISTS (SELECT FROM scripts WHERE script_id = ${scriptId}::uuid AND ${own})`];
+  return [
+    own,
+    sql`EXISTS (SELECT FROM scripts WHERE scripts.script_id = ${scriptId}::uuid
+      AND scripts.group_id = ANY(${groupIds}::uuid[]))`,
+  ];
 }
 
 /** Keys of unfinished runs, if they need a separate lookup. */

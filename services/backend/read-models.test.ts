@@ -110,7 +110,9 @@ function questions(ids: Readonly<Record<string, readonly string[]>>): readonly s
         }
         // A range that ends now changes over time.
         const isOverTime = JSON.stringify(one.query ?? {}).includes('"bucket"');
-        if (isOverTime) return paths.map((each) => `${each}?to=${later}`);
+        // The due times of the next day begin now.
+        const isOverview = one.operationId === 'dashboardOverview' ? '&fires=false' : '';
+        if (isOverTime) return paths.map((each) => `${each}?to=${later}${isOverview}`);
         const isReplay = one.path.startsWith('/api/v1/replay');
         const until = one.operationId === 'replayDifferences' ? 'to' : 'at';
         if (isReplay) return paths.map((each) => `${each}?${until}=40`);

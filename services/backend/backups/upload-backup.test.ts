@@ -52,7 +52,7 @@ describe('an incomplete or foreign backup file', () => {
     [
       'has a flipped bit',
       () => flipped(plain, middle(plain)),
-      /is damaged: its (content|header) was changed/,
+      /is damaged: (its (content|header) was changed|it is not JSON)/,
     ],
     [
       'is encrypted and has one',
