@@ -4,7 +4,7 @@ export interface Phrase {
   /** A regular expression, matched as whole words in any case. A space also matches a line break inside a comment. */
   readonly pattern: string;
   readonly suggestion: string;
-  /** Case-sensitive, for identifiers. Default: any case. */
+  /** Whether the pattern is case-sensitive, for identifiers. */
   readonly isIdentifier?: true;
 }
 
