@@ -83,22 +83,6 @@ export async function findErrorGroup(
 
 const oneGroup = statement<ErrorGroupRow>(withState);
 
-/** The runs of a group, newest first, from behind `after`; at most `limit`. @returns their ids */
-export async function listRunsOfErrorGroup(
-  db: ReadModels,
-  errorGroupId: ErrorGroupId,
-  after: RunId | undefined,
-  limit: number,
-): Promise<readonly string[]> {
-  const rows = await runsOfGroup(db, errorGroupId, after ?? null, limit);
-  return rows.map((row) => row.run_id);
-}
-
-const runsOfGroup = statement<{ readonly run_id: string }>(`
-  SELECT r.run_id FROM runs r
-  WHERE r.error_fingerprint IS NOT NULL AND ${errorGroupIdOf('r')} = $1 AND ($2::uuid IS NULL OR r.run_id < $2)
-  ORDER BY r.run_id DESC LIMIT $3`);
-
 /** The resolved group of a run that failed, with the script version of the run. */
 export async function resolvedErrorGroupOf(
   db: ReadModels,

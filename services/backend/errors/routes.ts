@@ -1,12 +1,8 @@
 /** Error groups: failed runs with the same error. */
 import type { ErrorGroupCommand } from '#domain/error-group/commands.ts';
 import { mustParse, parseRunId, parseScriptId, type ErrorGroupId } from '#domain/kernel/ids.ts';
-import {
-  findErrorGroup,
-  listErrorGroups,
-  listRunsOfErrorGroup,
-} from '#projections/error-groups/queries.ts';
-import { findRuns } from '#projections/runs/queries.ts';
+import { findErrorGroup, listErrorGroups } from '#projections/error-groups/queries.ts';
+import { listRuns } from '#projections/runs/lists.ts';
 import Type, { type Static } from 'typebox';
 import { visibleGroups } from '../access/visibility.ts';
 import { operation, type Operation } from '../http/operation.ts';
@@ -109,8 +105,7 @@ const runs = operation({
     const after = keyOf(request, parseRunId);
     if (isProblem(after)) return after;
     const most = (limit ?? defaultLimit) + 1;
-    const ids = await listRunsOfErrorGroup(readModels, id, after.key, most);
-    const rows = (await findRuns(readModels, ids)).toReversed();
+    const rows = await listRuns(readModels, { groupIds, errorGroupId: id }, after.key, most);
     const items = await runsJson(rows, services);
     return pageReply(
       request,

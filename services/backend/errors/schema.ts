@@ -47,7 +47,7 @@ export const ErrorGroupChange = Type.Object(
           minimum: 1,
           maximum: 2 ** 31 - 1,
           description:
-            'With `resolved`: the first script version without the error. Null: any later run counts.',
+            'With `resolved`: the first script version without the error. Null: the error in any later run reopens the group.',
         }),
       ),
     ),
