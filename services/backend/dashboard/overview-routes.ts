@@ -4,8 +4,6 @@ import { listRuntimes } from '#infra/postgres/queue/runtimes.ts';
 import { runFiguresProjection } from '#projections/figures/apply.ts';
 import { activeNow, figuresByTime } from '#projections/figures/queries.ts';
 import { noFigures, together, type Figures } from '#projections/figures/tally.ts';
-import { listRuns } from '#projections/runs/lists.ts';
-import type { ListedRun } from '#projections/runs/pages.ts';
 import { countScripts } from '#projections/scripts/search.ts';
 import Type from 'typebox';
 import { visibleGroups } from '../access/visibility.ts';
@@ -16,8 +14,6 @@ import { rangeOf, rangeQuery, rounded, seriesOf } from './figures.ts';
 import { DashboardOverview } from './overview-schema.ts';
 import { countFires, readNow, shown } from './present.ts';
 import { metricNames } from './schema.ts';
-
-const maxRuns = 300;
 
 const overview = operation({
   method: 'get',
@@ -45,12 +41,9 @@ const overview = operation({
     const range = rangeOf(query, now);
     if (isProblem(range)) return range;
     const groups = visibleGroups(principal);
-    const { from, to } = range;
     const countsFires = query.fires !== false && mayAnywhere(principal, 'schedules.read');
-    const statuses = ['success', 'failed', 'stopped'] as const;
-    const [buckets, runs, scripts, active, runtimes, present, fires] = await Promise.all([
+    const [buckets, scripts, active, runtimes, present, fires] = await Promise.all([
       figuresByTime(readModels, groups, range),
-      listRuns(readModels, { groupIds: groups, statuses, from, to }, undefined, maxRuns),
       countScripts(readModels, groups),
       activeNow(readModels, groups),
       listRuntimes(database),
@@ -58,12 +51,11 @@ const overview = operation({
       countsFires ? countFires(readModels, groups, now) : null,
     ]);
     return json(200, {
-      from: buckets[0]?.[0] ?? from,
-      to,
+      from: buckets[0]?.[0] ?? range.from,
+      to: range.to,
       bucket_seconds: range.length,
       totals: totalsOf(buckets.map(([, figures]) => figures)),
       series: Object.fromEntries(metricNames.map((name) => [name, seriesOf(name, buckets)])),
-      runs: runs.flatMap(endedRun),
       scripts_total: scripts.total,
       scripts_enabled: scripts.enabled,
       runs_queued: active.queued,
@@ -90,12 +82,6 @@ function totalsOf(all: readonly Figures[]) {
     cpu_seconds: figures.cpu_ms / 1000,
     max_memory_bytes: figures.max_memory_bytes || null,
   };
-}
-
-/** Runs that never started have no duration. */
-function endedRun({ run_id, script_name, status, finished_at, duration_ms }: ListedRun) {
-  if (finished_at === null || duration_ms === null) return [];
-  return [{ run_id, script_name, status, finished_at, duration_ms }];
 }
 
 export const dashboardOverviewOperations: readonly Operation[] = [overview];

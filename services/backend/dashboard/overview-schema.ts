@@ -1,6 +1,6 @@
 /** The first page of the dashboard on the wire. */
 import Type from 'typebox';
-import { examples, Nullable, Time, Uuid } from '../http/schema.ts';
+import { Nullable, Time } from '../http/schema.ts';
 import {
   count,
   DashboardFires,
@@ -55,19 +55,6 @@ export const DashboardOverview = Type.Object(
         additionalProperties: false,
       },
     ),
-    runs: Type.Array(
-      Type.Object(
-        {
-          run_id: Uuid(),
-          script_name: Type.String(),
-          status: Type.Enum(['success', 'failed', 'stopped']),
-          finished_at: Time(),
-          duration_ms: count(),
-        },
-        { title: 'DashboardRun', additionalProperties: false },
-      ),
-      { description: 'The latest started runs of the range that have ended, at most 300.' },
-    ),
     scripts_total: count(),
     scripts_enabled: count(),
     runs_queued: count(),
@@ -93,15 +80,6 @@ export const DashboardOverview = Type.Object(
             [{ name: 'failed', points: [['2026-11-21T02:00:00.000Z', 3]] }],
           ]),
         ),
-        runs: [
-          {
-            run_id: examples.runId,
-            script_name: 'Nightly report',
-            status: 'success',
-            finished_at: examples.time,
-            duration_ms: 840,
-          },
-        ],
         scripts_total: 12,
         scripts_enabled: 10,
         runs_queued: 1,

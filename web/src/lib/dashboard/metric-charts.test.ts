@@ -31,7 +31,6 @@ const overview: DashboardOverview = {
     cpu: one('cpu_seconds', 0, 0, 0),
     memory: one('max_bytes', null, null, null),
   },
-  runs: [],
   scripts_total: 1,
   scripts_enabled: 1,
   runs_queued: 0,
