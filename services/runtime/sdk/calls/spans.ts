@@ -64,6 +64,9 @@ export function spanCalls({ database, bus, clock, tracing }: SpanCallsDeps): Sdk
         known.set(context, spansOfRun);
         const taken = new Map<string, ScriptSpan>();
         let dropped = 0;
+        const now = clock.now().getTime();
+        // Read once: otherwise, spans that start together could differ by a millisecond.
+        const offset = now - Date.now();
         for (const span of given) {
           const isKnown = spansOfRun.has(span.id);
           if (!isKnown && spansOfRun.size >= maxSpans) {
@@ -72,7 +75,7 @@ export function spanCalls({ database, bus, clock, tracing }: SpanCallsDeps): Sdk
           }
           if (spansOfRun.get(span.id) === true) continue;
           spansOfRun.set(span.id, span.ended_at !== null);
-          taken.set(span.id, takenSpan(span, context, clock));
+          taken.set(span.id, takenSpan(span, context, now, offset));
         }
         if (taken.size > 0) {
           const { runId } = context.run;
@@ -88,9 +91,12 @@ export function spanCalls({ database, bus, clock, tracing }: SpanCallsDeps): Sdk
   };
 }
 
-function takenSpan(span: GivenSpan, { run, log }: SdkContext, clock: Clock): ScriptSpan {
-  const now = clock.now().getTime();
-  const offset = now - Date.now();
+function takenSpan(
+  span: GivenSpan,
+  { run, log }: SdkContext,
+  now: number,
+  offset: number,
+): ScriptSpan {
   const within = (ms: number, earliest: number) =>
     new Date(Math.min(now, Math.max(earliest, Math.round(ms + offset))));
   const startedAt = within(span.started_at, run.queuedAt.getTime());
