@@ -41,7 +41,11 @@ describeWith(chromiumService, 'the first page of the dashboard', () => {
     const responses: { from: string; to: string; totals: { failed: number } }[] = [];
     page.on('response', (response) => {
       if (!response.url().includes('/dashboard/overview')) return;
-      void response.json().then((body) => responses.push(body as (typeof responses)[number]));
+      // The body of a response is not available after a navigation.
+      response.json().then(
+        (body) => responses.push(body as (typeof responses)[number]),
+        () => undefined,
+      );
     });
     await page.goto(product.baseUrl);
     const errors = page.getByRole('main').getByRole('link', { name: /^Errors/ });
