@@ -77,18 +77,10 @@ export interface RunLogs {
 export function leftOut(fromSeq: number, toSeq: number, time: string): LogItem {
   const count = toSeq - fromSeq + 1;
   const text = count === 1 ? '… 1 line left out …' : `… ${count} lines left out …`;
-  return {
-    seq: fromSeq,
-    time,
-    stream: 'system',
-    level: null,
-    text,
-    from_seq: fromSeq,
-    to_seq: toSeq,
-  };
+  return gapItem(fromSeq, toSeq, time, text);
 }
 
-/** Deletes the lines of finished runs. */
+/** The reason for the deletion of log lines. */
 export type RemovedBy = 'retention' | 'purge';
 
 /** The item that replaces the lines `fromSeq` … `toSeq`, whose retention has expired. */
@@ -96,14 +88,10 @@ export function removedLines(fromSeq: number, toSeq: number, time: string, by: R
   const count = toSeq - fromSeq + 1;
   const lines = count === 1 ? '1 line was' : `${count} lines were`;
   const why = by === 'retention' ? 'by retention' : 'when the script was purged';
-  const text = `… ${lines} removed ${why} …`;
-  return {
-    seq: fromSeq,
-    time,
-    stream: 'system',
-    level: null,
-    text,
-    from_seq: fromSeq,
-    to_seq: toSeq,
-  };
+  return gapItem(fromSeq, toSeq, time, `… ${lines} removed ${why} …`);
+}
+
+function gapItem(fromSeq: number, toSeq: number, time: string, text: string): LogItem {
+  const range = { from_seq: fromSeq, to_seq: toSeq };
+  return { seq: fromSeq, time, stream: 'system', level: null, text, ...range };
 }

@@ -30,7 +30,7 @@ export const triggerTypes = [
 ] as const;
 export type TriggerType = (typeof triggerTypes)[number];
 
-/** Automatic triggers. They are held while triggers are paused. */
+/** Automatic triggers. Their runs wait while triggers are paused. */
 export const heldTriggers: readonly TriggerType[] = ['schedule', 'webhook', 'event', 'retry'];
 
 /** What started the run. A retry and a rerun refer to the run that they repeat. */

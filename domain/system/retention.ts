@@ -1,4 +1,4 @@
-/** Retention of run data (contract §3, "Configuration"). Events are kept forever. */
+/** Retention of run data (contract §3, "Configuration"). Events are never deleted. */
 
 /** Data of a finished run that can be deleted. `payloads` are the parameters and the webhook request. */
 export const removableKinds = ['logs', 'samples', 'artifacts', 'payloads'] as const;

@@ -1,4 +1,4 @@
-/** Access that was revoked after a backup was made: revoked tokens, ended sessions, disabled accounts, changed
+/** Access that was revoked after a backup: revoked tokens, ended sessions, disabled accounts, changed
  *  passwords and replaced webhook tokens. A restore in place records these facts again after the restored history. A
  *  webhook is restored as disabled if it was deleted, disabled or given another signing secret, or if its script was
  *  deleted. */

@@ -15,7 +15,7 @@ const linePattern = /^([0-9a-f]{64}) {2}(0|[1-9]\d{0,15}) {2}(.+)$/;
 /** The key of an object has at most 1024 bytes. */
 const maxLineChars = 2_048;
 
-/** The list, written in step with the archive. Only unread lines are kept in memory. */
+/** The list of parts, written together with the archive. Only lines that are not read yet stay in memory. */
 export class PartList {
   readonly #lines = new PassThrough();
 

@@ -154,7 +154,7 @@ describe('a backup', () => {
       { backup_id: backupId(), status: 'complete' },
     ]);
     expect(await objects.get(artifact)).toEqual(await sample.objects.get(artifact));
-    // A data key that was destroyed after the backup was made is not restored.
+    // A data key that was destroyed after the backup is not restored.
     expect(await target.rows('SELECT key_id FROM data_keys')).toEqual([{ key_id: userId() }]);
     expect(await target.rows('SELECT key_id FROM destroyed_keys')).toHaveLength(1);
   });

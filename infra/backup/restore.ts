@@ -61,8 +61,8 @@ export interface RestoreOptions extends Pick<PrepareOptions, 'source' | 'key' | 
   readonly projections: Projections;
   /** Also replaces existing events, which are then lost. */
   readonly replace: boolean;
-  /** Restores access that was revoked since the backup was made: revoked tokens, ended sessions, disabled accounts and
-   *  changed passwords. */
+  /** Restores access that was revoked after the backup: revoked tokens, ended sessions, disabled accounts and changed
+   *  passwords. */
   readonly revive: boolean;
   /** The user who requested it. */
   readonly actor: Actor;

@@ -8,8 +8,8 @@ export interface Account {
   readonly gid: number;
 }
 
-/** The account for the server: undefined means the one of this process, which is not root.
- *  As root it is `postgres` if that account exists, otherwise `nobody`.
+/** The account for the server: `postgres` or, if that account does not exist, `nobody`. Undefined: this process does not run as root,
+ *  and the server uses its account.
  *  @throws Error when root has neither */
 export function serverAccount(): Account | undefined {
   if (process.getuid?.() !== 0) return undefined;

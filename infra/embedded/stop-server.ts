@@ -1,4 +1,4 @@
-/** Stops a server, above all one that outlived the process that started it. */
+/** Stops a server, in particular if the process that started it has ended. */
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';

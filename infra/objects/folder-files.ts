@@ -110,7 +110,7 @@ export async function settle(root: string, key: ObjectKey): Promise<void> {
 }
 
 /** Creates the folder of unfinished files, and removes files that a crash left.
- *  @param olderThanMs newer files of other processes are kept */
+ *  @param olderThanMs time in milliseconds; newer files may belong to running processes and stay */
 export async function prepareIncoming(root: string, olderThanMs: number): Promise<void> {
   const folder = join(root, INCOMING);
   await mkdir(folder, { recursive: true, mode: 0o700 });

@@ -1,5 +1,5 @@
-/** Addresses that the service may send requests to on behalf of users: public ones, and those that the operator lists
- *  (OWASP ASVS 5.0, 1.3.6). */
+/** Addresses that the service may send requests to on behalf of users: public addresses, and addresses that the operator
+ *  lists (OWASP ASVS 5.0, 1.3.6). */
 import { lookup as systemLookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 

@@ -112,8 +112,8 @@ export function queryBuilderOn<Tables>(client: pg.PoolClient): Kysely<Tables> {
 }
 
 /** For statements that find all rows by keys. Postgres would plan many of them again each time, which takes longer than
- *  executing them, since it guesses the length of the arrays. A cached plan must not be one that was only right while a
- *  table was small. */
+ *  executing them, since it guesses the length of the arrays. The settings exclude plans that
+ *  suit only a small table, because a plan stays in the cache. */
 const beginByKeys = `BEGIN; SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off`;
 
 /** Runs `work` in one transaction: committed when it resolves, rolled back when it throws. */

@@ -81,7 +81,7 @@ export async function readCheckpoints(
   return new Map(rows.map((row) => [row.name, positionOf(row)]));
 }
 
-/** Moves the checkpoints of readers. @returns the names of those that were still at `from` */
+/** Moves the checkpoints of readers. @returns the names of the readers whose checkpoint was still `from` */
 export async function moveCheckpoints(
   db: Queryable,
   names: readonly string[],

@@ -142,7 +142,7 @@ describe('a query', () => {
     expect(otherThan(outcomes, 'denied')).toEqual([]);
   }, 120_000);
 
-  test('has no privilege on unlisted functions, also on those that no query can call', async () => {
+  test('has no privilege on unlisted functions, including functions that no query can call', async () => {
     const { rows } = await withClient(database.adminUrl, (client) =>
       client.query<{ held: number }>(held),
     );

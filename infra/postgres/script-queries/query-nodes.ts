@@ -1,5 +1,5 @@
 /** The nodes of PostgreSQL's syntax tree that queries of scripts may use, with their fields. Other nodes are refused,
- *  also those that a later version of the grammar adds. */
+ *  including nodes that a later version of the grammar adds. */
 
 /** By the kind of node: fields with plain values, with other nodes, and with a node of one kind that the tree
  *  does not name again. */

@@ -31,7 +31,7 @@ export interface Python {
 export interface PythonQuery {
   /** The configured command or path (setting `ORCH_PYTHON`); no other is then tried. */
   readonly configured?: string | undefined;
-  /** The requested version: `3` or `3.12`. Default: any supported one. */
+  /** The requested version: `3` or `3.12`. Default: any supported version. */
   readonly version?: string | undefined;
   /** The search path for commands, like the variable `PATH`. */
   readonly path: string;
