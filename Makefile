@@ -23,10 +23,10 @@ check: ## check format, lint, types, architecture and unused code
 format: ## format the source
 	@$(ready) node_modules/.bin/oxfmt
 
-bench: ## measure the speed against the stated bars
+bench: ## run the benchmarks and compare them with their limits
 	@$(ready) --web node scripts/bench/main.ts $(ARGS)
 
-soak: ## load and faults for HOURS=n, judged from outside; TOPOLOGY and FAULTS select
+soak: ## run load and faults for HOURS=n and check the results; TOPOLOGY and FAULTS select the setup
 	$(if $(filter-out minimal production,$(TOPOLOGY)),$(error TOPOLOGY must be minimal or production))
 	@$(ready) --web node scripts/soak/$(if $(filter production,$(TOPOLOGY)),production/)main.ts
 

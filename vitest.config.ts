@@ -2,31 +2,54 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './scripts/testing/longest-first.ts';
 
+/** Tests that restore what they change in their process. */
+const inProcess = [
+  'infra/{audit,bus,objects,outgoing,postgres,secrets,system,updates}/**/*.test.ts',
+  'projections/**/*.test.ts',
+  'services/{redis,scheduler,shared}/**/*.test.ts',
+  'services/backend/{access,configuration,dashboard,files,live,notifications,people,replay}/**/*.test.ts',
+  'services/backend/{runs,schedules,scripts,static,system,templates,updates,webhooks}/**/*.test.ts',
+];
+
+const service = {
+  environment: 'node',
+  // For slow machines: nothing is decided by a time.
+  testTimeout: 180_000,
+  hookTimeout: 180_000,
+  expect: { poll: { timeout: 40_000 } },
+} as const;
+
 export default defineConfig({
   test: {
-    // A process per file: tests send signals and change the working folder.
+    // One process per file, because tests send signals and change the working directory.
     pool: 'forks',
     // Tests wait for servers too: on two cores, three files at a time left a quarter of the time unused.
     maxWorkers: Math.max(availableParallelism() + 2, Math.ceil(availableParallelism() * 1.5)),
     sequence: { sequencer: LongestFirst },
     teardownTimeout: 30_000,
+    // When a shared server hangs, every test would wait for its time limit.
+    bail: process.env['CI'] === 'true' ? 20 : 0,
+    // One embedded PostgreSQL serves the whole run.
+    globalSetup: ['infra/testing/postgres-server.ts', 'services/minimal/testing/product-data.ts'],
     projects: [
       {
         extends: true,
         test: {
+          ...service,
           name: 'service',
-          environment: 'node',
           include: ['**/*.test.ts'],
-          exclude: ['**/node_modules/**', '**/.*/**', 'web/src/**', 'domain/**'],
-          // One embedded PostgreSQL serves the whole run.
-          globalSetup: [
-            'infra/testing/postgres-server.ts',
-            'services/minimal/testing/product-data.ts',
-          ],
-          // For slow machines: nothing is decided by a time.
-          testTimeout: 180_000,
-          hookTimeout: 180_000,
-          expect: { poll: { timeout: 40_000 } },
+          exclude: ['**/node_modules/**', '**/.*/**', 'web/src/**', 'domain/**', ...inProcess],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          ...service,
+          name: 'in-process',
+          include: inProcess,
+          exclude: ['**/node_modules/**'],
+          // File after file in the same processes, which have loaded the service once.
+          isolate: false,
         },
       },
       {
@@ -35,12 +58,12 @@ export default defineConfig({
           name: 'domain',
           environment: 'node',
           include: ['domain/**/*.test.ts'],
-          // Pure: file after file in one process, which has loaded the domain once.
+          // Pure tests: all files run in one process, which loads the domain once.
           isolate: false,
           testTimeout: 60_000,
         },
       },
-      // The dashboard's own tests, as its own configuration has them.
+      // The dashboard's own tests, with the settings of its own configuration.
       'web',
     ],
   },

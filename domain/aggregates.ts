@@ -8,8 +8,12 @@ import { channelAggregate } from './channel/decide.ts';
 import { deliveryAggregate } from './delivery/decide.ts';
 import { disclosureAggregate } from './disclosure/decide.ts';
 import { errorGroupAggregate } from './error-group/decide.ts';
+import { expectationAggregate } from './expectation/decide.ts';
 import { groupAggregate } from './group/decide.ts';
+import { groupSecretAggregate } from './group-secret/decide.ts';
+import { identityProviderAggregate } from './identity-provider/decide.ts';
 import { noticeAggregate } from './notice/decide.ts';
+import { poolAggregate } from './pool/decide.ts';
 import { refusalAggregate } from './refusal/decide.ts';
 import { ruleAggregate } from './rule/decide.ts';
 import { runAggregate } from './run/decide.ts';
@@ -49,6 +53,10 @@ const aggregates = [
   disclosureAggregate,
   errorGroupAggregate,
   runtimeAggregate,
+  expectationAggregate,
+  identityProviderAggregate,
+  poolAggregate,
+  groupSecretAggregate,
 ] as const;
 
 type Registered = (typeof aggregates)[number];

@@ -31,7 +31,7 @@ const places = (...histories: Parameters<typeof snapshotsAlong>[1][]) =>
   histories.map((one) => snapshotsAlong(scriptAggregate, one).map(({ last }) => last.version));
 
 describe('a long stream', () => {
-  test('has a snapshot at regular intervals, from any starting point', () => {
+  test('gets a snapshot at regular intervals from any starting point', () => {
     const [first, second] = snapshotsAlong(scriptAggregate, { events });
     expect([first?.last, second?.last]).toEqual([events[199], events[399]]);
     const later = { from: first, events: events.slice(200) };
@@ -43,13 +43,13 @@ describe('a long stream', () => {
     ]);
   });
 
-  test('has fewer snapshots if its state is large', () => {
+  test('gets fewer snapshots if its state is large', () => {
     const [first] = snapshotsAlong(scriptAggregate, { events });
     const large = first && { ...first, size: 200_000 };
     expect(places({ from: large, events: events.slice(200) })).toEqual([[]]);
   });
 
-  test('gives the same state with and without a snapshot', () => {
+  test('folds to the same state with and without a snapshot', () => {
     const whole = stateAfter(scriptAggregate, { events });
     for (const from of snapshotsAlong(scriptAggregate, { events })) {
       const rest = events.slice(from.last.version);
@@ -66,6 +66,6 @@ describe('a short stream', () => {
   });
 });
 
-test('the format differs between versions of the states', () => {
+test('the snapshot format differs between state versions', () => {
   expect(formatOf({ stateVersion: 1 })).not.toBe(formatOf({ stateVersion: 2 }));
 });

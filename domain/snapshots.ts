@@ -2,7 +2,7 @@
  *  from the events. A lost or outdated snapshot only costs time. */
 import type { Aggregate } from './kernel/aggregate.ts';
 import type { DomainEvent, RecordedEvent } from './kernel/event.ts';
-import { packed, unpacked } from './kernel/json.ts';
+import { packJson, unpackJson } from './kernel/json.ts';
 import { upcastsOfToday } from './upcasts.ts';
 
 /** Minimum number of events between snapshots. Shorter streams have none. */
@@ -50,7 +50,7 @@ export function stateAfter<State, Event extends DomainEvent>(
   { initial, evolve, evolveAll }: Folding<State, Event>,
   { from, events }: History,
 ): State {
-  const before = from === undefined ? initial : (unpacked(from.state) as State);
+  const before = from === undefined ? initial : (unpackJson(from.state) as State);
   // The prefix of the stream id determines the event types.
   const own = events as unknown as readonly (Event & { readonly version: number })[];
   return (
@@ -70,7 +70,7 @@ export function snapshotsAlong<State, Event extends DomainEvent>(
     const count = versionAfter(from) - (from?.last.version ?? 0);
     const last = events[count - 1];
     if (last === undefined) return due;
-    const state = packed(stateAfter(aggregate, { from, events: events.slice(0, count) }));
+    const state = packJson(stateAfter(aggregate, { from, events: events.slice(0, count) }));
     from = { format: formatOf(aggregate), last, state, size: JSON.stringify(state).length };
     due.push(from);
     events = events.slice(count);

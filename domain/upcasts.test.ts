@@ -25,8 +25,8 @@ async function anEvent(changes: Partial<RecordedEvent>): Promise<RecordedEvent> 
 const changed = (schemaVersion: number, data: unknown) =>
   anEvent({ type: 'LightChanged', schemaVersion, data });
 
-describe('events of old schema versions', () => {
-  test('run through all later steps in order', async () => {
+describe('an event with another schema version', () => {
+  test('passes through all later upcasts in order', async () => {
     const today = { brightness: 100, colour: 'white' };
     expect(light.upcast(await changed(1, { on: true }))).toMatchObject({
       schemaVersion: 3,
@@ -35,14 +35,14 @@ describe('events of old schema versions', () => {
     expect(light.upcast(await changed(2, { brightness: 100 })).data).toEqual(today);
   });
 
-  test('keep all other fields, and the stored event is unchanged', async () => {
+  test('keeps all other fields and does not modify the stored event', async () => {
     const old = await changed(1, { on: false });
     const { data: _, schemaVersion: __, ...envelope } = structuredClone(old);
     expect(light.upcast(old)).toMatchObject(envelope);
     expect(old).toMatchObject({ schemaVersion: 1, data: { on: false } });
   });
 
-  test('give the same result once and twice, from any version', async () => {
+  test('is unchanged by a second upcast, from any version', async () => {
     const event = await changed(1, {});
     const shapes = fc.oneof(
       fc.record({ schemaVersion: fc.constant(1), data: fc.record({ on: fc.boolean() }) }),
@@ -61,18 +61,18 @@ describe('events of old schema versions', () => {
     fc.assert(property);
   });
 
-  test('list the changed types with their current versions', () => {
+  test('belongs to a registered type at its current version', () => {
     expect(light.upcastsOfToday).toEqual(['LightChanged:3']);
   });
 
-  test('throw if a newer program wrote them', async () => {
+  test('is refused if a newer release wrote it', async () => {
     const newer = await changed(4, {});
     expect(() => light.upcast(newer)).toThrow(/newer version/);
   });
 });
 
 describe('recorded events', () => {
-  test('have the current version, so that upcasting does not change them', () =>
+  test('have the current version, so upcasting does not change them', () =>
     fc.assert(
       fc.asyncProperty(fc.array(anyCommand, { maxLength: 20 }), async (commands) => {
         for (const event of await recordAll(commands)) {

@@ -41,7 +41,7 @@ export function upcasterOf(upcasts: Upcasts): Upcaster {
   };
 }
 
-/** Add the steps of an aggregate to this list. Every event still has its first shape. */
+/** Add the steps of an aggregate to this list. So far, every event has its first shape. */
 const upcasts: Upcasts = {};
 
 export const { upcast, schemaVersionOf, upcastsOfToday } = upcasterOf(upcasts);

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** Everything that the migrations leave, one line each; an owner's own rights are left out. */
+/** The schema after all migrations, one object per line; the owner's own privileges are omitted. */
 const schemaLines = `
   WITH relation AS (
     SELECT c.oid, c.relname AS name, c.relkind, c.relowner, c.relacl,
@@ -59,7 +59,7 @@ const schemaLines = `
   SELECT CASE section WHEN 0 THEN text ELSE '  ' || text END AS text FROM line
   ORDER BY title COLLATE "C", section, place, text COLLATE "C"`;
 
-/** What a frozen schema is to be compared with. */
+/** The file that a schema is compared with. */
 async function schemaText(): Promise<string> {
   const { rows } = await withClient(database.adminUrl, (client) =>
     client.query<{ text: string }>(schemaLines),
@@ -70,7 +70,7 @@ async function schemaText(): Promise<string> {
     .trimStart();
 }
 
-test('the migrations give the schema in schema.txt (UPDATE_SCHEMA=true writes it anew)', async () => {
+test('the migrations produce the schema in schema.txt (UPDATE_SCHEMA=true writes it again)', async () => {
   const file = fileURLToPath(new URL('schema.txt', import.meta.url));
   const schema = await schemaText();
   if (process.env['UPDATE_SCHEMA'] === 'true') writeFileSync(file, schema);
@@ -88,7 +88,7 @@ describe('a service', () => {
     'INSERT INTO schema_migrations (number, name, sha256) VALUES (99, $$x$$, $$x$$)',
     'DELETE FROM schema_migrations',
     'TRUNCATE run_queue',
-  ])('may not change what is not its own: %s', refused);
+  ])('may not change data of others: %s', refused);
 
   test.each([
     'CREATE TABLE mine (id integer)',
@@ -109,7 +109,7 @@ describe('a service', () => {
     'CREATE ROLE mine',
   ])('may not change the schema: %s', refused);
 
-  test('holds no right on events but to read and to add', async () => {
+  test('may only read and append events', async () => {
     const { rows } = await withClient(database.serviceUrl, (client) =>
       client.query<{ right: string }>(
         `SELECT p AS right FROM unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'TRUNCATE',

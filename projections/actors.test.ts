@@ -20,7 +20,7 @@ const actors: readonly (readonly [Actor, string])[] = [
   [{ kind: 'anonymous' }, 'anonymous'],
 ];
 
-test.each(actors)('shows the actor %j as %s, also in SQL', async (actor, name) => {
+test.each(actors)('shows the actor %j as %s, in SQL as well', async (actor, name) => {
   expect(actorName(actor)).toBe(name);
   const event = JSON.stringify({ actor });
   const { rows } = await sql<{ name: string }>`SELECT ${actorNameSql('e')} AS name

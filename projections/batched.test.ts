@@ -12,7 +12,7 @@ function given() {
   return { asked, find };
 }
 
-test('batches lookups of one task, without duplicates', async () => {
+test('lookups of one task are batched, without duplicates', async () => {
   const { asked, find } = given();
   expect(await Promise.all([find('a'), find('b'), find('a'), find('z')])).toEqual([
     'aa',
@@ -23,14 +23,14 @@ test('batches lookups of one task, without duplicates', async () => {
   expect(asked).toEqual([['a', 'b', 'z']]);
 });
 
-test('repeats a lookup that has completed', async () => {
+test('a lookup is repeated after an earlier one has completed', async () => {
   const { asked, find } = given();
   await find('a');
   await find('a');
   expect(asked).toEqual([['a'], ['a']]);
 });
 
-test('does not share a result with a lookup that arrives during the query', async () => {
+test('a lookup that arrives during the query does not share its result', async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   let now = 'old';
   const find = batched<string, string>(async () => {
@@ -46,7 +46,7 @@ test('does not share a result with a lookup that arrives during the query', asyn
   expect(await first).toBe('old');
 });
 
-test('rejects all lookups of a failed batch, and queries again afterwards', async () => {
+test('a failed batch rejects all its lookups, and the next lookup queries again', async () => {
   let fails = true;
   const find = batched<string, string>(() =>
     fails ? Promise.reject(new Error('away')) : Promise.resolve(new Map([['a', 'aa']])),

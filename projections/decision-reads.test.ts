@@ -44,6 +44,7 @@ test('a script has the data for admission, including counts of waiting and runni
     startMode: 'warm',
     listenPorts: [],
     runsOn: [],
+    pools: [],
     resolution: null,
     activeRuns: 2,
     waitingRuns: 1,

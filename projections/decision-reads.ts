@@ -3,16 +3,20 @@ import type { ScriptFacts, DecisionReads } from '#domain/kernel/aggregate.ts';
 import { chainFacts, chainLinks } from './chains/queries.ts';
 import { sql } from 'kysely';
 import { batched } from './batched.ts';
+import { isPoolInUse, poolFacts } from './pools/queries.ts';
 import type { ReadModels } from './projection.ts';
 import { firstWaiting } from './run-queue/waiting.ts';
-import { scheduleFacts } from './schedules/queries.ts';
+import { runsOfDueTimes, scheduleFacts } from './schedules/queries.ts';
 import { statement } from './statement.ts';
+import { findUserByIdentity } from './users/queries.ts';
 
 /** The reads of decisions, as queries of `db`. */
 export function decisionReads(db: ReadModels): DecisionReads {
   return {
     script: batched((scriptIds) => scriptFacts(db, scriptIds)),
     schedule: batched((scheduleIds) => scheduleFacts(db, scheduleIds)),
+    dueTimeHasRun: async (scheduleId, dueAt) =>
+      (await runsOfDueTimes(db, scheduleId, [new Date(dueAt)])).size > 0,
     chainLinks: () => chainLinks(db),
     chain: (chainId, sourceRunId) => chainFacts(db, chainId, sourceRunId),
     channelExists: async (channelId) =>
@@ -64,6 +68,12 @@ export function decisionReads(db: ReadModels): DecisionReads {
         .select('key_id')
         .where('key_id', '=', keyId)
         .executeTakeFirst()) !== undefined,
+    identityTaken: async (identity, userId) => {
+      const account = await findUserByIdentity(db, identity);
+      return account !== undefined && account.user_id !== userId;
+    },
+    pool: (name) => poolFacts(db, name),
+    poolInUse: (name) => isPoolInUse(db, name),
     emailTaken: async (email) =>
       (await db
         .selectFrom('users')
@@ -77,7 +87,7 @@ type FactsRow = ScriptFacts & { readonly script_id: string };
 
 const factsOf = statement<FactsRow>(`
   SELECT script_id, name, group_id AS "groupId", version, enabled, deleted, entrypoint, environment,
-    python, start_mode AS "startMode", listen_ports AS "listenPorts", runs_on AS "runsOn", resolution,
+    python, start_mode AS "startMode", listen_ports AS "listenPorts", runs_on AS "runsOn", pools, resolution,
     max_concurrent_runs AS "maxConcurrentRuns", limits,
     (SELECT count(*) FROM run_queue q WHERE q.script_id = s.script_id AND NOT q.waiting)
       AS "activeRuns",

@@ -12,7 +12,7 @@ import { runQueueProjection } from './run-queue/apply.ts';
 import { openTestReads, rowsAfter, type Rows, type TestReads } from './testing/delivery.ts';
 
 const projections = [...inlineProjections, ...asyncProjections];
-/** The groups whose rows are deleted at the end. */
+/** The groups whose rows the history deletes at its end. */
 const going: readonly Projection[] = [runQueueProjection, groupsProjection, rulesProjection];
 
 let reads: TestReads;
@@ -42,7 +42,7 @@ async function everyHistory(
 }
 
 describe('the rows of any history', () => {
-  test('are the same however the events are batched', () =>
+  test('are the same regardless of how events are batched', () =>
     everyHistory(async (events, expected, at) => {
       expect(await rowsAfter(reads.db, projections, inBatches(events, at))).toEqual(expected);
     }));
@@ -54,14 +54,14 @@ describe('the rows of any history', () => {
       expect(await rowsAfter(reads.db, projections, again)).toEqual(expected);
     }));
 
-  test('are the same if everything is delivered again from the start', () =>
+  test('are the same if all events are delivered again from the start', () =>
     everyHistory(async (events, expected, at) => {
       const [first = []] = inBatches(events, at);
       const restarted = [first, ...inBatches(events, at)];
       expect(await rowsAfter(reads.db, projections, restarted)).toEqual(expected);
     }));
 
-  test('are the same if any part is redelivered late, except where rows are deleted', () =>
+  test('are the same if any events are redelivered late, except where rows are deleted', () =>
     everyHistory(async (events, expected, at) => {
       const lasting = projections.filter((projection) => !going.includes(projection));
       const parts = inBatches(events, at);

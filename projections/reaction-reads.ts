@@ -3,7 +3,7 @@ import { mustParse, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';
 import type { ReactionReads } from '#domain/reactions/reaction.ts';
 import { payloadOf } from '#domain/run/run.ts';
 import { chainsAfter } from './chains/queries.ts';
-import { errorOccurrences, resolvedErrorGroupOf } from './error-groups/queries.ts';
+import { errorGroupsOf, errorOccurrences, resolvedErrorGroupOf } from './error-groups/queries.ts';
 import type { ReadModels } from './projection.ts';
 import { causeDepth } from './runs/cause-depth.ts';
 import { triggerState } from './trigger-state/queries.ts';
@@ -34,6 +34,7 @@ export function reactionReads(db: ReadModels, handOver: ReactionReads['handOver'
       );
     },
     resolvedErrorGroup: (runId) => resolvedErrorGroupOf(db, runId),
+    errorGroupOf: async (runId) => (await errorGroupsOf(db, [runId])).get(runId),
     errorOccurrences: (runId, most) => errorOccurrences(db, runId, most),
     scriptOfRun: async (runId) => {
       const run = await findRun(db, runId);

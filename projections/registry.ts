@@ -3,12 +3,15 @@ import { auditProjection } from './audit/apply.ts';
 import { backupScheduleProjection, backupsProjection } from './backups/apply.ts';
 import { chainAnswersProjection, chainsProjection } from './chains/apply.ts';
 import { errorGroupStatesProjection } from './error-groups/apply.ts';
+import { missedExpectationsProjection } from './expectations/apply.ts';
 import { runFiguresProjection } from './figures/apply.ts';
 import { groupsProjection } from './groups/apply.ts';
 import { channelsProjection } from './channels/apply.ts';
 import { deliveriesProjection } from './deliveries/apply.ts';
 import { rulesProjection } from './rules/apply.ts';
+import { identityProvidersProjection } from './identity-providers/apply.ts';
 import { noticesProjection } from './notices/apply.ts';
+import { poolsProjection } from './pools/apply.ts';
 import type { Projection } from './projection.ts';
 import { retentionProjection } from './retention/apply.ts';
 import { runQueueProjection } from './run-queue/apply.ts';
@@ -16,7 +19,12 @@ import { runsProjection } from './runs/apply.ts';
 import { runtimeDrainsProjection } from './runtimes/apply.ts';
 import { schedulesProjection } from './schedules/apply.ts';
 import { scriptFilesProjection, scriptsProjection } from './scripts/apply.ts';
-import { secretsProjection, secretUsesProjection } from './secrets/apply.ts';
+import {
+  groupSecretsProjection,
+  groupSecretUsesProjection,
+  secretsProjection,
+  secretUsesProjection,
+} from './secrets/apply.ts';
 import { sessionsProjection } from './sessions/apply.ts';
 import { tokensProjection } from './tokens/apply.ts';
 import { triggerStateProjection } from './trigger-state/apply.ts';
@@ -48,6 +56,10 @@ export const inlineProjections: readonly Projection[] = [
   backupScheduleProjection,
   errorGroupStatesProjection,
   runtimeDrainsProjection,
+  missedExpectationsProjection,
+  identityProvidersProjection,
+  poolsProjection,
+  groupSecretsProjection,
 ];
 
 /** Written asynchronously by the projector. */
@@ -55,4 +67,5 @@ export const asyncProjections: readonly Projection[] = [
   auditProjection,
   runFiguresProjection,
   secretUsesProjection,
+  groupSecretUsesProjection,
 ];

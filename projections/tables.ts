@@ -4,18 +4,27 @@ import type { BackupScheduleTable, BackupsTable } from './backups/table.ts';
 import type { ChainAnswersTable, ChainsTable } from './chains/table.ts';
 import type { RuntimeDrainsTable } from './runtimes/table.ts';
 import type { ErrorGroupStatesTable } from './error-groups/table.ts';
+import type { MissedExpectationsTable } from './expectations/table.ts';
 import type { FigurePlaceTable, FigureRunsTable, RunFiguresTable } from './figures/table.ts';
 import type { GroupsTable } from './groups/table.ts';
+import type { IdentityProvidersTable } from './identity-providers/table.ts';
 import type { ChannelsTable } from './channels/table.ts';
 import type { DeliveriesTable } from './deliveries/table.ts';
 import type { RulesTable } from './rules/table.ts';
 import type { NoticesTable } from './notices/table.ts';
+import type { PoolsTable } from './pools/table.ts';
 import type { RetentionTable } from './retention/table.ts';
 import type { RunQueueTable } from './run-queue/table.ts';
 import type { RunsTable } from './runs/table.ts';
 import type { ScheduleOccurrencesTable, SchedulesTable } from './schedules/table.ts';
 import type { ScriptFilesTable, ScriptsTable } from './scripts/table.ts';
-import type { DataKeysTable, SecretsTable, SecretUsesTable } from './secrets/table.ts';
+import type {
+  DataKeysTable,
+  GroupSecretsTable,
+  GroupSecretUsesTable,
+  SecretsTable,
+  SecretUsesTable,
+} from './secrets/table.ts';
 import type { SessionsTable } from './sessions/table.ts';
 import type { TokensTable } from './tokens/table.ts';
 import type { TriggerStateTable } from './trigger-state/table.ts';
@@ -33,14 +42,17 @@ export interface Tables {
   readonly chains: ChainsTable;
   readonly data_keys: DataKeysTable;
   readonly error_group_states: ErrorGroupStatesTable;
+  readonly missed_expectations: MissedExpectationsTable;
   readonly runtime_drains: RuntimeDrainsTable;
   readonly figure_place: FigurePlaceTable;
   readonly figure_runs: FigureRunsTable;
   readonly groups: GroupsTable;
   readonly deliveries: DeliveriesTable;
   readonly notices: NoticesTable;
+  readonly identity_providers: IdentityProvidersTable;
   readonly notification_channels: ChannelsTable;
   readonly notification_rules: RulesTable;
+  readonly pools: PoolsTable;
   readonly retention: RetentionTable;
   readonly run_figures: RunFiguresTable;
   readonly run_queue: RunQueueTable;
@@ -51,6 +63,8 @@ export interface Tables {
   readonly scripts: ScriptsTable;
   readonly secret_uses: SecretUsesTable;
   readonly secrets: SecretsTable;
+  readonly group_secrets: GroupSecretsTable;
+  readonly group_secret_uses: GroupSecretUsesTable;
   readonly sessions: SessionsTable;
   readonly trigger_state: TriggerStateTable;
   readonly users: UsersTable;

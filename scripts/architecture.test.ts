@@ -37,22 +37,22 @@ function sql(path: string, source: string): string[] {
 describe('this repository', () => {
   const files = sourceFiles(root);
 
-  test('is read', () => {
+  test('is analysed in full', () => {
     const here = files.find(({ path }) => path === 'scripts/architecture.test.ts');
     expect(edgesOf(here?.source ?? '').specifiers).toContain('./architecture/rules.ts');
   });
 
-  test('keeps the import table, has no barrels and no default exports', () => {
+  test('follows the import table, and has no barrels or default exports', () => {
     expect(files.flatMap(({ path, source }) => violations(path, source))).toEqual([]);
   });
 
-  test('keeps the import table of the Python sandbox', () => {
+  test('follows the import table of the Python sandbox', () => {
     const python = sourceFiles(root, /\.py$/u);
     expect(python.map(({ path }) => path)).toContain('services/runtime/python/launcher.py');
     expect(python.flatMap(pythonViolations)).toEqual([]);
   });
 
-  test('decides without a clock, chance, the environment or the network', () => {
+  test('makes decisions without a clock, randomness, the environment or the network', () => {
     expect(files.flatMap(({ path, source }) => ambientViolations(path, source))).toEqual([]);
   });
 
@@ -60,7 +60,7 @@ describe('this repository', () => {
     expect(files.flatMap(({ path, source }) => backend(path, source))).toEqual([]);
   });
 
-  test('keeps SQL in the read models and in the adapters of Postgres', () => {
+  test('keeps SQL in the read models and in the Postgres adapters', () => {
     expect(files.flatMap(({ path, source }) => sql(path, source))).toEqual([]);
   });
 
@@ -68,7 +68,7 @@ describe('this repository', () => {
     expect(crowdedFolders(files.map(({ path }) => path))).toEqual([]);
   });
 
-  test('has no long file that does not say why', () => {
+  test('has no long file without a reason', () => {
     expect(files.flatMap(({ path, source }) => lengthViolation(path, source) ?? [])).toEqual([]);
   });
 });
@@ -220,7 +220,7 @@ describe('detects a planted violation', () => {
     "await readModels.selectFrom('runs').execute();",
     'await sql`SELECT 1`.execute(db);',
     'await sql`SELECT ${one}`.execute(db);',
-  ])('outside the homes of SQL: %s', (source) => {
+  ])('outside the SQL folders: %s', (source) => {
     for (const service of ['backend/runs/routes.ts', 'scheduler/loop.ts', 'cli/backups.ts']) {
       expect(sql(`services/${service}`, source)).toHaveLength(1);
     }
@@ -312,7 +312,7 @@ describe('accepts allowed code', () => {
     "const sql = text('sql');",
     "// pool.query('SELECT 1')",
     'http.query;',
-  ])('outside the homes of SQL: %s', (source) => {
+  ])('outside the SQL folders: %s', (source) => {
     expect(sql('services/backend/runs/routes.ts', source)).toEqual([]);
   });
 

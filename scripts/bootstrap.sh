@@ -73,7 +73,7 @@ use_node() {
   node_fits && return
   has_local_node && { PATH=$local_node:$PATH && return; }
   lock
-  has_local_node && { PATH=$local_node:$PATH && return; } # another one was first
+  has_local_node && { PATH=$local_node:$PATH && return; } # another process was first
   command -v node >/dev/null && command -v npm >/dev/null ||
     die "no node and npm here; install Node $least_node or newer, or any older one with npm"
   say "installing Node $node_version into .toolchain (the one on the PATH is $(node --version))"

@@ -79,7 +79,7 @@ describe('the bootstrap', () => {
     return existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n') : [];
   }
 
-  test('installs packages once, then is silent and runs the command', async () => {
+  test('installs packages once, and later runs the command silently', async () => {
     expect(await boot()).toEqual({
       code: 0,
       out: '',
@@ -96,14 +96,14 @@ describe('the bootstrap', () => {
     expect(npmCalls()).toHaveLength(2);
   });
 
-  test('accepts what a developer has installed', async () => {
+  test('accepts packages that a developer has installed', async () => {
     mkdirSync(join(root, 'node_modules/a'), { recursive: true });
     writeFileSync(join(root, 'node_modules/.package-lock.json'), LOCK);
     expect((await boot()).err).toBe('');
     expect(npmCalls()).toEqual([]);
   });
 
-  test('works concurrently and installs once', async () => {
+  test('can run concurrently, and installs once', async () => {
     const both = await Promise.all([boot(), boot(), boot()]);
     expect(both.map(({ code }) => code)).toEqual([0, 0, 0]);
     expect(npmCalls()).toHaveLength(1);
@@ -142,7 +142,7 @@ describe('the bootstrap', () => {
     expect(await boot(['--web'])).toEqual({ code: 0, out: '', err: '' });
   });
 
-  test('starts the service if the dashboard cannot be built, and says so', async () => {
+  test('starts the service if the dashboard cannot be built, and reports the failure', async () => {
     writeFileSync(join(root, 'web/package.json'), '{ "scripts": { "build": "vite build" } }');
     await boot(['--run', 'sh', '-c', 'until [ -f .toolchain/web.sha256 ]; do sleep 0.05; done']);
     writeFileSync(join(root, 'web/src/app.css'), 'p {}');
@@ -195,7 +195,7 @@ describe('the bootstrap', () => {
     expect(err).toContain(`bootstrap: ${message}`);
   });
 
-  test('uses a separate cache when npm’s cannot be written', async () => {
+  test('uses a separate cache if npm’s cache is not writable', async () => {
     const { code, err } = await boot([], { NPM_CACHE: '/dev/null/cache' });
     expect(code).toBe(0);
     expect(err).toContain("bootstrap: npm's cache /dev/null/cache is not writable");

@@ -1,11 +1,13 @@
-"""Writes the table of a year of due times that the domain is held to, from programs that are not ours:
+"""Writes a year of due times, computed by other programs, as the reference for the domain's
+tests:
 
     python3 -m pip install croniter==7.0.0 tzdata==2026.6
     python3 scripts/due-times.py > domain/testing/year-of-due-times.ts && make format
 
-`croniter` is asked twice: for local times without a zone, which `zoneinfo` turns into instants by the rules of
-the contract (a gap moves by its length, PEP 495; what comes twice counts once, or both times for "every n"),
-and with the zone, as its own users ask it.
+`croniter` is called twice. Without a zone, it returns local times, which `zoneinfo` converts
+to points in time by the rules of the contract: a time in a gap moves forward by the gap's
+length (PEP 495), and a repeated time counts once, or twice for "every n". With the zone, it
+returns the times that its own users get.
 """
 
 import hashlib
@@ -23,7 +25,7 @@ ZONES = [
     "Australia/Lord_Howe",  # by half an hour
     "Asia/Kolkata",  # never, at half an hour from UTC
 ]
-# As ours are written, and as croniter wants them where that differs.
+# In the project's syntax, and in croniter's where it differs.
 EXPRESSIONS = {
     "*/7 1-2 * * *": None,
     "30 2 * * *": None,
@@ -46,7 +48,7 @@ UTC = timezone.utc
 
 
 def local_times(expression, start, end):
-    """What the expression names, without a zone."""
+    """The times that the expression names, without a zone."""
     times = croniter(expression, start - timedelta(seconds=1), second_at_beginning=True)
     while (time := times.get_next(datetime)) < end:
         yield time
@@ -73,7 +75,7 @@ def by_croniter(expression, zone, start, end):
 
 
 def changes(zone, start, end):
-    """The days on which the clocks of a zone are moved."""
+    """The days with a clock change in a zone."""
     day = start
     while day < end:
         offsets = {
@@ -110,18 +112,19 @@ def row(expression, name):
 
 
 print(f"""// Long because it is a table.
-/** All due times of {YEAR} as other programs compute them, written by `scripts/due-times.py`. On the days on which
- *  no clock is moved they all agree; on the others the contract and `croniter` have each their own rules. */
+/** All due times of {YEAR} as other programs compute them, written by `scripts/due-times.py`. The programs agree on
+ *  days without a clock change. On the other days, the contract and `croniter` have different rules. */
 
 export interface YearOfDueTimes {{
   readonly cron: string;
   readonly timezone: string;
-  /** How many there are on the usual days, and the SHA-256 of these, one a line. */
+  /** Number of due times on days without a clock change. */
   readonly usualDays: number;
+  /** SHA-256 of those due times, one per line. */
   readonly sha256: string;
-  /** On the days on which the clocks are moved. */
+  /** The due times on days with a clock change. */
   readonly changeDays: string;
-  /** What `croniter` returns instead of these. */
+  /** What `croniter` returns instead. */
   readonly croniter: string;
 }}
 

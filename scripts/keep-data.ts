@@ -1,9 +1,9 @@
-/** Keeps the data folder of a release as a fixture: starts the release, makes a history of every kind, stops it, and
- *  writes what it left to one small file, which upgrades are tried on (services/minimal/upgrade.test.ts).
+/** Keeps the data folder of a release as a fixture: starts the release, creates data of every kind, stops the release,
+ *  and writes its data folder to one small file for upgrade tests (services/minimal/upgrade.test.ts).
  *
- *    node scripts/keep-data.ts RELEASE_FOLDER FILE
+ *     node scripts/keep-data.ts RELEASE_FOLDER FILE
  *
- *  To be run for each release, with the folder of that release; its packages have to be installed. */
+ *  Run it for each release, with the folder of that release, after installing its packages. */
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -122,7 +122,7 @@ async function untilQuiet(): Promise<void> {
     const { items } = await product.call<{ items: { status: string }[] }>('GET', '/runs');
     const info = await product.call<{ projections: { lag: number }[] }>('GET', '/system/info');
     const isOver = items.every(({ status }) => !['queued', 'running'].includes(status));
-    // Three of them were asked for; the others follow: a retry, the webhook's, two of the chain.
+    // Three runs were requested. The others follow from them: a retry, the webhook's run, and two runs of the chain.
     const all = items.length >= 7 && isOver && info.projections.every(({ lag }) => lag === 0);
     return all ? true : undefined;
   });

@@ -13,7 +13,7 @@ interface LockFile {
 const own = new Set(['', 'web']);
 
 test.each(['../package-lock.json', './bench/peers/package-lock.json'])(
-  'every package of %s comes with its SHA-512',
+  'every package in %s has a SHA-512 hash',
   (path) => {
     const text = readFileSync(fileURLToPath(new URL(path, import.meta.url)), 'utf8');
     const { packages } = JSON.parse(text) as LockFile;

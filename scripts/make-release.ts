@@ -1,8 +1,8 @@
 /** Makes and signs releases in a static repository, which any web server or folder can serve.
  *
- *    node scripts/make-release.ts key FILE            a new key: FILE holds it, its public half is printed
- *    node scripts/make-release.ts add REPOSITORY --key FILE [--version 0.1.14] [--minimum 0.1.13]
- *                                 [--days 90] [--notes "What is new"] [--folder .]
+ *     node scripts/make-release.ts key FILE            a new key: writes it to FILE, prints its public half
+ *     node scripts/make-release.ts add REPOSITORY --key FILE [--version 0.1.14] [--minimum 0.1.13]
+ *                                  [--days 90] [--notes "What is new"] [--folder .]
  *
  *  `add` packs the files that git tracks in FOLDER, in their current state, and the dashboard's build. Repeated for an
  *  existing version, it only signs the manifest again, which extends its validity. */

@@ -18,7 +18,7 @@ const unpinned = (text: string) =>
 describe('the images of the production edition', () => {
   const texts = imageFiles.map((path) => readFileSync(root + path, 'utf8'));
 
-  test('are pinned by their digests, except the listed ones', () => {
+  test('are pinned by digest, except the listed ones', () => {
     const images = texts.flatMap(imageReferences);
     expect(images.length).toBeGreaterThan(8);
     expect(texts.flatMap(unpinned).filter((image) => !notYetPinned.includes(image))).toEqual([]);
@@ -56,7 +56,7 @@ services:
     image: ghcr.io/versity/gw:v1.8.0
 `;
 
-  test('names images, except its own stages and images that are built here', () => {
+  test('names images, except its own stages and images built here', () => {
     expect(imageReferences(text)).toEqual([
       { name: 'caddy', tag: '2', digest: digest('f') },
       { name: 'node', tag: '24-slim', digest: digest('a') },
@@ -130,9 +130,9 @@ describe('a registry', () => {
   });
 
   test.each([
-    ['gone', /answered 404/],
+    ['gone', /status 404/],
     ['odd', /returned no digest: "md5:1"/],
-  ])('that fails for the tag %s changes nothing', async (tag, message) => {
+  ])('that fails for the tag %s causes no changes', async (tag, message) => {
     await expect(digestOf('grafana/loki', tag)).rejects.toThrow(message);
   });
 });

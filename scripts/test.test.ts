@@ -70,7 +70,7 @@ describe('the test command', () => {
     expect({ status, last }).toEqual({ status: 1, last: '0 passed, 1 failed, 0 skipped' });
   });
 
-  test('fails when there is no test at all', () => {
+  test('fails when there are no tests at all', () => {
     expect(run('describe.skip("empty", () => {});').status).toBe(1);
   });
 
@@ -92,7 +92,7 @@ describe('the test command', () => {
 });
 
 describe('the name of a skipped suite', () => {
-  test('carries the service and the reason', () => {
+  test('contains the service and the reason', () => {
     const optional = { service: 'NATS', found: undefined, reason: 'no binary: none' };
     expect(parseSkippedName(skippedName(optional, 'the bus: fan-out'))).toEqual({
       suite: 'the bus: fan-out',
@@ -101,7 +101,7 @@ describe('the name of a skipped suite', () => {
     });
   });
 
-  test('is not matched by other names', () => {
+  test('does not match other names', () => {
     expect(parseSkippedName('the bus: fan-out')).toBeUndefined();
   });
 });

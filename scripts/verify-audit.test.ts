@@ -10,7 +10,7 @@ import type { TestClient } from '#services/backend/testing/test-client.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const program = fileURLToPath(new URL('verify-audit.ts', import.meta.url));
-/** Names that are awkward in a line, in CSV or in a spreadsheet. */
+/** Names with characters that are special in lines, CSV or spreadsheets. */
 const names = ['=HYPERLINK("http://evil")', '+1', '@SUM', '-2', "'quoted", 'a, "b"'];
 
 let platform: TestBackend;
@@ -79,19 +79,19 @@ describe('an export with a saved key and heads', () => {
     expect(said).toEqual({ code: 0, said: `valid: ${head.audit_seq} entries` });
   });
 
-  test('has no cell that begins like a formula in CSV', () => {
+  test('has no CSV cell that begins like a formula', () => {
     for (const name of names.slice(0, 4)) {
       expect(exported.csv).toContain(`'${name.replaceAll('"', '""')}`);
     }
     expect(exported.csv).not.toMatch(/(^|,)"?[=+@-]/m);
   });
 
-  test('reports the missing checks without a key', async () => {
+  test('reports checks that are impossible without a key', async () => {
     const { code, said } = await verified(exported.ndjson);
     expect([code, said]).toEqual([0, expect.stringMatching(/^note: .*not checked: no key\nvalid/)]);
   });
 
-  test('continues an earlier export with the head between them', async () => {
+  test('continues an earlier export at the head between them', async () => {
     const [entry] = lines(exported.ndjson).map((line) => JSON.parse(line) as typeof head);
     const rest = await download(platform.admin, 'from_seq=2');
     const saved = `${entry?.audit_seq}:${entry?.hash}`;
@@ -106,7 +106,7 @@ describe('an export with a saved key and heads', () => {
     });
   });
 
-  test('contains the rest as hashes for a user who may see only a part', async () => {
+  test('contains entries that the user may not see as hashes only', async () => {
     const auditor = await someone(platform, {
       role: 'viewer',
       groupIds: [groups.bots],
@@ -134,7 +134,7 @@ describe('a manipulated export', () => {
       /^BROKEN: entry \d+ is not what was hashed$/,
     ],
     [
-      'an entry was taken out',
+      'an entry was removed',
       () => altered(/\{"audit_seq":3,.*\n/, ''),
       /^BROKEN: entry 3 is missing$/,
     ],
@@ -154,7 +154,7 @@ describe('a manipulated export', () => {
       /^BROKEN: the head names entry 1/,
     ],
     [
-      'the head is signed otherwise',
+      'the head is signed with another key',
       () => altered(/"signature":"..../, '"signature":"AAAA'),
       /^BROKEN: the head of entry \d+ is not signed by/,
     ],
@@ -176,14 +176,14 @@ describe('a manipulated export', () => {
   });
 });
 
-test('reports a file that is not an export', async () => {
+test('a file that is not an export is refused', async () => {
   expect((await verified('hello')).code).toBe(2);
   expect((await verified(exported.ndjson, '--head', 'x')).code).toBe(2);
   expect((await verified(exported.ndjson, '--key', 'x.pem')).code).toBe(2);
   expect((await verified(exported.ndjson, '--colour')).code).toBe(2);
 });
 
-test('records exports and downloads in the audit log', async () => {
+test('exports and downloads are recorded in the audit log', async () => {
   await writeTrail(platform);
   const { items } = (await platform.admin.get('/api/v1/audit?action=audit_exported')).json;
   expect(items.at(-1)).toMatchObject({ detail: `ndjson, entries 1 to ${head.audit_seq}` });

@@ -1,11 +1,10 @@
-/** Verifies an export of the audit trail without the server: docs/audit.md. One file, no packages; any Node
- *  from 22.18 on runs it:
+/** Verifies an export of the audit trail without the server: docs/audit.md. One file, no packages; any Node from 22.18
+ *  on runs it:
  *
- *    node verify-audit.ts EXPORT [--key PUBLIC.pem]… [--head HEAD]…
+ *     node verify-audit.ts EXPORT [--key PUBLIC.pem]… [--head HEAD]…
  *
- *  EXPORT is a file of `GET /audit/export`, NDJSON or CSV, or `-`. HEAD is `<audit_seq>:<hash>`, or a file of
- *  heads in JSON as `GET /audit/heads` answers them. Ends with 0: valid; 1: broken; 2: it could not be
- *  checked. */
+ *  EXPORT is a file of `GET /audit/export`, NDJSON or CSV, or `-`. HEAD is `<audit_seq>:<hash>`, or a JSON file of
+ *  heads from `GET /audit/heads`. Exit code 0: valid; 1: broken; 2: not checkable. */
 import { createHash, createPublicKey, verify, type KeyObject } from 'node:crypto';
 import { createReadStream, existsSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -32,7 +31,7 @@ class Unusable extends Error {}
 
 const zeros = '0'.repeat(64);
 
-/** JSON with members in the order of their names: RFC 8785 for what entries hold. */
+/** JSON with members sorted by name: RFC 8785 for the types of values in entries. */
 function canonical(value: object): string {
   return JSON.stringify(value, Object.keys(value).toSorted());
 }
@@ -139,8 +138,7 @@ function keyOf(path: string): readonly [string, KeyObject] {
   return [createHash('sha256').update(raw).digest('hex').slice(0, 16), key];
 }
 
-/** @returns whether a key was there to check it with
- *  @throws Broken where the signature is not right */
+/** @returns whether a key was available for the check @throws Broken if the signature is invalid */
 function isSigned({ signature, ...head }: Head, keys: Keys): boolean {
   const key = keys.get(head.key_id ?? '');
   if (key === undefined || signature === undefined) return false;
@@ -221,7 +219,7 @@ function tooLate(saved: Head, last: Entry | undefined, end: Head | null): string
     : `a saved head names entry ${saved.audit_seq}, ${ends}: the end was cut off`;
 }
 
-/** The parts of the first entry that cannot be verified. */
+/** The checks that are impossible for the first entry. */
 function beginning(first: Entry, saved: ReadonlyMap<number, readonly Head[]>): readonly string[] {
   const { audit_seq: seq, prev_hash: before } = first;
   if (seq === 1 && before !== zeros) throw new Broken('the first entry follows another');

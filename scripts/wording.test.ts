@@ -37,6 +37,27 @@ describe('findings', () => {
     },
   );
 
+  test.each([
+    ['// While the database is away.', 'is unavailable, does not respond'],
+    ['// Waits in vain.', 'without effect, timed out'],
+    ['// It ends, and thereby fails.', 'so that, which'],
+    ['/** Rejects also when it ends. */', 'even if, including when'],
+    ['/** Accepts any text, whatever it contains. */', 'regardless of …'],
+    ['// Resumes behind the last line.', 'after the …'],
+    ['/** Closes it. Safe to call twice. */', 'idempotent'],
+    ['// A look-up by key.', 'lookup'],
+    ['// The build back end.', 'backend, frontend'],
+    ['interface UpdaterParts {}', '…Deps, …Options'],
+    ['const patienceMs = 1;', 'timeoutMs'],
+    ['const mostBytes = 1;', 'max…'],
+    ['function seesRun() {}', 'canSee…'],
+    ['function tellAll() {}', 'notify…, report…, sendTo…'],
+    ['function statusWord() {}', '…Label, …Labels, describe…'],
+    ['class MortalPlatform {}', 'crashing, killable'],
+  ])('suggest a replacement: %s', (text, suggestion) => {
+    expect(find('a.ts', text).map((one) => one.suggestion)).toEqual([suggestion]);
+  });
+
   test('exclude exempt files and allowed texts', () => {
     const allows = createFinder(phrases, [
       { path: /^old\//u, reason: 'released' },
@@ -64,14 +85,14 @@ describe('the check', () => {
     return spawnSync(process.execPath, [program, '--root', root], { encoding: 'utf8' });
   }
 
-  test('fails for a planted phrase and prints its place and suggestion', () => {
+  test('fails for a planted phrase, and prints its location and a suggestion', () => {
     write('docs/page.md', 'Good text.\n\nSomebody has to administer.\n');
     const { status, stdout } = check();
     expect(status).toBe(1);
     expect(stdout).toContain('docs/page.md:3: "somebody": a user, a client, another process');
   });
 
-  test('passes without replaced phrases, and fails without any file', () => {
+  test('passes without replaced phrases, and fails if there are no files', () => {
     expect(check().status).toBe(1);
     write('page.md', 'Good text.\n');
     expect(check()).toMatchObject({ status: 0, stdout: '0 replaced phrases in 1 files\n' });

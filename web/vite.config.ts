@@ -1,21 +1,47 @@
 import tailwindcss from '@tailwindcss/vite';
 import adapter from '@sveltejs/adapter-static';
 import { sveltekit } from '@sveltejs/kit/vite';
+import { join } from 'node:path';
 import { defineConfig } from 'vite';
+import { compressed } from './build-support/compressed.ts';
 import { withoutInlineScripts } from './build-support/without-inline-scripts.ts';
 
 const backend = process.env['ORCH_BACKEND_URL'] ?? 'http://127.0.0.1:8080';
-const proxied = ['/api', '/ws', '/docs', '/openapi.json', '/health', '/livez'];
+const proxied = ['/api', '/ws', '/docs', '/openapi.json', '/health', '/livez', '/preview-frame'];
+
+/** Code that pages load only when they use it: the router's own chunks, the editor and the charts. */
+const separate = /\/(@sveltejs\/kit|@codemirror|@lezer|chart\.js|scripts\/editor|charts\/draw)/;
+
+/** The part of the bundler that describes modules. */
+interface ChunkingContext {
+  getModuleInfo(id: string): { readonly importedIds: readonly string[] } | null;
+}
+
+/** The modules that the sign-in page loads: everything that these modules import statically. */
+const signInRoots = ['+layout.svelte', '+error.svelte', 'login/+page.svelte', 'login/+page.ts'];
+const signInModules = new Set<string>();
+
+function isOfSignIn(id: string, context: ChunkingContext): boolean {
+  if (signInModules.size === 0) {
+    const found = signInRoots.map((path) => join(import.meta.dirname, 'src/routes', path));
+    for (const one of found) {
+      if (signInModules.has(one)) continue;
+      signInModules.add(one);
+      found.push(...(context.getModuleInfo(one)?.importedIds ?? []));
+    }
+  }
+  return signInModules.has(id) && !separate.test(id);
+}
 
 export default defineConfig({
   plugins: [
     tailwindcss(),
     sveltekit({
-      adapter: withoutInlineScripts(
-        adapter({ pages: 'build', fallback: 'index.html', precompress: true }),
+      adapter: compressed(
+        withoutInlineScripts(adapter({ pages: 'build', fallback: 'index.html' }), 'build'),
         'build',
       ),
-      // One page for every address: nothing is rendered ahead of time.
+      // One page for every URL, without rendering ahead of time.
       prerender: { entries: [] },
     }),
   ],
@@ -25,4 +51,26 @@ export default defineConfig({
     ),
   },
   build: { chunkSizeWarningLimit: 700 },
+  environments: {
+    client: {
+      build: {
+        rolldownOptions: {
+          output: {
+            codeSplitting: {
+              groups: [
+                // The router sets its payload before it loads the modules that read it. In one chunk with them, the
+                // version of the build would be missing, and an error page would reload itself forever.
+                { name: 'start', test: /client\/payload\.js|vite\/preload-helper/, priority: 3 },
+                {
+                  debugName: 'sign-in',
+                  name: (id, context) => (isOfSignIn(id, context) ? 'sign-in' : null),
+                  priority: 2,
+                },
+              ],
+            },
+          },
+        },
+      },
+    },
+  },
 });

@@ -1,4 +1,13 @@
 import { defineConfig } from 'vitest/config';
 
-/** The tested modules are plain TypeScript, so neither the Svelte compiler nor a DOM is loaded. */
-export default defineConfig({ test: { include: ['src/**/*.test.ts'], testTimeout: 60_000 } });
+/** The tested modules are plain TypeScript, so neither the Svelte compiler nor a DOM is loaded, and one process runs
+ *  file after file. */
+export default defineConfig({
+  test: {
+    include: ['src/**/*.test.ts'],
+    isolate: false,
+    testTimeout: 60_000,
+    // After the tests of the service, whose number of processes differs.
+    sequence: { groupOrder: 1 },
+  },
+});

@@ -19,16 +19,16 @@ const failed: BackupEvent = { type: 'BackupFailed', data: { ...id, reason: 'no r
 const deleted: BackupEvent = { type: 'BackupDeleted', data: id };
 const found: BackupEvent = { type: 'BackupFound', data: { ...id, content } };
 
-describe('an unknown backup', () => {
+describe('a backup that does not exist yet', () => {
   test('is started on request', () => {
     given(backupAggregate).when(start).thenRecords(started);
   });
 
-  test('is added when found in the storage', () => {
+  test('is added when its files are found in storage', () => {
     given(backupAggregate).when(find).thenRecords(found);
   });
 
-  test.each([check, restore, remove])('refuses %j as unknown', (command) => {
+  test.each([check, restore, remove])('refuses %j with not_found', (command) => {
     given(backupAggregate).when(command).thenRefuses('not_found');
   });
 });
@@ -41,11 +41,11 @@ describe('a backup in progress', () => {
     given(backupAggregate, started, finished).when(fail).thenRecordsNothing();
   });
 
-  test.each([check, restore])('refuses %j', (command) => {
+  test.each([check, restore])('refuses command %j', (command) => {
     given(backupAggregate, started).when(command).thenRefuses('backup_not_complete');
   });
 
-  test('can be deleted, and then refuses its completion as unknown', () => {
+  test('can be deleted, after which its completion is refused', () => {
     given(backupAggregate, started).when(remove).thenRecords(deleted);
     given(backupAggregate, started, deleted).when(finish).thenRefuses('not_found');
     given(backupAggregate, started, deleted).when(find).thenRecordsNothing();
@@ -53,7 +53,7 @@ describe('a backup in progress', () => {
 });
 
 describe('a complete backup', () => {
-  test('is checked once at a time, and records the result', () => {
+  test('accepts one check at a time, and records the result', () => {
     const asked: BackupEvent = { type: 'BackupCheckRequested', data: id };
     const problem = 'Its end is missing.';
     const record = { type: 'RecordCheck', ...id, problem } as const;
@@ -77,7 +77,7 @@ describe('a complete backup', () => {
     given(backupAggregate, finished, asked, over).when(remove).thenRecords(deleted);
   });
 
-  test('is lost when missing from the storage, until it is found', () => {
+  test('is marked as lost while its files are missing from storage', () => {
     const lost: BackupEvent = { type: 'BackupLost', data: id };
     given(backupAggregate, finished)
       .when({ type: 'LoseBackup', ...id })
@@ -86,7 +86,7 @@ describe('a complete backup', () => {
     given(backupAggregate, finished).when(find).thenRecordsNothing();
   });
 
-  test('is complete after a restore, although its history ended during its creation', () => {
+  test('is complete when restored, even if its history ends before its completion', () => {
     const restored: BackupEvent = { type: 'BackupRestored', data: { ...id, content } };
     given(backupAggregate, started, restored).when(finish).thenRecordsNothing();
     given(backupAggregate, started, restored).when(remove).thenRecords(deleted);

@@ -22,13 +22,13 @@ export interface ChainSettings {
 export const maxChainDepth = 16;
 
 /** Whether a chain triggers on this outcome. */
-export function answersTo(on: ChainCondition, outcome: RunFinished['data']['outcome']): boolean {
+export function triggersOn(on: ChainCondition, outcome: RunFinished['data']['outcome']): boolean {
   return on === 'any' || on === statusOf(outcome);
 }
 
-/** Whether a chain from `source` to `target` would close a loop.
+/** Whether a chain from `source` to `target` would close a cycle.
  *  @param links of all chains; disabled chains are ignored */
-export function makesRing(links: readonly ChainLink[], source: string, target: string): boolean {
+export function closesCycle(links: readonly ChainLink[], source: string, target: string): boolean {
   const targets = Map.groupBy(
     links.filter((link) => link.enabled),
     (link) => link.sourceScriptId,

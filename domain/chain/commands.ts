@@ -16,7 +16,7 @@ export interface DeleteChain {
   readonly chainId: ChainId;
 }
 
-/** Records that the end of a run starts no run, unless the chain has already handled that run. */
+/** Records that the chain skipped a finished run, unless the chain has already handled that run. */
 export type SkipChain = ChainSkipped['data'] & { readonly type: 'SkipChain' };
 
 export type ChainCommand = CreateChain | ChangeChain | DeleteChain | SkipChain;

@@ -4,7 +4,7 @@ import { chainId, runId, scriptId } from '#domain/testing/ids.ts';
 import { createChain } from '#domain/testing/samples.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { makesRing, type ChainSettings } from './chain.ts';
+import { closesCycle, type ChainSettings } from './chain.ts';
 import { chainAggregate, type ChainDecisionFacts } from './decide.ts';
 import type { ChainEvent } from './events.ts';
 
@@ -31,12 +31,12 @@ function facts(changes: Partial<ChainDecisionFacts> = {}): ChainDecisionFacts {
   return { scriptsExist: true, links: [], answered: false, ...changes };
 }
 
-describe('an unknown chain', () => {
-  test('is created between two scripts', () => {
+describe('a chain that does not exist yet', () => {
+  test('can be created between two scripts', () => {
     given(chainAggregate).when(createChain(), facts()).thenRecords(created);
   });
 
-  test('is refused if one of the scripts does not exist', () => {
+  test('cannot be created if one of the scripts does not exist', () => {
     const none = facts({ scriptsExist: false });
     given(chainAggregate).when(createChain(), none).thenRefuses('not_found');
   });
@@ -45,11 +45,11 @@ describe('an unknown chain', () => {
     ['to itself', createChain({ targetScriptId: scriptId() }), []],
     ['directly back', createChain(), [link(2, 1)]],
     ['back through a third script', createChain(), [link(2, 3), link(3, 1), link(2, 4)]],
-  ])('is refused if it leads %s', (_name, command, links) => {
+  ])('cannot be created if it leads %s', (_name, command, links) => {
     given(chainAggregate).when(command, facts({ links })).thenRefuses('validation_failed');
   });
 
-  test('is created if it or another chain of the loop is disabled', () => {
+  test('can be created if it or another chain in the cycle is disabled', () => {
     const off = facts({ links: [link(2, 1, { enabled: false })] });
     given(chainAggregate).when(createChain(), off).thenRecords(created);
     const idle = createChain({ enabled: false });
@@ -58,7 +58,7 @@ describe('an unknown chain', () => {
     given(chainAggregate).when(idle, back).thenRecords(made);
   });
 
-  test.each([change({ enabled: false }), remove, skip])('refuses %j as unknown', (command) => {
+  test.each([change({ enabled: false }), remove, skip])('refuses %j with not_found', (command) => {
     given(chainAggregate).when(command, facts()).thenRefuses('not_found');
   });
 });
@@ -67,27 +67,27 @@ describe('an existing chain', () => {
   const chain = given(chainAggregate, created);
   const own = link(1, 2, { chainId: chainId() });
 
-  test('records changed settings once', () => {
+  test('records repeated settings changes only once', () => {
     const wanted = { on: 'any', enabled: true } as const;
     chain.when(change(wanted), facts({ links: [own] })).thenRecords(changed({ on: 'any' }));
     const after = given(chainAggregate, created, changed({ on: 'any' }));
     after.when(change(wanted), facts({ links: [own] })).thenRecordsNothing();
   });
 
-  test('cannot be changed to a target that closes a loop', () => {
+  test('cannot be redirected to a target that would close a cycle', () => {
     const links = [own, link(3, 1)];
     const command = change({ targetScriptId: scriptId(3) });
     chain.when(command, facts({ links })).thenRefuses('validation_failed');
   });
 
-  test('cannot be enabled if it would now close a loop', () => {
+  test('cannot be enabled if it would close a cycle', () => {
     const off = given(chainAggregate, created, changed({ enabled: false }));
     const links = [{ ...own, enabled: false }, link(2, 1)];
     off.when(change({ enabled: true }), facts({ links })).thenRefuses('validation_failed');
     off.when(change({ on: 'any' }), facts({ links })).thenRecords(changed({ on: 'any' }));
   });
 
-  test('records a skipped run, unless it has handled that run', () => {
+  test('records a skipped run, unless it has already handled that run', () => {
     const { type: __, ...skipped } = skip;
     chain.when(skip, facts()).thenRecords({ type: 'ChainSkipped', data: skipped });
     chain.when(skip, facts({ answered: true })).thenRecordsNothing();
@@ -102,14 +102,14 @@ describe('an existing chain', () => {
   });
 });
 
-test('chains that are created in any order never form a loop', () => {
+test('chains created in any order never form a cycle', () => {
   const script = fc.integer({ min: 1, max: 5 });
   const asked = fc.array(fc.tuple(script, script), { maxLength: 20 });
   fc.assert(
     fc.property(asked, (pairs) => {
       const links: ChainLink[] = [];
       for (const [from, to] of pairs) {
-        if (!makesRing(links, scriptId(from), scriptId(to))) links.push(link(from, to));
+        if (!closesCycle(links, scriptId(from), scriptId(to))) links.push(link(from, to));
       }
       const onward = (at: string, path: readonly string[]): boolean =>
         path.includes(at) ||

@@ -1,8 +1,8 @@
 import type { Aggregate, ChainLink, DecisionReads } from '#domain/kernel/aggregate.ts';
 import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
-import { differing } from '#domain/kernel/differing.ts';
+import { pickChanges } from '#domain/kernel/pick-changes.ts';
 import type { StreamId } from '#domain/kernel/event.ts';
-import { makesRing } from './chain.ts';
+import { closesCycle } from './chain.ts';
 import type { ChainCommand, ChangeChain, CreateChain } from './commands.ts';
 import type { ChainEvent } from './events.ts';
 import { evolveChain, initialChain, type ChainState } from './state.ts';
@@ -44,7 +44,8 @@ function create(
   if (state.status !== 'absent') return accept();
   if (!scriptsExist) return noScript;
   const { type: _, ...data } = command;
-  if (data.enabled && makesRing(links, data.sourceScriptId, data.targetScriptId)) return ring;
+  if (data.enabled && closesCycle(links, data.sourceScriptId, data.targetScriptId))
+    return cycleProblem;
   return accept({ type: 'ChainCreated', data });
 }
 
@@ -54,21 +55,21 @@ function change(
   { scriptsExist, links }: ChainDecisionFacts,
 ): Decision<ChainEvent> {
   if (!scriptsExist) return noScript;
-  const changes = differing(settings, wanted);
+  const changes = pickChanges(settings, wanted);
   if (Object.keys(changes).length === 0) return accept();
   const { enabled, targetScriptId } = { ...settings, ...changes };
   const others = links.filter((link) => link.chainId !== chainId);
-  if (enabled && makesRing(others, sourceScriptId, targetScriptId)) return ring;
+  if (enabled && closesCycle(others, sourceScriptId, targetScriptId)) return cycleProblem;
   return accept({ type: 'ChainChanged', data: { chainId, ...changes } });
 }
 
 const noScript = refuse('not_found', 'Script not found.');
-const ring = refuse(
+const cycleProblem = refuse(
   'validation_failed',
   'This chain would create a loop back to its source script.',
 );
 
-/** Guards every change of a link: two concurrent changes could close a loop. */
+/** Guards every change of a link: two concurrent changes could close a cycle. */
 const graph: StreamId = 'chains-graph';
 
 export const chainAggregate: Aggregate<ChainState, ChainCommand, ChainEvent, ChainDecisionFacts> = {
@@ -86,7 +87,7 @@ export const chainAggregate: Aggregate<ChainState, ChainCommand, ChainEvent, Cha
   ],
   exclusiveGuards: (command) => (isAboutGraph(command) ? [graph] : []),
   readFacts: async (command, reads) => ({
-    scriptsExist: await allThere(scriptsOf(command), reads),
+    scriptsExist: await allExist(scriptsOf(command), reads),
     links: isAboutGraph(command) ? await reads.chainLinks() : [],
     answered:
       command.type === 'SkipChain' &&
@@ -111,7 +112,7 @@ function scriptsOf(command: ChainCommand): readonly string[] {
   }
 }
 
-async function allThere(scriptIds: readonly string[], reads: DecisionReads): Promise<boolean> {
+async function allExist(scriptIds: readonly string[], reads: DecisionReads): Promise<boolean> {
   const scripts = await Promise.all(scriptIds.map((id) => reads.script(id)));
   return scripts.every((script) => script !== undefined && !script.deleted);
 }

@@ -7,7 +7,7 @@ export type ChannelKind = (typeof channelKinds)[number];
 export const mailSecurities = ['starttls', 'tls', 'none'] as const;
 export type MailSecurity = (typeof mailSecurities)[number];
 
-export const chatServices = ['slack', 'discord', 'mattermost'] as const;
+export const chatServices = ['slack', 'discord', 'mattermost', 'teams'] as const;
 export type ChatService = (typeof chatServices)[number];
 
 /** The destination of a channel without its secrets, which are sealed separately. */
@@ -28,6 +28,8 @@ export type ChannelConfig =
       readonly server: string;
       readonly chatId: string;
     }
+  /** @remarks `server` is the server of the Events API. */
+  | { readonly kind: 'messaging'; readonly service: 'pagerduty'; readonly server: string }
   /** The URL itself permits posting, so it is sealed. */
   | { readonly kind: 'messaging'; readonly service: ChatService }
   | { readonly kind: 'webhook'; readonly url: string }

@@ -14,19 +14,19 @@ const changed: ChannelEvent = { type: 'ChannelChanged', data: { ...id, enabled: 
 const remove = { type: 'DeleteChannel', ...id } as const;
 const deleted: ChannelEvent = { type: 'ChannelDeleted', data: id };
 
-describe('an unknown channel', () => {
-  test('is created', () => {
+describe('a channel that does not exist yet', () => {
+  test('can be created', () => {
     given(channelAggregate).when(createChannel(), facts).thenRecords(created);
   });
 
-  test('is refused if its key was destroyed or its group does not exist', () => {
+  test('cannot be created if its key was destroyed or its group does not exist', () => {
     const lost = { ...facts, keyExists: false };
     given(channelAggregate).when(createChannel(), lost).thenRefuses('version_mismatch');
     const noGroup = { ...facts, groupExists: false };
     given(channelAggregate).when(createChannel(), noGroup).thenRefuses('validation_failed');
   });
 
-  test.each([change, remove])('refuses %j as unknown', (command) => {
+  test.each([change, remove])('refuses %j with not_found', (command) => {
     given(channelAggregate).when(command, facts).thenRefuses('not_found');
   });
 });
@@ -34,17 +34,17 @@ describe('an unknown channel', () => {
 describe('an existing channel', () => {
   const channel = given(channelAggregate, created);
 
-  test('records changed settings once', () => {
+  test('records repeated settings changes only once', () => {
     channel.when(change, facts).thenRecords(changed);
     given(channelAggregate, created, changed).when(change, facts).thenRecordsNothing();
   });
 
-  test('refuses a change of an outdated version', () => {
+  test('refuses a change based on an outdated version', () => {
     const late = { ...change, name: 'late', expectedVersion: 1 };
     given(channelAggregate, created, changed).when(late, facts).thenRefuses('version_mismatch');
   });
 
-  test('cannot be deleted while rules use it; otherwise it is deleted once', () => {
+  test('cannot be deleted while rules use it, and records only one deletion', () => {
     channel.when(remove, { ...facts, inUse: true }).thenRefuses('channel_in_use');
     channel.when(remove, facts).thenRecords(deleted);
     given(channelAggregate, created, deleted).when(remove, facts).thenRecordsNothing();

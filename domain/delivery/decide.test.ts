@@ -42,7 +42,7 @@ describe('a pending delivery', () => {
     given(deliveryAggregate, queued, sent).when(attempt(failed)).thenRecordsNothing();
   });
 
-  test('is retried after a failed attempt, and counts the attempt once', () => {
+  test('is retried after a failed attempt and counts the attempt once', () => {
     given(deliveryAggregate, queued).when(attempt(failed)).thenRecords(delayed);
     given(deliveryAggregate, queued, delayed).when(attempt(failed)).thenRecordsNothing();
   });
@@ -60,7 +60,7 @@ describe('a pending delivery', () => {
   });
 });
 
-test('delays grow, and respect the delay that a receiver requests up to a limit', () => {
+test('retry delays grow up to a limit and honor the delay requested by the receiver', () => {
   const pauses = (kind: 'webhook' | 'email') =>
     Array.from({ length: 12 }, (_, index) => pauseAfter(kind, index + 1, null)).filter(Boolean);
   const hours = pauses('webhook').reduce<number>((sum, pause = 0) => sum + pause / 3600, 0);

@@ -1,13 +1,13 @@
 /** The types of deliveries: one notification through one channel. */
 import type { ChannelKind } from '#domain/channel/channel.ts';
 import type { GroupId, RunId, ScriptId } from '#domain/kernel/ids.ts';
-import type { Happening } from '#domain/notification/notification.ts';
+import type { NotifiableEvent } from '#domain/notification/notification.ts';
 import type { NoticeLevel } from '#domain/notice/events.ts';
 
 /** The content of the notification. */
 export interface NotificationContent {
   /** `test`: a user tests the channel. */
-  readonly on: Happening | 'test';
+  readonly on: NotifiableEvent | 'test';
   readonly level: NoticeLevel;
   readonly message: string;
   /** When the event happened; RFC 3339. */
@@ -19,6 +19,11 @@ export interface NotificationContent {
     readonly groupId: GroupId;
   } | null;
   readonly runId: RunId | null;
+  /** The condition that begins or ends, such as the failures of a script; identical in both notifications. Absent:
+   *  the notification is about a single event. */
+  readonly about?: string;
+  /** The condition has ended. Absent: it begins or continues. */
+  readonly clears?: true;
 }
 
 /** The outcome of one attempt. */
@@ -40,7 +45,7 @@ const webhookPauses = [5, minute, 5 * minute, 30 * minute, 2, 5, 10, 14, 20, 20]
   (pause, index) => (index < 4 ? pause : pause * hour),
 );
 const pauses = [10, minute, 5 * minute, 30 * minute, 2 * hour, 6 * hour];
-const mostRetryAfter = 6 * hour;
+const maxRetryAfter = 6 * hour;
 
 /** Seconds from the end of an attempt to the next one; `undefined` without another attempt.
  *  @param attempt from 1 */
@@ -51,5 +56,5 @@ export function pauseAfter(
 ): number | undefined {
   const pause = (kind === 'webhook' ? webhookPauses : pauses)[attempt - 1];
   if (pause === undefined) return undefined;
-  return Math.max(pause, Math.min(retryAfterSeconds ?? 0, mostRetryAfter));
+  return Math.max(pause, Math.min(retryAfterSeconds ?? 0, maxRetryAfter));
 }

@@ -21,13 +21,13 @@ const opened: ErrorGroupEvent = { type: 'ErrorGroupReopened', data: { ...id, run
 const reopened: ErrorGroupEvent = { type: 'ErrorGroupReopened', data: { ...id, runId: runId() } };
 
 describe('an open error group', () => {
-  test('is resolved once', () => {
+  test('records only one resolution', () => {
     given(errorGroupAggregate).when(resolve(4)).thenRecords(resolved(4));
     given(errorGroupAggregate, resolved(4)).when(resolve(4)).thenRecordsNothing();
     given(errorGroupAggregate, resolved(4)).when(resolve(5)).thenRecords(resolved(5));
   });
 
-  test('is ignored once', () => {
+  test('records only once that it is ignored', () => {
     given(errorGroupAggregate).when(ignore(null)).thenRecords(ignored);
     given(errorGroupAggregate, ignored).when(ignore(null)).thenRecordsNothing();
   });
@@ -38,11 +38,11 @@ describe('an open error group', () => {
 });
 
 describe('a resolved error group', () => {
-  test('is opened by a user', () => {
+  test('can be reopened by a user', () => {
     given(errorGroupAggregate, resolved(4)).when(open).thenRecords(opened);
   });
 
-  test('reopens when the error recurs in the version without it, or later', () => {
+  test('reopens when the error recurs in the fixed version or a later one', () => {
     given(errorGroupAggregate, resolved(4)).when(recurs(4)).thenRecords(reopened);
     given(errorGroupAggregate, resolved(4)).when(recurs(9)).thenRecords(reopened);
     given(errorGroupAggregate, resolved(null)).when(recurs(1)).thenRecords(reopened);
@@ -58,7 +58,7 @@ describe('an ignored error group', () => {
     given(errorGroupAggregate, ignored).when(recurs(9)).thenRecordsNothing();
   });
 
-  test('is opened by a user', () => {
+  test('can be reopened by a user', () => {
     given(errorGroupAggregate, ignored).when(open).thenRecords(opened);
   });
 });

@@ -1,4 +1,4 @@
-/** The vocabulary of error groups (contract part 2, "Failures"). */
+/** The types of error groups (contract part 2, "Failures"). */
 
 export const errorGroupStatuses = ['open', 'resolved', 'ignored'] as const;
 export type ErrorGroupStatus = (typeof errorGroupStatuses)[number];

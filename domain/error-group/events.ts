@@ -1,5 +1,5 @@
-/** Facts of an error group, in streams `error_group-<id>`. Stored permanently: a type is never renamed and a field
- *  never changes its meaning. The errors of a group are those of its runs; here are decisions about the group. */
+/** Events of an error group, in streams `error_group-<id>`. Permanent: never rename a type or change the meaning of a
+ *  field. The errors themselves are in the events of runs; these events are decisions about the group. */
 import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { ErrorGroupId, RunId } from '#domain/kernel/ids.ts';
 

@@ -10,12 +10,12 @@ const facts = { inUse: false, nameTaken: false };
 const { type: _, ...data } = createGroup();
 const created: GroupEvent = { type: 'GroupCreated', data };
 
-describe('an unknown group', () => {
-  test('is created', () => {
+describe('a group that does not exist yet', () => {
+  test('can be created', () => {
     given(groupAggregate).when(createGroup(), facts).thenRecords(created);
   });
 
-  test('is refused if another group has its name', () => {
+  test('cannot be created if another group has its name', () => {
     const taken = { ...facts, nameTaken: true };
     given(groupAggregate).when(createGroup(), taken).thenRefuses('already_exists');
     given(groupAggregate, created)
@@ -30,7 +30,7 @@ const remove = { type: 'DeleteGroup', groupId: groupId() } as const;
 const deleted: GroupEvent = { type: 'GroupDeleted', data: { groupId: groupId() } };
 
 describe('an existing group', () => {
-  test('records changed settings', () => {
+  test('records a settings change', () => {
     const changed: GroupEvent = {
       type: 'GroupChanged',
       data: { groupId: groupId(), color: '#abcdef' },
@@ -40,7 +40,7 @@ describe('an existing group', () => {
     given(groupAggregate, created, changed).when(command, facts).thenRecordsNothing();
   });
 
-  test('is deleted once, and only while no script belongs to it', () => {
+  test('can be deleted only without scripts, and records only one deletion', () => {
     given(groupAggregate, created)
       .when(remove, { ...facts, inUse: true })
       .thenRefuses('group_in_use');
@@ -56,7 +56,7 @@ describe('an existing group', () => {
       .thenRefuses('group_in_use');
   });
 
-  test('is not recorded again when created again', () => {
+  test('records nothing when created again', () => {
     given(groupAggregate, created)
       .when(createGroup({ name: 'Other' }), facts)
       .thenRecordsNothing();

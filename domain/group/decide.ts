@@ -31,7 +31,7 @@ export function decideGroup(
   if (state.status !== 'present') return refuse('not_found', 'Group not found.');
   switch (command.type) {
     case 'ChangeGroup': {
-      const changes = differing(state.look, command);
+      const changes = pickChanges(state.look, command);
       if (Object.keys(changes).length === 0) return accept();
       const unusable = newNameProblem('name', changes.name);
       if (unusable !== undefined) return refuse('validation_failed', unusable);
@@ -57,7 +57,7 @@ export function decideGroup(
 
 const nameTaken = refuse('already_exists', 'Another group already has this name.');
 
-function differing(look: GroupLook, { changes }: ChangeGroup): Partial<GroupLook> {
+function pickChanges(look: GroupLook, { changes }: ChangeGroup): Partial<GroupLook> {
   const names = Object.keys(changes) as (keyof GroupLook)[];
   return Object.fromEntries(
     names.filter((name) => changes[name] !== look[name]).map((name) => [name, changes[name]]),

@@ -1,5 +1,6 @@
 /** The interface that every aggregate of the domain implements. */
 import type { Decision } from './decision.ts';
+import type { Identity } from '../user/events.ts';
 import type { DomainEvent, StreamId } from './event.ts';
 
 /** One kind of stream: folds its state and decides its commands. `Facts` holds the data of other streams that a
@@ -55,7 +56,14 @@ export interface DecisionReads {
   /** The state of a chain with respect to the end of one run of its source. */
   readonly chain: (chainId: string, sourceRunId: string) => Promise<ChainFacts | undefined>;
   readonly schedule: (scheduleId: string) => Promise<ScheduleFacts | undefined>;
+  /** Whether a due time of a schedule started a run. */
+  readonly dueTimeHasRun: (scheduleId: string, dueAt: string) => Promise<boolean>;
+  readonly pool: (name: string) => Promise<PoolFacts | undefined>;
+  /** Whether scripts use a pool, including deleted scripts. */
+  readonly poolInUse: (name: string) => Promise<boolean>;
   readonly emailTaken: (email: string) => Promise<boolean>;
+  /** Whether another account is linked to the identity. */
+  readonly identityTaken: (identity: Identity, userId: string) => Promise<boolean>;
   /** Whether another user is an enabled administrator. */
   readonly otherAdministrator: (userId: string) => Promise<boolean>;
   /** Whether another group has the name, ignoring case. */
@@ -91,6 +99,12 @@ export interface ScheduleFacts {
   readonly active: boolean;
 }
 
+export interface PoolFacts {
+  readonly limit: number;
+  /** Runs that take a slot: they are running or ready to start. */
+  readonly active: number;
+}
+
 /** The data of a script that the admission of a run needs. */
 export interface ScriptFacts {
   readonly name: string;
@@ -106,6 +120,7 @@ export interface ScriptFacts {
   readonly startMode: 'warm' | 'cold' | 'resident';
   readonly listenPorts: readonly number[];
   readonly runsOn: readonly string[];
+  readonly pools: readonly string[];
   readonly resolution: string | null;
   /** Runs of the script that are running or ready to start. The concurrency limit counts these. */
   readonly activeRuns: number;

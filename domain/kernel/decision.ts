@@ -9,6 +9,8 @@ export const refusalCodes = [
   'concurrency_limit_reached',
   'forbidden',
   'group_in_use',
+  'pool_full',
+  'pool_in_use',
   'invalid_path',
   'last_administrator',
   'last_file',

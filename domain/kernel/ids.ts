@@ -10,15 +10,17 @@ export type SessionId = Brand<string, 'SessionId'>;
 export type NoticeId = Brand<string, 'NoticeId'>;
 export type TokenId = Brand<string, 'TokenId'>;
 export type ChannelId = Brand<string, 'ChannelId'>;
+export type IdentityProviderId = Brand<string, 'IdentityProviderId'>;
 export type BackupId = Brand<string, 'BackupId'>;
 export type RuleId = Brand<string, 'RuleId'>;
-/** Runs that failed with one error in one group of people. */
+/** Runs of one group that failed with the same error. */
 export type ErrorGroupId = Brand<string, 'ErrorGroupId'>;
 export type DeliveryId = Brand<string, 'DeliveryId'>;
 export type WebhookId = Brand<string, 'WebhookId'>;
 export type ChainId = Brand<string, 'ChainId'>;
 /** Identifies one update of the platform. */
 export type UpdateId = Brand<string, 'UpdateId'>;
+export type PoolId = Brand<string, 'PoolId'>;
 export type RefusalId = Brand<string, 'RefusalId'>;
 export type DisclosureId = Brand<string, 'DisclosureId'>;
 /** The id that a client or a reaction assigns to a command. The store executes each id once. */
@@ -42,6 +44,7 @@ export const parseSessionId = (text: string) => parseId<SessionId>(text);
 export const parseNoticeId = (text: string) => parseId<NoticeId>(text);
 export const parseTokenId = (text: string) => parseId<TokenId>(text);
 export const parseChannelId = (text: string) => parseId<ChannelId>(text);
+export const parseIdentityProviderId = (text: string) => parseId<IdentityProviderId>(text);
 export const parseBackupId = (text: string) => parseId<BackupId>(text);
 export const parseRuleId = (text: string) => parseId<RuleId>(text);
 export const parseErrorGroupId = (text: string) => parseId<ErrorGroupId>(text);
@@ -49,6 +52,7 @@ export const parseDeliveryId = (text: string) => parseId<DeliveryId>(text);
 export const parseWebhookId = (text: string) => parseId<WebhookId>(text);
 export const parseChainId = (text: string) => parseId<ChainId>(text);
 export const parseUpdateId = (text: string) => parseId<UpdateId>(text);
+export const parsePoolId = (text: string) => parseId<PoolId>(text);
 export const parseRefusalId = (text: string) => parseId<RefusalId>(text);
 export const parseDisclosureId = (text: string) => parseId<DisclosureId>(text);
 export const parseCommandId = (text: string) => parseId<CommandId>(text);
@@ -56,7 +60,7 @@ export const parseEventId = (text: string) => parseId<EventId>(text);
 
 /** Derives an id from `id` with the timestamp of `time` (UUIDv7, RFC 9562), because lists sort by id. The same
  *  arguments give the same result. */
-export function inOrderOfTime(id: string, at: Date): string {
+export function deriveTimeOrderedId(id: string, at: Date): string {
   const time = at.getTime().toString(16).padStart(12, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}-7${id.slice(15)}`;
 }

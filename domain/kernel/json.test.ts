@@ -3,12 +3,12 @@ import { describe, expect, test } from 'vitest';
 import { canonicalJson, isStorable } from './json.ts';
 
 describe('canonicalJson', () => {
-  test('gives the same text for the same keys in any order, at any depth', () => {
+  test('returns the same text for the same keys in any order, at any depth', () => {
     const one = { a: 1, b: [{ c: null, d: 'x' }] };
     expect(canonicalJson({ b: [{ d: 'x', c: null }], a: 1 })).toBe(canonicalJson(one));
   });
 
-  test('gives different text for lists in another order', () => {
+  test('returns different text for lists in a different order', () => {
     expect(canonicalJson([1, 2])).not.toBe(canonicalJson([2, 1]));
   });
 

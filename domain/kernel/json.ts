@@ -1,4 +1,4 @@
-/** JSON as the event store keeps it. */
+/** JSON in the form that the event store keeps. */
 
 /** JSON text with sorted keys, so that equal values give equal text. The store does not preserve the order of
  *  keys. */
@@ -26,25 +26,25 @@ export function isStorable(value: unknown): boolean {
 
 /** Encodes a value that may contain maps with string keys. Each map becomes an object with the single key `$map`.
  *  Field names that begin with `$` are escaped. */
-export function packed(value: unknown): unknown {
+export function packJson(value: unknown): unknown {
   if (value instanceof Map) {
     return {
-      $map: [...(value as ReadonlyMap<string, unknown>)].map(([key, one]) => [key, packed(one)]),
+      $map: [...(value as ReadonlyMap<string, unknown>)].map(([key, one]) => [key, packJson(one)]),
     };
   }
-  if (Array.isArray(value)) return value.map(packed);
+  if (Array.isArray(value)) return value.map(packJson);
   if (typeof value !== 'object' || value === null) return value;
-  return renamed(value, (key) => (key.startsWith('$') ? `$${key}` : key), packed);
+  return renamed(value, (key) => (key.startsWith('$') ? `$${key}` : key), packJson);
 }
 
-/** Decodes the result of `packed`. */
-export function unpacked(json: unknown): unknown {
-  if (Array.isArray(json)) return json.map(unpacked);
+/** Decodes the result of `packJson`. */
+export function unpackJson(json: unknown): unknown {
+  if (Array.isArray(json)) return json.map(unpackJson);
   if (typeof json !== 'object' || json === null) return json;
   if ('$map' in json) {
-    return new Map((json.$map as [string, unknown][]).map(([key, one]) => [key, unpacked(one)]));
+    return new Map((json.$map as [string, unknown][]).map(([key, one]) => [key, unpackJson(one)]));
   }
-  return renamed(json, (key) => (key.startsWith('$') ? key.slice(1) : key), unpacked);
+  return renamed(json, (key) => (key.startsWith('$') ? key.slice(1) : key), unpackJson);
 }
 
 function renamed(

@@ -7,7 +7,7 @@ import { createScript, createUser, file } from '#domain/testing/samples.ts';
 import { describe, expect, test } from 'vitest';
 import { emailProblem, nameProblem, newNameProblem, newPathProblem } from './names.ts';
 
-describe('a name', () => {
+describe('a valid name', () => {
   test.each([
     'Nightly report',
     'Übersicht №5',
@@ -40,7 +40,7 @@ describe('a name', () => {
     ['\ufffc', /placeholder/],
     ['\ud800', /private, unassigned/],
     ['o\u0308', /NFC/],
-  ])('may not have %j', (character, why) => {
+  ])('may not contain %j', (character, why) => {
     expect(nameProblem(`x${character}`)).toMatch(why);
   });
 });
@@ -56,7 +56,7 @@ describe('a new name', () => {
     expect(newNameProblem('name', name, name)).toBeUndefined();
   });
 
-  test('may have spaces anywhere in a path', () => {
+  test('may contain spaces anywhere in a path', () => {
     expect(newPathProblem('entrypoint', 'my  bot.py')).toBeUndefined();
     expect(newPathProblem('entrypoint', 'x\u202e')).toMatch(/U\+202E/);
   });
@@ -78,7 +78,7 @@ describe('an e-mail address', () => {
   });
 });
 
-describe('a name that is older than the rules', () => {
+describe('a name that predates the rules', () => {
   const old = 'old\u202ename';
   const { type: _, ...user } = createUser({ name: old, email: `${old}@example.com` });
   const { type: __, ...script } = createScript({
@@ -92,7 +92,7 @@ describe('a name that is older than the rules', () => {
     given(userAggregate, { type: 'UserCreated', data: user })
       .when(
         { type: 'ChangeUser', userId, changes: { name: old, role: 'operator' } },
-        { emailTaken: false, otherAdministrator: true },
+        { emailTaken: false, otherAdministrator: true, identityTaken: false, keyExists: true },
       )
       .thenRecords({ type: 'UserChanged', data: { userId, role: 'operator' } });
   });

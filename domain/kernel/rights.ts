@@ -1,4 +1,4 @@
-/** The rights of each role. Every entry point of the platform checks this table (contract §3, "Right"). */
+/** The rights of each role. Every entry point of the platform checks rights by this table (contract §3, "Right"). */
 import type { Principal, Role } from './actor.ts';
 import type { GroupId } from './ids.ts';
 
@@ -97,26 +97,26 @@ const neededFor: Readonly<Record<Scope, Right>> = {
 };
 
 /** Whether the principal may create a token with `scope`. */
-export function mayGrant(principal: Principal, scope: Scope): boolean {
-  return roleGives(principal, neededFor[scope]);
+export function canGrant(principal: Principal, scope: Scope): boolean {
+  return roleGrants(principal, neededFor[scope]);
 }
 
 /** Whether the principal holds `right` in at least one group. The role must grant the right. With a token, one of
  *  its scopes must grant it too. */
-export function mayAnywhere(principal: Principal, right: Right): boolean {
+export function hasRightAnywhere(principal: Principal, right: Right): boolean {
   const { token } = principal;
   const givers: readonly Scope[] = scopesOf[right];
   if (token !== undefined && !token.scopes.some((scope) => givers.includes(scope))) return false;
-  return roleGives(principal, right);
+  return roleGrants(principal, right);
 }
 
-function roleGives(principal: Principal, right: Right): boolean {
+function roleGrants(principal: Principal, right: Right): boolean {
   if (right === 'audit.read' && principal.canAudit) return true;
   const holders: readonly Role[] = rights[right];
   return holders.includes(principal.role);
 }
 
 /** Whether the principal may see resources of `groupId`. */
-export function sees(principal: Principal, groupId: GroupId): boolean {
+export function canSeeGroup(principal: Principal, groupId: GroupId): boolean {
   return principal.role === 'administrator' || principal.groupIds.includes(groupId);
 }

@@ -10,23 +10,23 @@ const { type: _, ...data } = postNotice();
 const posted: NoticeEvent = { type: 'NoticePosted', data: { ...data, groupId: groupId() } };
 
 describe('a new notice', () => {
-  test('of a script is for the members of its group', () => {
+  test('about a script is for the members of its group', () => {
     given(noticeAggregate).when(postNotice(), facts).thenRecords(posted);
   });
 
-  test('for another group is for the members of that group', () => {
+  test('about a group is for the members of that group', () => {
     const others = { groupId: groupId(2) };
     given(noticeAggregate)
       .when(postNotice(others), facts)
       .thenRecords({ type: 'NoticePosted', data: { ...data, ...others } });
   });
 
-  test('of an unknown script is refused', () => {
+  test('about an unknown script is refused', () => {
     given(noticeAggregate).when(postNotice(), { groupId: undefined }).thenRefuses('not_found');
   });
 });
 
-test('a new notice about the platform is for no group', () => {
+test('a new notice about the platform belongs to no group', () => {
   const { type, ...about } = postNotice({ scriptId: null, runId: null, on: 'alarm' });
   given(noticeAggregate)
     .when({ type, ...about }, { groupId: undefined })

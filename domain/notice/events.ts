@@ -1,8 +1,8 @@
 /** Inbox notices from scripts and about their runs, each in its own stream `notice-<id>`. Permanent: never rename
  *  a type or change the meaning of a field. */
 import type { DomainEvent } from '#domain/kernel/event.ts';
-import type { GroupId, NoticeId, RunId, ScriptId } from '#domain/kernel/ids.ts';
-import type { Happening } from '#domain/notification/notification.ts';
+import type { ErrorGroupId, GroupId, NoticeId, RunId, ScriptId } from '#domain/kernel/ids.ts';
+import type { NotifiableEvent } from '#domain/notification/notification.ts';
 
 export const noticeLevels = ['info', 'warning', 'error'] as const;
 export type NoticeLevel = (typeof noticeLevels)[number];
@@ -18,7 +18,9 @@ export type NoticePosted = DomainEvent<
     /** The group whose members see the notice. `null`: users who see all groups. */
     readonly groupId: GroupId | null;
     /** The subject of the notice. Absent: the script sent the message itself. */
-    readonly on?: Happening;
+    readonly on?: NotifiableEvent;
+    /** The error group of the failed run. Absent in events of earlier versions, and without an error. */
+    readonly errorGroupId?: ErrorGroupId;
     readonly level: NoticeLevel;
     /** With secrets masked. */
     readonly message: string;

@@ -2,7 +2,7 @@
 import type { RunFinished } from '#domain/run/events.ts';
 
 /** The events that notification rules can select. */
-export const happenings = [
+export const notifiableEvents = [
   'failed',
   'failed_n_times',
   'recovered',
@@ -15,11 +15,14 @@ export const happenings = [
   'error_first_seen',
   'error_tenth_seen',
   'error_reopened',
+  'run_late',
+  'script_stale',
+  'run_too_long',
 ] as const;
-export type Happening = (typeof happenings)[number];
+export type NotifiableEvent = (typeof notifiableEvents)[number];
 
 /** The outcome of a run as a sentence. */
-export function endingOf({ outcome, exitCode, signal, error }: RunFinished['data']): string {
+export function describeOutcome({ outcome, exitCode, signal, error }: RunFinished['data']): string {
   switch (outcome) {
     case 'success':
       return 'The run succeeded.';
@@ -44,6 +47,8 @@ export function endingOf({ outcome, exitCode, signal, error }: RunFinished['data
       return 'The run failed: its sandbox could not be set up.';
     case 'runtime_lost':
       return 'The run failed: its runtime was lost.';
+    case 'runtime_stopped':
+      return 'The run failed: its runtime was shut down.';
     case 'expired':
       return 'The run failed: it exceeded its queue time limit.';
   }

@@ -10,7 +10,7 @@ export type BusMessage =
   | { readonly topic: 'queue' }
   | { readonly topic: 'stop'; readonly runId: string }
   | { readonly topic: 'status'; readonly runId: string }
-  /** A run has reported its progress. */
+  /** A run reported its progress. */
   | { readonly topic: 'progress'; readonly runId: string }
   /** Spans of a run have started or ended. */
   | { readonly topic: 'spans'; readonly runId: string }
@@ -29,6 +29,8 @@ export type BusMessage =
       readonly runId: string;
       readonly status: RunStatus;
       readonly exitCode: number | null;
+      /** The type of the run's error; absent without an error. */
+      readonly errorType?: string;
       readonly position: number;
     }
   /** Tells schedulers to read one schedule again, or all schedules if the name is absent. */

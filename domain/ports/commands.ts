@@ -1,13 +1,30 @@
 /** The entry point for every change: takes commands and returns the recorded events. */
 import type { Command, Recorded } from '#domain/aggregates.ts';
 import type { Refusal } from '#domain/kernel/decision.ts';
+import type { Actor } from '#domain/kernel/actor.ts';
 import type { EventMetadata, Position } from '#domain/kernel/event.ts';
+import { mustParse, parseCommandId } from '#domain/kernel/ids.ts';
 
 /** The caller of a command and its cause. */
 export interface CommandContext extends EventMetadata {
   /** Set if the caller chose `commandId` (an idempotency key of a client, or a reaction). The command is executed
    *  once. A repeated command must have the same fingerprint. */
   readonly fingerprint?: string;
+}
+
+/** The context of a command from a part of the platform itself, such as the scheduler. */
+export function systemContext(
+  name: Extract<Actor, { kind: 'system' }>['name'],
+  commandId: string,
+  correlationId: string = commandId,
+): CommandContext {
+  return {
+    commandId: mustParse(parseCommandId, commandId),
+    actor: { kind: 'system', name },
+    ip: null,
+    correlationId,
+    causationId: null,
+  };
 }
 
 export type Outcome =

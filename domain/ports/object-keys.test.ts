@@ -29,7 +29,7 @@ describe('object keys', () => {
     'system/\ud800',
     `system/${'a'.repeat(256)}`,
     `system/${'abc/'.repeat(255)}`,
-  ])('must not be %j', (text) => {
+  ])('cannot be %j', (text) => {
     expect(parseObjectKey(text)).toBeUndefined();
   });
 
@@ -41,14 +41,14 @@ describe('object keys', () => {
     expect(parseObjectKey(`system/${'é'.repeat(128)}`)).toBeUndefined();
   });
 
-  test('never reach another folder through an id with a separator', () => {
+  test('cannot escape their folder through an ID that contains a separator', () => {
     expect(() => objectKey.scriptBlob('s1/../s2', sha256)).toThrow(InvalidObjectKey);
     expect(() => objectKey.runArtifact('r1/blobs', 'x')).toThrow(InvalidObjectKey);
     expect(() => objectKey.runArtifact('..', 'x')).toThrow(InvalidObjectKey);
     expect(() => objectKey.scriptBlob('s1', 'ABC')).toThrow(InvalidObjectKey);
   });
 
-  test('of artifacts stay below their run for any path', () => {
+  test('of artifacts stay in the folder of their run for any path', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (path) => {
         try {
@@ -71,7 +71,7 @@ describe('the hash of a blob', () => {
     expect(contentHashOf(objectKey.runBlob('r1', sha256))).toBe(sha256);
   });
 
-  test('is not read from keys that only look similar', () => {
+  test('is not parsed from keys that only look similar', () => {
     expect(contentHashOf(objectKey.runArtifact('r1', `blobs/${sha256}`))).toBeUndefined();
     expect(contentHashOf(objectKey.backup('b1', `blobs/${sha256}`))).toBeUndefined();
     expect(contentHashOf(objectKey.system('logo.svg'))).toBeUndefined();

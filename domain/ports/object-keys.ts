@@ -53,7 +53,7 @@ function build(...parts: readonly string[]): ObjectKey {
   return text as ObjectKey;
 }
 
-// A single path segment, so that an id cannot reach into the folder of another resource.
+// A single path segment: an id must not lead into the folder of another resource.
 function id(text: string): string {
   if (text.includes('/')) throw new InvalidObjectKey(`${JSON.stringify(text)} is not an id`);
   return text;

@@ -16,7 +16,7 @@ export interface ListOptions {
 
 /** The object store: bytes by key.
  *
- *  - A write is all or nothing: a reader sees the old bytes or the new ones, also after a crash.
+ *  - A write is all or nothing: a reader sees the old bytes or the new ones, even after a crash.
  *  - A write is durable once `put` has resolved.
  *  - Blobs (`contentHashOf(key)` is set) are immutable: writing one twice is harmless, other content
  *    than the key says is refused, and reading verifies.

@@ -49,7 +49,7 @@ export interface LogQuery {
 
 export interface LogPage {
   readonly items: readonly LogItem[];
-  /** The next `fromSeq`, also after an empty page. With `fromEnd`: the line after the newest one. */
+  /** The next `fromSeq`, even after an empty page. With `fromEnd`: the line after the newest one. */
   readonly nextSeq: number;
   /** Whether more lines remain in the direction of reading. */
   readonly more: boolean;
@@ -69,12 +69,12 @@ export interface RunLogs {
 
   /** Stored chunks in order, starting with the chunk that holds `fromSeq`; at most `limit`. For subscribers that
    *  receive the stored text unchanged. The first chunk may begin before `fromSeq`, and any chunk may follow a gap
-   *  (`leftOut`). */
+   *  (`truncationItem`). */
   readChunks(runId: string, fromSeq: number, limit: number): Promise<readonly LogChunk[]>;
 }
 
 /** The item that replaces the truncated lines `fromSeq` … `toSeq`. */
-export function leftOut(fromSeq: number, toSeq: number, time: string): LogItem {
+export function truncationItem(fromSeq: number, toSeq: number, time: string): LogItem {
   const count = toSeq - fromSeq + 1;
   const text = count === 1 ? '… 1 line left out …' : `… ${count} lines left out …`;
   return gapItem(fromSeq, toSeq, time, text);
@@ -84,7 +84,7 @@ export function leftOut(fromSeq: number, toSeq: number, time: string): LogItem {
 export type RemovedBy = 'retention' | 'purge';
 
 /** The item that replaces the lines `fromSeq` … `toSeq`, whose retention has expired. */
-export function removedLines(fromSeq: number, toSeq: number, time: string, by: RemovedBy): LogItem {
+export function removalItem(fromSeq: number, toSeq: number, time: string, by: RemovedBy): LogItem {
   const count = toSeq - fromSeq + 1;
   const lines = count === 1 ? '1 line was' : `${count} lines were`;
   const why = by === 'retention' ? 'by retention' : 'when the script was purged';

@@ -20,6 +20,8 @@ export interface ClaimedRun {
   readonly startMode: StartMode;
   /** The script's current settings. */
   readonly resident: ResidentSettings;
+  /** The script's current setting. */
+  readonly mergeStderr: boolean;
   readonly listenPorts: readonly number[];
   readonly resolution: string | null;
   readonly triggerType: string;
@@ -43,9 +45,15 @@ export interface RenewedLease {
   readonly stopRequested: boolean;
 }
 
-/** A started run whose runtime no longer renews its lease. */
-export interface LostRun {
+/** A run in the queue. */
+export interface QueuedRun {
   readonly runId: RunId;
+  /** Of the request for the run. */
+  readonly correlationId: string;
+}
+
+/** A started run whose runtime no longer renews its lease. */
+export interface LostRun extends QueuedRun {
   readonly scriptName: string;
   /** Version of the run's stream at its start. */
   readonly fence: number;
@@ -55,8 +63,8 @@ export interface LostRun {
 }
 
 export interface RunQueue {
-  /** Leases at most `limit` waiting runs to a runtime: by priority, then in turns of the groups, so that each group
-   *  has a share of the active runs, then by acceptance. A run whose lease expired before its start waits again.
+  /** Leases at most `limit` waiting runs to a runtime: by priority, then in turns between groups, so that each group
+   *  gets a share of the slots, then by acceptance. A run whose lease expired before its start waits again.
    *  @param labels of the runtime; claims only runs whose required labels are among them. Default: none */
   claim(
     owner: string,
@@ -65,7 +73,7 @@ export interface RunQueue {
     labels?: readonly string[],
   ): Promise<readonly ClaimedRun[]>;
 
-  /** The same for a program that claims in place of a runtime: runs without labels, by priority, then by acceptance.
+  /** Claims for a queue client instead of a runtime: runs without labels, by priority, then by acceptance.
    *  @param groupIds only runs of these groups; absent: of all groups */
   claimInOrder(
     owner: string,
@@ -91,5 +99,5 @@ export interface RunQueue {
   lost(limit: number): Promise<readonly LostRun[]>;
 
   /** Waiting runs that have exceeded their maximum wait and that no runtime prepares, at most `limit`. */
-  expired(limit: number): Promise<readonly RunId[]>;
+  expired(limit: number): Promise<readonly QueuedRun[]>;
 }

@@ -13,7 +13,7 @@ import type {
   UserId,
 } from '#domain/kernel/ids.ts';
 import type { ChannelKind } from '#domain/channel/channel.ts';
-import type { Happening } from '#domain/notification/notification.ts';
+import type { NotifiableEvent } from '#domain/notification/notification.ts';
 import type { RunPlan } from '#domain/run/commands.ts';
 import type { RetryPolicy } from '#domain/script/settings.ts';
 
@@ -61,17 +61,19 @@ export interface ReactionReads {
     runId: RunId,
     limit: number,
   ) => Promise<readonly ('success' | 'failed')[]>;
-  /** The resolved error group of a run that failed; `undefined` where it has none.
+  /** The resolved error group of a run that failed; `undefined` if the run has no such group.
    *  @returns with the script version of the run */
   readonly resolvedErrorGroup: (
     runId: RunId,
   ) => Promise<{ readonly errorGroupId: ErrorGroupId; readonly version: number } | undefined>;
+  /** The error group of a run that failed; `undefined` without an error. */
+  readonly errorGroupOf: (runId: RunId) => Promise<RunErrorGroup | undefined>;
   /** The number of runs that failed with the error of this run, up to the end of this run; counted up to `most`.
    *  0 if the run has no error, or if users ignore the error. */
   readonly errorOccurrences: (runId: RunId, most: number) => Promise<number>;
   /** The script of a run; `undefined` if the run does not exist. */
   readonly scriptOfRun: (runId: RunId) => Promise<ScriptId | undefined>;
-  /** What is to follow on failed runs of a script. */
+  /** The retry policy of a script. */
   readonly retryRules: (scriptId: ScriptId) => Promise<RetryRules | undefined>;
   /** Enabled chains of a source script. Both scripts of each chain exist. */
   readonly chainsAfter: (scriptId: ScriptId) => Promise<readonly ChainAfter[]>;
@@ -84,6 +86,12 @@ export interface ReactionReads {
   readonly handOver: (runId: RunId) => Promise<string>;
 }
 
+export interface RunErrorGroup {
+  readonly errorGroupId: ErrorGroupId;
+  /** Whether users ignored the error at the end of the run. */
+  readonly isIgnored: boolean;
+}
+
 export interface Listeners {
   readonly scriptName: string;
   readonly groupId: GroupId;
@@ -92,7 +100,7 @@ export interface Listeners {
 
 export interface ListeningRule {
   readonly ruleId: RuleId;
-  readonly on: readonly Happening[];
+  readonly on: readonly NotifiableEvent[];
   readonly failedTimes: number;
   /** The enabled channels. */
   readonly channels: readonly { readonly channelId: ChannelId; readonly kind: ChannelKind }[];

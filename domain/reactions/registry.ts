@@ -1,6 +1,7 @@
 import type { Reaction } from './reaction.ts';
 import { whenAlarmPostNotice } from './when-alarm-post-notice.ts';
 import { whenErrorRecursReopenGroup } from './when-error-recurs-reopen-group.ts';
+import { whenExpectationChangedPostNotice } from './when-expectation-changed-post-notice.ts';
 import { whenGroupDeletedLeave } from './when-group-deleted-leave.ts';
 import { whenRunFinishedStartChained } from './when-run-finished-start-chained.ts';
 import { whenRunFailedPostNotice } from './when-run-failed-post-notice.ts';
@@ -16,6 +17,7 @@ export const reactions: readonly Reaction[] = [
   whenRunFailedPostNotice,
   whenErrorRecursReopenGroup,
   whenAlarmPostNotice,
+  whenExpectationChangedPostNotice,
   whenSomethingHappenedDeliver,
   whenGroupDeletedLeave,
 ];

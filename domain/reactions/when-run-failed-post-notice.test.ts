@@ -1,3 +1,4 @@
+import { mustParse, parseErrorGroupId } from '#domain/kernel/ids.ts';
 import { failures } from '#domain/run/run.ts';
 import type { RunFinished } from '#domain/run/events.ts';
 import { noticeId, runId, scriptId } from '#domain/testing/ids.ts';
@@ -7,11 +8,17 @@ import { finishRun, runScript } from '#domain/testing/samples.ts';
 import { expect, test } from 'vitest';
 import { whenRunFailedPostNotice } from './when-run-failed-post-notice.ts';
 
-async function reactTo(changes: Partial<RunFinished['data']>) {
+const errorGroup = { errorGroupId: mustParse(parseErrorGroupId, scriptId(9)), isIgnored: false };
+
+async function reactTo(changes: Partial<RunFinished['data']>, group = errorGroup) {
   const start = { type: 'StartRun', runId: runId(), runtimeId: 'a', layers: [] } as const;
   const events = await recordAll([...beginning, runScript(), start, finishRun(changes)]);
   const newId = (name: string) => (name === 'notice' ? noticeId(7) : '');
-  return await whenRunFailedPostNotice.react(events.at(-1)!, reactionReads(), newId);
+  return await whenRunFailedPostNotice.react(
+    events.at(-1)!,
+    reactionReads({ errorGroupOf: async () => group }),
+    newId,
+  );
 }
 
 test('posts a notice with the outcome to the group of a failed run', async () => {
@@ -28,16 +35,25 @@ test('posts a notice with the outcome to the group of a failed run', async () =>
   ]);
   const error = { type: 'ValueError', source: 'log', fingerprint: '', sha256: '' } as const;
   expect(await reactTo({ outcome: 'exit_code', exitCode: 1, error })).toMatchObject([
-    { message: 'The run failed with ValueError (exit code 1).' },
+    {
+      message: 'The run failed with ValueError (exit code 1).',
+      errorGroupId: errorGroup.errorGroupId,
+    },
   ]);
   expect(await reactTo({ outcome: 'exit_code', exitCode: null, signal: 'SIGSEGV' })).toMatchObject([
     { message: 'The run was terminated by SIGSEGV.' },
   ]);
 });
 
-test.each(failures)('describes the outcome %s in its own sentence', async (outcome) => {
+test.each(failures)('describes the outcome %s in a specific sentence', async (outcome) => {
   const [told] = await reactTo({ outcome, exitCode: 1 });
   expect(told).toMatchObject({ message: expect.stringMatching(/^The run failed.*\.$/) });
+});
+
+test('posts nothing for an ignored error', async () => {
+  const error = { type: 'ValueError', source: 'log', fingerprint: '', sha256: '' } as const;
+  const ignored = { ...errorGroup, isIgnored: true };
+  expect(await reactTo({ outcome: 'exit_code', exitCode: 1, error }, ignored)).toEqual([]);
 });
 
 test.each(['success', 'stopped'] as const)('posts nothing for the outcome %s', async (outcome) => {

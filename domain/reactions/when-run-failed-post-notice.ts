@@ -1,28 +1,31 @@
 import { mustParse, parseNoticeId } from '#domain/kernel/ids.ts';
-import { endingOf } from '#domain/notification/notification.ts';
+import { describeOutcome } from '#domain/notification/notification.ts';
 import { statusOf } from '#domain/run/run.ts';
 import type { Reaction } from './reaction.ts';
 
 /** Posts a notice about a failed run to the inbox of its script's group. Requires no configuration (contract §3,
- *  "Notification"). */
+ *  "Notification"). The inbox shows the notices of one error group as one entry. Ignored errors cause no notice. */
 export const whenRunFailedPostNotice: Reaction = {
   name: 'when-run-failed-post-notice',
   handles: ['RunFinished'],
-  react: (event, _reads, newId) => {
+  react: async (event, reads, newId) => {
     if (event.type !== 'RunFinished' || statusOf(event.data.outcome) !== 'failed') {
-      return Promise.resolve([]);
+      return [];
     }
-    const { runId, scriptId } = event.data;
-    return Promise.resolve([
+    const { runId, scriptId, error } = event.data;
+    const group = error && (await reads.errorGroupOf(runId));
+    if (group?.isIgnored === true) return [];
+    return [
       {
         type: 'PostNotice',
         noticeId: mustParse(parseNoticeId, newId('notice')),
         runId,
         scriptId,
         on: 'failed',
+        ...(group && { errorGroupId: group.errorGroupId }),
         level: 'error',
-        message: endingOf(event.data),
+        message: describeOutcome(event.data),
       },
-    ]);
+    ];
   },
 };

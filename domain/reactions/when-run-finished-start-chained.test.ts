@@ -111,7 +111,7 @@ describe('a chain with this source script', () => {
     expect(await reactTo('success', [{}], { triggersPaused })).toEqual([{ ...started, notBefore }]);
   });
 
-  test('stops after sixteen runs that caused one another, and records that', async () => {
+  test('stops and records the stop after sixteen consecutive runs', async () => {
     const deep = (depth: number) => ({ depthOf: () => Promise.resolve(depth) });
     expect(await reactTo('success', [{}], deep(15))).toMatchObject([{ trigger: { depth: 16 } }]);
     expect(await reactTo('success', [{}], deep(16))).toEqual([
@@ -119,7 +119,7 @@ describe('a chain with this source script', () => {
     ]);
   });
 
-  test('records a refused run, unless the chain has handled that run', async () => {
+  test('records that a run was refused, unless the chain has already handled the source run', async () => {
     const [command] = await reactTo('success');
     const refused = (code: 'script_disabled' | 'already_exists') =>
       whenRunFinishedStartChained.onRefusal?.(command!, code);

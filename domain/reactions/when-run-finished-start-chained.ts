@@ -1,6 +1,6 @@
 import { mustParse, parseRunId } from '#domain/kernel/ids.ts';
 import type { Command } from '#domain/aggregates.ts';
-import { answersTo, maxChainDepth } from '#domain/chain/chain.ts';
+import { triggersOn, maxChainDepth } from '#domain/chain/chain.ts';
 import type { SkipChain } from '#domain/chain/commands.ts';
 import { isChained } from '#domain/run/run.ts';
 import type { ChainAfter, Reaction } from './reaction.ts';
@@ -16,7 +16,7 @@ export const whenRunFinishedStartChained: Reaction = {
     if (event.type !== 'RunFinished') return [];
     const { runId, scriptId, outcome } = event.data;
     const chains = (await reads.chainsAfter(scriptId)).filter(
-      (chain) => answersTo(chain.on, outcome) && chain.activeSince <= event.recordedAt,
+      (chain) => triggersOn(chain.on, outcome) && chain.activeSince <= event.recordedAt,
     );
     if (chains.length === 0 || (await retryAfter(event.data, reads)) !== undefined) return [];
     const depth = (await reads.depthOf(runId, maxChainDepth)) + 1;

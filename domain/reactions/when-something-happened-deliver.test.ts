@@ -57,7 +57,7 @@ async function reactTo(
   return await whenSomethingHappenedDeliver.react(event, reads, newId);
 }
 
-test('a rule for failures delivers a failed run to each of its channels', async () => {
+test('a failure rule delivers a failed run to each of its channels', async () => {
   const event = await ending('exit_code');
   expect(await reactTo(event, [rule])).toEqual([
     {
@@ -73,14 +73,38 @@ test('a rule for failures delivers a failed run to each of its channels', async 
         at: at(event.position.globalPosition).toISOString(),
         script: { scriptId: scriptId(), name: 'Report', groupId: groupId() },
         runId: runId(),
+        about: `runs ${scriptId()}`,
       },
     },
   ]);
   expect(await reactTo(await ending('success'), [rule])).toEqual([]);
 });
 
+test.each([
+  ['ExpectationMissed', { detail: 'Late.' }, 'warning', 'Late.'],
+  ['ExpectationCleared', { reason: 'met' }, 'info', 'A run succeeded after its deadline.'],
+] as const)('a rule for late runs delivers %s', async (type, change, level, message) => {
+  const [any] = await recordAll(beginning);
+  const about = { scriptId: scriptId(), on: 'run_late', key: 'finish_by', runId: null };
+  const event = { ...any, type, data: { ...about, ...change } } as Recorded;
+  expect(await reactTo(event, [{ ...rule, on: ['run_late'] }])).toMatchObject([
+    { told: { on: 'run_late', level, message, runId: null, about: `finish_by ${scriptId()}` } },
+  ]);
+  expect(await reactTo(event, [{ ...rule, on: ['script_stale'] }])).toEqual([]);
+});
+
+test.each([
+  ['failed', undefined],
+  ['success', true],
+] as const)('a run that ends as %s clears the failures of its script: %s', async (on, clears) => {
+  const event = await ending(on === 'failed' ? 'exit_code' : on);
+  const [delivery] = await reactTo(event, [{ ...rule, on: [on] }]);
+  expect(delivery).toMatchObject({ told: { about: `runs ${scriptId()}` } });
+  expect(delivery?.type === 'QueueDelivery' && delivery.told.clears).toBe(clears);
+});
+
 describe('rules for several events', () => {
-  const on = (...happenings: ListeningRule['on']) => [{ ...rule, on: happenings }];
+  const on = (...notifiableEvents: ListeningRule['on']) => [{ ...rule, on: notifiableEvents }];
   const F = 'failed';
   const S = 'success';
 
@@ -118,7 +142,7 @@ describe('rules for several events', () => {
     },
   );
 
-  test('deliver a recurrence of a resolved error, but not the change of a user', async () => {
+  test('deliver a recurrence of a resolved error, but not a change by a user', async () => {
     const event = await ending('exit_code');
     const reopened = (id: RunId | null) =>
       ({
@@ -133,7 +157,7 @@ describe('rules for several events', () => {
     expect(await reactTo(reopened(runId()), on('failed'))).toEqual([]);
   });
 
-  test('deliver messages of a script, but not notices of the platform', async () => {
+  test('deliver messages of a script, but not platform notices', async () => {
     const said = (await recordAll([...beginning, postNotice({ message: 'Look.' })])).at(-1)!;
     expect(await reactTo(said, on('message'))).toMatchObject([{ told: { message: 'Look.' } }]);
     const posted = (await recordAll([...beginning, postNotice({ on: 'failed' })])).at(-1)!;
@@ -141,7 +165,7 @@ describe('rules for several events', () => {
   });
 });
 
-describe('an alarm of the platform', () => {
+describe('a platform alarm', () => {
   const raised = { type: 'AlarmRaised', data: { name: 'disk_low', detail: 'No room.' } } as const;
   const cleared = { type: 'AlarmCleared', data: { name: 'disk_low' } } as const;
 

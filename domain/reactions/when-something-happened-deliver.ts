@@ -2,13 +2,15 @@ import type { Recorded } from '#domain/aggregates.ts';
 import type { QueueDelivery } from '#domain/delivery/commands.ts';
 import type { NotificationContent } from '#domain/delivery/delivery.ts';
 import { mustParse, parseDeliveryId } from '#domain/kernel/ids.ts';
-import { endingOf, type Happening } from '#domain/notification/notification.ts';
-import { alarmNews } from '#domain/system/alarm-words.ts';
+import { missedKey } from '#domain/expectation/expectation.ts';
+import { expectationNews } from '#domain/expectation/news.ts';
+import { describeOutcome, type NotifiableEvent } from '#domain/notification/notification.ts';
+import { alarmMessage } from '#domain/system/alarm-message.ts';
 import type { RunFinished } from '#domain/run/events.ts';
 import type { ListeningRule, NewId, Reaction, ReactionReads } from './reaction.ts';
 
 /** Creates the deliveries of notification rules (contract §3, "Notification"): one delivery per event, rule and
- *  channel, however often the event is handled. Rules apply to later events only. */
+ *  channel, even if the event is handled repeatedly. Rules apply to later events only. */
 export const whenSomethingHappenedDeliver: Reaction = {
   name: 'when-something-happened-deliver',
   handles: [
@@ -18,13 +20,17 @@ export const whenSomethingHappenedDeliver: Reaction = {
     'AlarmRaised',
     'AlarmCleared',
     'ErrorGroupReopened',
+    'ExpectationMissed',
+    'ExpectationCleared',
   ],
   react: async (event, reads, newId) => {
     if (event.type === 'AlarmRaised' || event.type === 'AlarmCleared') {
-      return await ofThePlatform(event, reads, newId);
+      return await alarmDeliveries(event, reads, newId);
     }
     const news =
-      event.type === 'ErrorGroupReopened' ? await newsOfError(event, reads) : newsOf(event);
+      event.type === 'ErrorGroupReopened'
+        ? await reopenedError(event, reads)
+        : notifiableChange(event);
     if (news === undefined) return [];
     const { scriptId, runId, candidates, told } = news;
     const listeners = await reads.listeners(scriptId, event.recordedAt);
@@ -33,7 +39,7 @@ export const whenSomethingHappenedDeliver: Reaction = {
     const script = { scriptId, name, groupId };
     const commands: QueueDelivery[] = [];
     for (const rule of rules) {
-      const on = await firstThatHappened(candidates, rule, event, reads);
+      const on = await firstMatch(candidates, rule, event, reads);
       if (on === undefined) continue;
       const at = event.recordedAt.toISOString();
       commands.push(...deliveries(rule, { ...told, on, script, runId, at }, newId));
@@ -43,13 +49,21 @@ export const whenSomethingHappenedDeliver: Reaction = {
 };
 
 /** Every such notification is in the inbox already. */
-async function ofThePlatform(
+async function alarmDeliveries(
   event: Extract<Recorded, { type: 'AlarmRaised' | 'AlarmCleared' }>,
   reads: ReactionReads,
   newId: NewId,
 ): Promise<readonly QueueDelivery[]> {
-  const { on, ...said } = alarmNews(event);
-  const told = { ...said, on, script: null, runId: null, at: event.recordedAt.toISOString() };
+  const { on, ...said } = alarmMessage(event);
+  const told = {
+    ...said,
+    on,
+    script: null,
+    runId: null,
+    at: event.recordedAt.toISOString(),
+    about: `alarm ${event.data.name}`,
+    ...(event.type === 'AlarmCleared' && { clears: true as const }),
+  };
   const rules = await reads.platformListeners(event.recordedAt);
   return rules
     .filter((rule) => rule.on.includes(on))
@@ -59,20 +73,26 @@ async function ofThePlatform(
     });
 }
 
-interface News extends Pick<NotificationContent, 'runId'> {
+interface NotifiableChange extends Pick<NotificationContent, 'runId'> {
   readonly scriptId: RunFinished['data']['scriptId'];
   /** The rule events that apply, most specific first. A rule that listens to several of them gets the first. */
-  readonly candidates: readonly Happening[];
-  readonly told: Pick<NotificationContent, 'level' | 'message'>;
+  readonly candidates: readonly NotifiableEvent[];
+  readonly told: Pick<NotificationContent, 'level' | 'message' | 'about' | 'clears'>;
 }
 
-function newsOf(event: Recorded): News | undefined {
+function notifiableChange(event: Recorded): NotifiableChange | undefined {
   switch (event.type) {
     case 'RunFinished': {
       const { runId, scriptId, outcome } = event.data;
       const isFailure = outcome !== 'success' && outcome !== 'stopped';
       const { level, candidates } = endings[isFailure ? 'failed' : outcome];
-      return { runId, scriptId, candidates, told: { level, message: endingOf(event.data) } };
+      const told = {
+        level,
+        message: describeOutcome(event.data),
+        ...(outcome !== 'stopped' && { about: `runs ${scriptId}` }),
+        ...(outcome === 'success' && { clears: true as const }),
+      };
+      return { runId, scriptId, candidates, told };
     }
     case 'OccurrencesPassed': {
       const { scriptId, occurrences } = event.data;
@@ -89,16 +109,24 @@ function newsOf(event: Recorded): News | undefined {
       if (on !== undefined || scriptId === null) return undefined;
       return { runId, scriptId, candidates: ['message'], told: { level, message } };
     }
+    case 'ExpectationMissed':
+    case 'ExpectationCleared': {
+      const { runId, scriptId } = event.data;
+      const { on, level, message } = expectationNews(event);
+      const about = `${missedKey(event.data)} ${scriptId}`;
+      const clears = event.type === 'ExpectationCleared' && { clears: true as const };
+      return { runId, scriptId, candidates: [on], told: { level, message, about, ...clears } };
+    }
     default:
       return undefined;
   }
 }
 
-/** A resolved error recurred. The change of a user is no news. */
-async function newsOfError(
+/** A resolved error recurred. A change by a user needs no notification. */
+async function reopenedError(
   { data: { runId } }: Extract<Recorded, { type: 'ErrorGroupReopened' }>,
   reads: ReactionReads,
-): Promise<News | undefined> {
+): Promise<NotifiableChange | undefined> {
   const scriptId = runId === null ? undefined : await reads.scriptOfRun(runId);
   if (scriptId === undefined) return undefined;
   const told = { level: 'error', message: 'A resolved error occurred again.' } as const;
@@ -115,12 +143,12 @@ const endings = {
   stopped: { level: 'warning', candidates: ['stopped'] },
 } as const;
 
-async function firstThatHappened(
-  candidates: readonly Happening[],
+async function firstMatch(
+  candidates: readonly NotifiableEvent[],
   { on, failedTimes }: ListeningRule,
   event: Recorded,
   reads: ReactionReads,
-): Promise<Happening | undefined> {
+): Promise<NotifiableEvent | undefined> {
   for (const one of candidates.filter((candidate) => on.includes(candidate))) {
     if (event.type !== 'RunFinished') return one;
     const { scriptId, runId } = event.data;

@@ -17,30 +17,30 @@ const changed: RuleEvent = {
 const remove = { type: 'DeleteRule', ...id } as const;
 const deleted: RuleEvent = { type: 'RuleDeleted', data: id };
 
-describe('an unknown rule', () => {
-  test('is created', () => {
+describe('a rule that does not exist yet', () => {
+  test('can be created', () => {
     given(ruleAggregate).when(createRule(), all).thenRecords(created);
   });
 
-  test('is refused if it refers to something that does not exist', () => {
+  test('cannot be created if it refers to a resource that does not exist', () => {
     const missing = { missing: 'Channel 7 not found.' };
     given(ruleAggregate).when(createRule(), missing).thenRefuses('validation_failed');
   });
 
-  test.each([change, remove])('refuses %j as unknown', (command) => {
+  test.each([change, remove])('refuses %j with not_found', (command) => {
     given(ruleAggregate).when(command, all).thenRefuses('not_found');
   });
 });
 
 describe('an existing rule', () => {
-  test('records the complete rule once when changed', () => {
+  test('records the complete rule on each change, and nothing if unchanged', () => {
     given(ruleAggregate, created).when(change, all).thenRecords(changed);
     given(ruleAggregate, created, changed).when(change, all).thenRecordsNothing();
     const missing = { missing: 'Group 7 not found.' };
     given(ruleAggregate, created).when(change, missing).thenRefuses('validation_failed');
   });
 
-  test('is deleted once', () => {
+  test('records only one deletion', () => {
     given(ruleAggregate, created).when(remove, all).thenRecords(deleted);
     given(ruleAggregate, created, deleted).when(remove, all).thenRecordsNothing();
     given(ruleAggregate, created, deleted).when(change, all).thenRefuses('not_found');

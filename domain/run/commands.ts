@@ -43,6 +43,8 @@ export interface ReleaseRun {
   readonly type: 'ReleaseRun';
   readonly runId: RunId;
   readonly scriptId: ScriptId;
+  /** The pools of the run (`RunQueued`). Absent: none. */
+  readonly pools?: readonly string[];
 }
 
 /** Sent by the runtime that holds the lease, just before it starts the process. */

@@ -1,3 +1,4 @@
+// Long because it tests every decision about a run.
 import { given } from '#domain/testing/given.ts';
 import { groupId, runId, scheduleId, scriptId } from '#domain/testing/ids.ts';
 import {
@@ -38,7 +39,7 @@ describe('a new run', () => {
       .thenRecords(runQueued({ scriptName: 'Job', scriptVersion: 7, entrypoint: 'job.py' }));
   });
 
-  test("uses the script's own limits and defaults for the rest", () => {
+  test("uses the script's own limits and defaults for all other settings", () => {
     nothing
       .when(runScript(), scriptFacts({ limits: { cpu_seconds: 5, memory_bytes: null } }))
       .thenRecords(runQueued({ limits: { ...defaultLimits, cpu_seconds: 5, memory_bytes: null } }));
@@ -54,7 +55,7 @@ describe('a new run', () => {
       .thenRecords(runQueued(sooner));
   });
 
-  test("has the script's current labels, also when it repeats an earlier run", () => {
+  test("has the script's current labels, even when it repeats an earlier run", () => {
     const script = scriptFacts({ runsOn: ['gpu', 'zone-b'] });
     nothing.when(runScript(), script).thenRecords(runQueued({ runsOn: ['gpu', 'zone-b'] }));
     const plan = { scriptVersion: 3, entrypoint: 'old.py', limits: defaultLimits };
@@ -88,7 +89,29 @@ describe('a new run', () => {
     nothing.when(turn, facing(false, true)).thenRecords(held);
   });
 
-  test('waits if every slot is taken and waiting is permitted', () => {
+  test('of a backfill is queued for an already settled due time that started no run', () => {
+    const dueAt = '2026-01-01T01:00:00.000Z';
+    const trigger = { type: 'schedule', scheduleId: scheduleId(), dueAt } as const;
+    const backfill = runScript({ trigger: { ...trigger, outcome: 'backfilled' } });
+    const facing = (servedUntil: string, dueTimeHasRun: boolean, enabled = true) => ({
+      ...scriptFacts(),
+      schedule: { enabled, active: false, servedUntil },
+      dueTimeHasRun,
+    });
+    const queued = runQueued({ trigger: backfill.trigger });
+    nothing.when(backfill, facing(dueAt, false)).thenRecords(queued);
+    nothing.when(backfill, facing(dueAt, false, false)).thenRecords(queued);
+    nothing.when(backfill, facing(dueAt, true)).thenRefuses('already_exists');
+    nothing.when(backfill, facing('2026-01-01T00:59:59.999Z', false)).thenRefuses('already_exists');
+    nothing.when(backfill, scriptFacts()).thenRefuses('already_exists');
+  });
+
+  test('in a pool waits for its release, even if it may not wait for a slot', () => {
+    const script = scriptFacts({ pools: ['crm-api'] });
+    nothing.when(runScript(), script).thenRecords(runQueued({ pools: ['crm-api'], waiting: true }));
+  });
+
+  test('waits if every slot is taken and waiting is allowed', () => {
     const full = scriptFacts({ activeRuns: 1 });
     nothing.when(runScript(), full).thenRefuses('concurrency_limit_reached');
     nothing.when(runScript({ whenBusy: 'queue' }), full).thenRecords(runQueued({ waiting: true }));
@@ -100,14 +123,14 @@ describe('a new run', () => {
     nothing.when(runScript({ whenBusy: 'queue' }), next).thenRecords(runQueued({ waiting: true }));
   });
 
-  test('may start if there are enough slots for the waiting runs too', () => {
+  test('may start if there are enough slots for the waiting runs as well', () => {
     const roomy = scriptFacts({ maxConcurrentRuns: 4, activeRuns: 1, waitingRuns: 2 });
     nothing.when(runScript(), roomy).thenRecords(runQueued());
     const tight = scriptFacts({ maxConcurrentRuns: 4, activeRuns: 2, waitingRuns: 2 });
     nothing.when(runScript(), tight).thenRefuses('concurrency_limit_reached');
   });
 
-  test('waits until its start time although a slot is free', () => {
+  test('waits until its start time even if a slot is free', () => {
     const notBefore = '2026-01-01T00:00:10.000Z';
     nothing
       .when(
@@ -143,7 +166,7 @@ describe('a new run', () => {
     [1, 1],
     [3, 3],
     [3, 4],
-  ])('with a limit of %i active runs is refused at %i', (maxConcurrentRuns, activeRuns) => {
+  ])('is refused at a limit of %i with %i active runs', (maxConcurrentRuns, activeRuns) => {
     nothing
       .when(runScript(), scriptFacts({ maxConcurrentRuns, activeRuns }))
       .thenRefuses('concurrency_limit_reached');
@@ -155,7 +178,7 @@ describe('a new run', () => {
       .thenRecords(runQueued({ groupId: groupId(2) }));
   });
 
-  test.each([start, stop, finishRun(), abandon])('refuses $type as unknown', (command) => {
+  test.each([start, stop, finishRun(), abandon])('refuses $type with not_found', (command) => {
     nothing.when(command).thenRefuses('not_found');
   });
 });
@@ -163,7 +186,7 @@ describe('a new run', () => {
 describe('a queued run', () => {
   const queued = given(runAggregate, runQueued());
 
-  test('is not recorded again when requested again, even if the script changed', () => {
+  test('records nothing when requested again, even if the script changed', () => {
     queued.when(runScript(), scriptFacts({ activeRuns: 1 })).thenRecordsNothing();
     queued.when(runScript(), scriptFacts({ enabled: false })).thenRecordsNothing();
     queued.when(runScript(), undefined).thenRecordsNothing();
@@ -260,16 +283,16 @@ describe.each([
     finishRun({ outcome: 'runtime_lost', exitCode: null }),
     finishRun({ fence: 9 }),
     abandon,
-  ])('does not record its end again', (command) => {
+  ])('records nothing when it is ended again: %j', (command) => {
     ended.when(command).thenRecordsNothing();
   });
 
-  test('is not recorded again when requested again', () => {
+  test('records nothing when requested again', () => {
     ended.when(runScript(), scriptFacts()).thenRecordsNothing();
   });
 });
 
-test('exactly the failures have the status failed', () => {
+test('a run is failed exactly if its outcome is a failure', () => {
   expect(failures.map((failure: Failure) => statusOf(failure))).toEqual(
     failures.map(() => 'failed'),
   );

@@ -1,3 +1,4 @@
+// Long because it decides every command of a run, in a few lines each.
 import type {
   Aggregate,
   ChainFacts,
@@ -7,6 +8,7 @@ import type {
 } from '#domain/kernel/aggregate.ts';
 import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
 import { mustParse, parseGroupId } from '#domain/kernel/ids.ts';
+import { poolLock } from '#domain/pool/pool.ts';
 import { defaultLimits, type RunLimits } from '#domain/script/settings.ts';
 import type {
   AbandonRun,
@@ -19,7 +21,7 @@ import type {
   StopRun,
 } from './commands.ts';
 import type { RunEvent, RunQueued } from './events.ts';
-import { isChained, noTotals } from './run.ts';
+import { isChained, noTotals, type Trigger } from './run.ts';
 import { evolveRun, initialRun, type RunState } from './state.ts';
 
 /** The script of a requested or released run; `undefined` for every other command. */
@@ -27,6 +29,10 @@ export type RunDecisionFacts =
   | (ScriptFacts & {
       /** The schedule that requests the run, if any. */
       readonly schedule?: ScheduleFacts | undefined;
+      /** Whether the due time of a backfill started a run before. */
+      readonly dueTimeHasRun?: boolean;
+      /** A pool of the released run without a free slot. */
+      readonly fullPool?: string | undefined;
       readonly chain?: ChainFacts | undefined;
     })
   | undefined;
@@ -63,7 +69,12 @@ function queue(state: RunState, command: RunScript, script: RunDecisionFacts): D
   if (!mayWait && !hasSlot(script, script.waitingRuns)) return limitReached(script);
   // Earlier waiting runs take precedence.
   const isBusy = mayWait && (!hasSlot(script) || script.waitingRuns > 0);
-  const isHeld = isBusy || command.notBefore !== undefined || followsActive(command, script);
+  const isHeld =
+    isBusy ||
+    command.notBefore !== undefined ||
+    followsActive(command, script) ||
+    // The release counts the slots of the pools under their locks. A request cannot: it does not name the pools.
+    script.pools.length > 0;
   const plan = command.plan ?? planOf(script);
   const { notBefore } = command;
   return accept({
@@ -105,15 +116,23 @@ function planOf(script: ScriptFacts): RunPlan {
   };
 }
 
-/** The script's current placement, also for a run that repeats an earlier version. */
-function placementOf({ runsOn }: ScriptFacts): Pick<RunQueued['data'], 'runsOn'> {
-  return runsOn.length > 0 ? { runsOn } : {};
+/** The script's current placement, even for a run that repeats an earlier version. */
+function placementOf({ runsOn, pools }: ScriptFacts): Pick<RunQueued['data'], 'runsOn' | 'pools'> {
+  return { ...(runsOn.length > 0 && { runsOn }), ...(pools.length > 0 && { pools }) };
 }
 
-/** Whether the due time is already settled, or the schedule is disabled or deleted. */
+/** Whether the due time is already settled, or the schedule is disabled or deleted. A backfill requests a settled due
+ *  time that started no run, also of a disabled schedule. */
 function isOver({ trigger }: RunScript, script: RunDecisionFacts): boolean {
   if (trigger.type !== 'schedule' || script === undefined) return false;
   const { schedule } = script;
+  if (trigger.outcome === 'backfilled') {
+    return (
+      schedule === undefined ||
+      script.dueTimeHasRun === true ||
+      trigger.dueAt > schedule.servedUntil
+    );
+  }
   return schedule === undefined || !schedule.enabled || trigger.dueAt <= schedule.servedUntil;
 }
 
@@ -169,9 +188,10 @@ function release(
   if (state.status !== 'queued' || !state.waiting) return accept();
   const unusable = withdrawn(script);
   if (script === undefined || unusable !== undefined) return unusable ?? noScript;
-  return hasSlot(script)
+  if (!hasSlot(script)) return limitReached(script);
+  return script.fullPool === undefined
     ? accept({ type: 'RunReleased', data: { runId, scriptId } })
-    : limitReached(script);
+    : refuse('pool_full', `The pool "${script.fullPool}" has no free slot.`);
 }
 
 function start(state: RunState, command: StartRun): Decision<RunEvent> {
@@ -289,7 +309,9 @@ export const runAggregate: Aggregate<RunState, RunCommand, RunEvent, RunDecision
   decide: decideRun,
   streamOf: (command) => `run-${command.runId}`,
   guards: (command) => {
-    if (command.type === 'ReleaseRun') return [`script-${command.scriptId}`];
+    if (command.type === 'ReleaseRun') {
+      return [`script-${command.scriptId}`, ...poolLocksOf(command)];
+    }
     if (command.type !== 'RunScript') return [];
     const { trigger, scriptId } = command;
     if (trigger.type === 'schedule')
@@ -297,11 +319,40 @@ export const runAggregate: Aggregate<RunState, RunCommand, RunEvent, RunDecision
     if (isChained(trigger)) return [`script-${scriptId}`, `chain-${trigger.chainId}`];
     return [`script-${scriptId}`];
   },
+  // Otherwise two backfills of one due time, or two releases into one pool, would not see each other in a batch.
+  exclusiveGuards: (command) => {
+    if (command.type === 'ReleaseRun') return poolLocksOf(command);
+    return command.type === 'RunScript' && isBackfill(command.trigger)
+      ? [`schedule-${command.trigger.scheduleId}`]
+      : [];
+  },
   readFacts: async (command, reads) => {
-    if (command.type === 'ReleaseRun') return await reads.script(command.scriptId);
+    if (command.type === 'ReleaseRun') return await factsOfRelease(command, reads);
     return command.type === 'RunScript' ? await factsOfRequest(command, reads) : undefined;
   },
 };
+
+function isBackfill(trigger: Trigger): trigger is Extract<Trigger, { type: 'schedule' }> {
+  return trigger.type === 'schedule' && trigger.outcome === 'backfilled';
+}
+
+function poolLocksOf({ pools = [] }: ReleaseRun) {
+  return pools.map(poolLock);
+}
+
+async function factsOfRelease(
+  { scriptId, pools = [] }: ReleaseRun,
+  reads: DecisionReads,
+): Promise<RunDecisionFacts> {
+  const script = await reads.script(scriptId);
+  if (script === undefined) return undefined;
+  for (const name of pools) {
+    const pool = await reads.pool(name);
+    // A deleted pool limits nothing.
+    if (pool !== undefined && pool.active >= pool.limit) return { ...script, fullPool: name };
+  }
+  return script;
+}
 
 async function factsOfRequest(
   { scriptId, trigger }: RunScript,
@@ -310,7 +361,10 @@ async function factsOfRequest(
   const script = await reads.script(scriptId);
   if (script === undefined) return undefined;
   if (trigger.type === 'schedule') {
-    return { ...script, schedule: await reads.schedule(trigger.scheduleId) };
+    const { scheduleId, dueAt } = trigger;
+    const schedule = await reads.schedule(scheduleId);
+    if (!isBackfill(trigger)) return { ...script, schedule };
+    return { ...script, schedule, dueTimeHasRun: await reads.dueTimeHasRun(scheduleId, dueAt) };
   }
   if (!isChained(trigger)) return script;
   return { ...script, chain: await reads.chain(trigger.chainId, trigger.runId) };

@@ -33,6 +33,8 @@ export type RunQueued = DomainEvent<
     readonly listenPorts?: readonly number[];
     /** Labels that a runtime must have to execute the run. Absent: none. */
     readonly runsOn?: readonly string[];
+    /** Pools in which the run takes a slot. Absent: none. */
+    readonly pools?: readonly string[];
     /** Number of the resolution of the requirements. Absent: the first. */
     readonly resolution?: string;
     /** The run must be released before it starts. Absent: it may start immediately. */

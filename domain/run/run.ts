@@ -10,6 +10,8 @@ export const failures = [
   'environment_error',
   'sandbox_error',
   'runtime_lost',
+  // The runtime was shut down in order, so it reported the end itself.
+  'runtime_stopped',
   'expired',
 ] as const;
 export type Failure = (typeof failures)[number];

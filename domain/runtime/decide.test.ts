@@ -8,7 +8,7 @@ const resume = { type: 'ResumeRuntime', ...id } as const;
 const drained = { type: 'RuntimeDrained', data: id } as const;
 const resumed = { type: 'RuntimeResumed', data: id } as const;
 
-test('an active runtime is drained once; resuming changes nothing', () => {
+test('an active runtime is drained once, and resuming it changes nothing', () => {
   given(runtimeAggregate).when(drain).thenRecords(drained);
   given(runtimeAggregate).when(resume).thenRecordsNothing();
   given(runtimeAggregate, drained).when(drain).thenRecordsNothing();

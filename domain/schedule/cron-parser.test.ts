@@ -1,4 +1,4 @@
-/** cron-parser computes the same due times, except for named differences (ADR 13). */
+/** cron-parser computes the same due times, except for the listed differences (ADR 13). */
 import { CronExpressionParser } from 'cron-parser';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -241,7 +241,7 @@ const known: readonly [difference: string, timezone: TimeZone, cron: string, fro
 ];
 
 describe('random expressions, zones and times', () => {
-  test('give the same due times in cron-parser, except for named differences', () => {
+  test('have the same due times as in cron-parser, except for listed differences', () => {
     const names = [...known.map(([name]) => name), nearChange];
     expect(names).toEqual(expect.arrayContaining([...compare(ours).keys()]));
   }, 120_000);
@@ -260,14 +260,14 @@ describe('random expressions, zones and times', () => {
   );
 });
 
-describe('the platform refuses the cron-parser expression', () => {
+describe('a cron-parser expression that the platform refuses', () => {
   test.each(['', '* * * *', 'H * * * *'])('"%s"', (cron) => {
     expect(() => CronExpressionParser.parse(cron)).not.toThrow();
     expect(parseCron(cron)).toEqual(expect.any(String));
   });
 });
 
-test('a weekday with an open step ends on Saturday, and in cron-parser on the second Sunday', () => {
+test('an open-ended weekday step stops at Saturday, while cron-parser includes the following Sunday', () => {
   const options = { tz: 'UTC', currentDate: new Date('2026-01-02T12:00:00Z') };
   const next = CronExpressionParser.parse('0 0 * * 5/2', options).next().toISOString();
   expect(next).toBe('2026-01-04T00:00:00.000Z');

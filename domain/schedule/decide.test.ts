@@ -16,14 +16,14 @@ function decide(history: readonly ScheduleEvent[], command: ScheduleCommand, mor
   return decision.kind === 'accepted' ? decision.events : decision.refusal.code;
 }
 
-describe('an unknown schedule', () => {
-  test('is created once', () => {
+describe('a schedule that does not exist yet', () => {
+  test('records only one creation', () => {
     expect(decide([], createSchedule())).toEqual([created]);
     expect(decide([created], createSchedule())).toEqual([]);
     expect(decide([created, deleted], createSchedule())).toEqual([]);
   });
 
-  test('is refused if it is never due or its script does not exist', () => {
+  test('cannot be created if it would never be due or its script does not exist', () => {
     const definition = { ...hourly, timezone: 'Mars/Olympus' };
     expect(decide([], createSchedule({ definition }))).toBe('validation_failed');
     expect(decide([], createSchedule(), { scriptExists: false })).toBe('not_found');
@@ -40,12 +40,12 @@ describe('an existing schedule', () => {
   const definition = { ...hourly, overlap: 'queue' } as const;
   const changed: ScheduleEvent = { type: 'ScheduleChanged', data: { ...ids, definition } };
 
-  test('records a changed definition once', () => {
+  test('records repeated definition changes only once', () => {
     expect(decide([created], change({ overlap: 'queue' }, 1))).toEqual([changed]);
     expect(decide([created, changed], change({ overlap: 'queue' }))).toEqual([]);
   });
 
-  test('refuses a change of an outdated version, or after its deletion', () => {
+  test('refuses a change based on an outdated version, or after its deletion', () => {
     const remove = { type: 'DeleteSchedule', ...ids } as const;
     expect(decide([created, changed], change({}, 1))).toBe('version_mismatch');
     expect(decide([created], { ...remove, expectedVersion: 2 })).toBe('version_mismatch');
@@ -55,7 +55,7 @@ describe('an existing schedule', () => {
     expect(decide([created], change({ timezone: 'x' }))).toBe('validation_failed');
   });
 
-  test('skips due times that are settled already', () => {
+  test('skips due times that are already settled', () => {
     const occurrence = (dueAt: string) => ({ dueAt, outcome: 'missed', reason: 'late' }) as const;
     const both = [occurrence('2026-01-01T01:00:00.000Z'), occurrence('2026-01-01T02:00:00.000Z')];
     const pass = { type: 'PassOccurrences', ...ids, occurrences: both } as const;

@@ -29,8 +29,8 @@ export function decideSchedule(
     case 'DeleteSchedule': {
       if (state.status !== 'present') return gone;
       const { scheduleId, scriptId, expectedVersion } = command;
-      return isOvertaken(state.version, expectedVersion)
-        ? overtaken
+      return isOutdated(state.version, expectedVersion)
+        ? outdated
         : accept({ type: 'ScheduleDeleted', data: { scheduleId, scriptId } });
     }
     case 'PassOccurrences': {
@@ -54,19 +54,19 @@ function create({ scheduleId, scriptId, definition }: CreateSchedule): Decision<
 function change(state: ScheduleState, command: ChangeSchedule): Decision<ScheduleEvent> {
   if (state.status !== 'present') return gone;
   const { scheduleId, scriptId, definition, expectedVersion } = command;
-  if (isOvertaken(state.version, expectedVersion)) return overtaken;
+  if (isOutdated(state.version, expectedVersion)) return outdated;
   const problem = definitionProblem(definition);
   if (problem !== undefined) return refuse('validation_failed', problem.detail);
   if (canonicalJson(definition) === state.definition) return accept();
   return accept({ type: 'ScheduleChanged', data: { scheduleId, scriptId, definition } });
 }
 
-const overtaken = refuse(
+const outdated = refuse(
   'version_mismatch',
   'The schedule was changed in the meantime. Reload it and try again.',
 );
 
-function isOvertaken(version: number, expected: number | undefined): boolean {
+function isOutdated(version: number, expected: number | undefined): boolean {
   return expected !== undefined && expected !== version;
 }
 

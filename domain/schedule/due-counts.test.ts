@@ -51,7 +51,7 @@ function oneByOne({ definition, nextAt }: CountedSchedule): readonly number[] {
   return counts;
 }
 
-describe('due times are counted', () => {
+describe('the count of due times', () => {
   test.each([
     byCron('*/10 * * * *'),
     byCron('59 * * * *'),
@@ -66,23 +66,26 @@ describe('due times are counted', () => {
     every(5400),
     every(600, { endAt: '2026-03-29T00:30:00.000Z' }),
     every(600, { startAt: '2026-03-28T23:25:00.000Z' }),
-  ])('as they come: $cron $intervalSeconds $startAt $endAt', (definition) => {
-    const schedule = counted(definition);
-    expect([...dueCounts([schedule], ends, 1000)]).toEqual(oneByOne(schedule));
-  });
+  ])(
+    'equals the number of listed due times: $cron $intervalSeconds $startAt $endAt',
+    (definition) => {
+      const schedule = counted(definition);
+      expect([...dueCounts([schedule], ends, 1000)]).toEqual(oneByOne(schedule));
+    },
+  );
 
-  test('for several schedules, searching identical crons once', () => {
+  test('is computed once for schedules with the same cron expression', () => {
     const often = counted(byCron('* * * * *'));
     const same = [often, often, counted(every(60))];
     expect([...dueCounts(same, ends, 300)]).toEqual([180, 180, 180, 180, 180]);
   });
 
-  test('by the hour for a cron without hours, if no clock changes', () => {
+  test('is computed per hour for a cron expression without hours, unless the clock changes', () => {
     const inUtc = counted({ ...byCron('* * * * *'), timezone: 'UTC' });
     expect([...dueCounts([inUtc], ends, 120)]).toEqual([60, 60, 60, 60, 60]);
   });
 
-  test('up to the maximum', () => {
+  test('stops at the maximum', () => {
     const many = [counted(byCron('* 0-23 * * *')), counted(every(1800))];
     expect([...dueCounts(many, ends, 130)]).toEqual([62, 62]);
   });

@@ -30,7 +30,7 @@ export function* dueCounts(
   ends: readonly Date[],
   most: number,
 ): Generator<number, void> {
-  const crons = together(schedules.filter(({ definition }) => definition.kind === 'cron'));
+  const crons = together(schedules.filter(({ definition }) => definition.kind !== 'interval'));
   const intervals = schedules.filter(({ definition }) => definition.kind === 'interval');
   let left = most;
   let from: Date | undefined;

@@ -43,7 +43,7 @@ function* dueTimes(definition: ScheduleDefinition, after: string, until: string)
   }
 }
 
-/** Midnight of New Year. */
+/** Midnight on New Year's Day. */
 function startOf(at: number, zone: Zone): number {
   const local = Date.UTC(at, 0, 1);
   return local - zone.offsetMs(local);
@@ -59,14 +59,27 @@ async function hexDigest(text: string): Promise<string> {
 const after = (definition: ScheduleDefinition, time: string) =>
   dueAfter(definition, made, new Date(time))?.toISOString();
 
-describe('compared with other programs,', () => {
-  test.each(changesOfClocks)('$cron in $timezone after $after is the same', (one) => {
-    const { cron, timezone, until, due } = one;
-    expect([...dueTimes(byCron(cron, { timezone }), one.after, until)].join(' ')).toBe(due);
-  });
+test('a one-shot schedule is due once, regardless of its start and end', () => {
+  const once = { ...others, kind: 'once', cron: null, intervalSeconds: null } as const;
+  const onceAt = '2026-12-24T17:00:00.000Z';
+  const due = (after: string, enabled = true) =>
+    dueAfter({ ...once, onceAt, enabled }, new Date(0), new Date(after))?.toISOString();
+  expect(due('2026-12-24T16:59:59.999Z')).toBe(onceAt);
+  expect(due(onceAt)).toBeUndefined();
+  expect(due('2026-01-01T00:00:00.000Z', false)).toBeUndefined();
+});
+
+describe('in comparison with other programs,', () => {
+  test.each(changesOfClocks)(
+    '$cron in $timezone after $after is next due at the same time',
+    (one) => {
+      const { cron, timezone, until, due } = one;
+      expect([...dueTimes(byCron(cron, { timezone }), one.after, until)].join(' ')).toBe(due);
+    },
+  );
 
   test.each(changesOfClocks)(
-    '$cron in $timezone is the same from any minute around $after',
+    '$cron in $timezone has the same due times from any minute around $after',
     (one) => {
       const { cron, timezone, until, due } = one;
       const expected = due.split(' ').filter(Boolean);
@@ -80,7 +93,7 @@ describe('compared with other programs,', () => {
     },
   );
 
-  test.each(yearOfDueTimes)('a year of $cron in $timezone is the same', async (one) => {
+  test.each(yearOfDueTimes)('$cron in $timezone has the same due times for a year', async (one) => {
     const { cron, timezone, usualDays, sha256, changeDays } = one;
     const zone = zoneOf(timezone)!;
     const definition = byCron(cron, { timezone });
@@ -93,7 +106,7 @@ describe('compared with other programs,', () => {
     expect(await hexDigest(usual.join('\n'))).toBe(sha256);
   });
 
-  test('the documentation lists where croniter has its own rules for clock changes', () => {
+  test('the documentation lists where croniter handles clock changes differently', () => {
     const others = yearOfDueTimes.filter(({ changeDays, croniter }) => changeDays !== croniter);
     expect(others.map(({ cron, timezone }) => `${cron} in ${timezone}`)).toEqual([
       '*/7 1-2 * * * in Europe/Berlin',
@@ -114,7 +127,7 @@ describe('compared with other programs,', () => {
 describe('a schedule with a start and an end', () => {
   const window = { startAt: '2026-06-01T12:00:00Z', endAt: '2026-06-02T12:00:00Z' };
 
-  test('includes both ends', () => {
+  test('includes its start and its end', () => {
     const noon = byCron('@daily', { cron: '0 12 * * *', ...window });
     expect([...dueTimes(noon, '2026-01-01T00:00:00Z', '2027-01-01T00:00:00Z')]).toEqual([
       '2026-06-01T12:00:00Z',
@@ -136,7 +149,7 @@ describe('an interval', () => {
     expect(after(every(60), '2025-01-01T00:00:00Z')).toBe('2026-01-01T00:01:07.000Z');
   });
 
-  test('with a start is due at the start, and counts elapsed time from there', () => {
+  test('with a start is first due then, and counts elapsed time from there', () => {
     const start = '2026-03-29T00:30:00Z';
     expect(after(every(3600, start), '2026-01-01T00:00:00Z')).toBe('2026-03-29T00:30:00.000Z');
     expect(after(every(3600, start), start)).toBe('2026-03-29T01:30:00.000Z');
@@ -176,9 +189,12 @@ describe('an invalid schedule', () => {
     });
   });
 
-  test.each(['Mars/Olympus', '+01:00', '', 'Europe/Berlin '])('has the zone "%s"', (timezone) => {
-    expect(definitionProblem(byCron('@daily', { timezone }))).toMatchObject({ part: 'timezone' });
-  });
+  test.each(['Mars/Olympus', '+01:00', '', 'Europe/Berlin '])(
+    'has the time zone "%s"',
+    (timezone) => {
+      expect(definitionProblem(byCron('@daily', { timezone }))).toMatchObject({ part: 'timezone' });
+    },
+  );
 
   test('ends before its start', () => {
     const window = { startAt: '2026-06-02T00:00:00Z', endAt: '2026-06-01T00:00:00Z' };

@@ -14,13 +14,28 @@ export function dueAfter(
   if (!definition.enabled) return undefined;
   const startMs = definition.startAt === null ? undefined : Date.parse(definition.startAt);
   const afterMs = Math.max(after.getTime(), (startMs ?? -Infinity) - 1);
-  const dueMs =
-    definition.kind === 'cron'
-      ? cronAfter(definition, afterMs)
-      : intervalAfter(definition.intervalSeconds, startMs, createdAt.getTime(), afterMs);
+  const dueMs = dueMsAfter(definition, startMs, createdAt.getTime(), afterMs);
   if (dueMs === undefined) return undefined;
   const isOver = definition.endAt !== null && dueMs > Date.parse(definition.endAt);
   return isOver ? undefined : new Date(dueMs);
+}
+
+function dueMsAfter(
+  definition: ScheduleDefinition,
+  startMs: number | undefined,
+  createdMs: number,
+  afterMs: number,
+): number | undefined {
+  switch (definition.kind) {
+    case 'cron':
+      return cronAfter(definition, afterMs);
+    case 'interval':
+      return intervalAfter(definition.intervalSeconds, startMs, createdMs, afterMs);
+    case 'once': {
+      const onceMs = Date.parse(definition.onceAt);
+      return onceMs > afterMs ? onceMs : undefined;
+    }
+  }
 }
 
 /** An interval with a start date is first due at that date. Without one, it is first due one interval after its
@@ -36,6 +51,12 @@ function intervalAfter(
   const first = startMs === undefined ? 1 : 0;
   const passed = Math.floor((afterMs - anchorMs) / everyMs) + 1;
   return anchorMs + Math.max(first, passed) * everyMs;
+}
+
+/** The first time of a cron expression after `after`; `undefined` without any. */
+export function nextCronTime(cron: string, timezone: string, after: Date): Date | undefined {
+  const nextMs = cronAfter({ cron, timezone }, after.getTime());
+  return nextMs === undefined ? undefined : new Date(nextMs);
 }
 
 function cronAfter(

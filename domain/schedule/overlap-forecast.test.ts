@@ -11,7 +11,7 @@ test.each([
   [19, 'possible'],
   [20, undefined],
   [60, undefined],
-])('a run that started %i minutes before: %s', (minutes, forecast) => {
+])('a run that started %i minutes before the due time: %s', (minutes, forecast) => {
   expect(overlapAt(minutesBefore(minutes), due, usual)).toBe(forecast);
 });
 
@@ -20,16 +20,19 @@ test.each([
   [12, 6, 'possible'],
   [25, 10, undefined],
   [60, 30, 'possible'],
-])('a run that started %i minutes before and is active %i minutes before: %s', (...args) => {
-  const [began, now, forecast] = args;
-  expect(forecastOverlap(minutesBefore(began), minutesBefore(now), due, usual)).toBe(forecast);
-});
+])(
+  'a run that started %i minutes before the due time and is active %i minutes before it: %s',
+  (...args) => {
+    const [began, now, forecast] = args;
+    expect(forecastOverlap(minutesBefore(began), minutesBefore(now), due, usual)).toBe(forecast);
+  },
+);
 
-test('a run without statistics may overlap', () => {
+test('a run without duration statistics may overlap', () => {
   expect(forecastOverlap(minutesBefore(9), minutesBefore(8), due, undefined)).toBe('possible');
 });
 
-test('nothing is forecast without statistics', () => {
+test('no overlap is forecast without statistics', () => {
   expect(overlapAt(undefined, due, usual)).toBeUndefined();
   expect(overlapAt(minutesBefore(1), due, undefined)).toBeUndefined();
 });

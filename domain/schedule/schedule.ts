@@ -10,16 +10,33 @@ export const overlaps = ['skip', 'queue', 'cancel_previous'] as const;
 export type Overlap = (typeof overlaps)[number];
 
 /** The possible outcomes of a due time. */
-export const occurrenceOutcomes = ['fired', 'late', 'caught_up', 'skipped', 'missed'] as const;
+export const occurrenceOutcomes = [
+  'fired',
+  'late',
+  'caught_up',
+  'backfilled',
+  'skipped',
+  'missed',
+] as const;
 export type OccurrenceOutcome = (typeof occurrenceOutcomes)[number];
 
 /** The outcomes with a run, and the outcomes without one. */
-export type FiredOutcome = Extract<OccurrenceOutcome, 'fired' | 'late' | 'caught_up'>;
+export type FiredOutcome = Extract<
+  OccurrenceOutcome,
+  'fired' | 'late' | 'caught_up' | 'backfilled'
+>;
 export type PassedOutcome = Exclude<OccurrenceOutcome, FiredOutcome>;
 
 type Timing =
   | { readonly kind: 'cron'; readonly cron: string; readonly intervalSeconds: null }
-  | { readonly kind: 'interval'; readonly cron: null; readonly intervalSeconds: number };
+  | { readonly kind: 'interval'; readonly cron: null; readonly intervalSeconds: number }
+  | {
+      readonly kind: 'once';
+      readonly cron: null;
+      readonly intervalSeconds: null;
+      /** The only due time; RFC 3339. */
+      readonly onceAt: string;
+    };
 
 /** The definition of a schedule. Times are RFC 3339. */
 export type ScheduleDefinition = Timing & {
@@ -43,17 +60,27 @@ export interface DefinitionProblem {
 /** Validates a definition; `undefined` if it is valid. */
 export function definitionProblem(definition: ScheduleDefinition): DefinitionProblem | undefined {
   const { timezone, startAt, endAt } = definition;
-  if (zoneOf(timezone) === undefined) {
-    const detail = `Unknown time zone "${timezone}". Use an IANA name such as "Europe/Berlin".`;
-    return { part: 'timezone', detail };
-  }
+  const unknown = zoneProblem(timezone);
+  if (unknown !== undefined) return unknown;
   if (startAt !== null && endAt !== null && Date.parse(endAt) < Date.parse(startAt)) {
     return { part: 'endAt', detail: 'The end date is before the start date.' };
   }
-  if (definition.kind === 'interval') return undefined;
-  const cron = parseCron(definition.cron);
+  return definition.kind === 'cron' ? cronProblem(definition.cron, timezone) : undefined;
+}
+
+/** Validates a cron expression in a time zone; `undefined` if both are valid. */
+export function cronProblem(expression: string, timezone: string): DefinitionProblem | undefined {
+  const unknown = zoneProblem(timezone);
+  if (unknown !== undefined) return unknown;
+  const cron = parseCron(expression);
   if (typeof cron === 'string') return { part: 'cron', detail: cron };
   return nextLocalTime(cron, Date.UTC(2000, 0)) === undefined
     ? { part: 'cron', detail: 'The expression never matches a date.' }
     : undefined;
+}
+
+function zoneProblem(timezone: string): DefinitionProblem | undefined {
+  if (zoneOf(timezone) !== undefined) return undefined;
+  const detail = `Unknown time zone "${timezone}". Use an IANA name such as "Europe/Berlin".`;
+  return { part: 'timezone', detail };
 }

@@ -90,7 +90,7 @@ export interface PurgeScript {
   readonly scriptId: ScriptId;
 }
 
-/** Sent by the process that has deleted the data. */
+/** Sent by the process that deleted the data. */
 export interface FinishPurge {
   readonly type: 'FinishPurge';
   readonly scriptId: ScriptId;

@@ -34,7 +34,7 @@ describe('a script whose files changed since version 1', () => {
       ...more,
     }) as const;
 
-  test('has the files of version 1 again, as a new version', () => {
+  test('can restore the files of version 1 as a new version', () => {
     script.when(restore(), here).thenRecords({
       type: 'FilesRestored',
       data: {
@@ -51,7 +51,7 @@ describe('a script whose files changed since version 1', () => {
     script.when(restore({ files: [file('main.py', 'a')] }), here).thenRecords();
   });
 
-  test('refuses a restore that is based on an outdated version', () => {
+  test('refuses a restore based on an outdated version', () => {
     script.when(restore({ expectedVersion: 1 }), here).thenRefuses('version_mismatch');
   });
 });
@@ -60,11 +60,11 @@ describe('a script with two files', () => {
   const files = [file('main.py', 'a'), file('lib/a.py', 'b')];
   const script = given(scriptAggregate, scriptCreated({ files }));
 
-  test('has a new version after the deletion of a file', () => {
+  test('gets a new version when a file is deleted', () => {
     script.when(drop('lib/a.py'), here).thenRecords(dropped('lib/a.py', 2));
   });
 
-  test('permits the deletion of the entry point', () => {
+  test('allows the deletion of the entry point', () => {
     script.when(drop('main.py'), here).thenRecords(dropped('main.py', 2));
   });
 
@@ -93,7 +93,7 @@ describe('a script with two files', () => {
       .thenRecords(moved('lib/a.py', 'lib/b.py', 'b', 2));
   });
 
-  test('updates the entry point setting when the file is moved', () => {
+  test('updates the entry point when that file is moved', () => {
     script.when(move('main.py', 'app.py'), here).thenRecords(moved('main.py', 'app.py', 'a', 2), {
       type: 'ScriptChanged',
       data: { ...id, version: 3, settings: { entrypoint: 'app.py' } },
@@ -118,7 +118,7 @@ describe('a script with two files', () => {
     },
   );
 
-  test('moves a file below its own old path', () => {
+  test('can move a file to a path below its old path', () => {
     const to = 'lib/a.py/__init__.py';
     script.when(move('lib/a.py', to), here).thenRecords(moved('lib/a.py', to, 'b', 2));
     script.when(move('lib/a.py', 'lib'), here).thenRecords(moved('lib/a.py', 'lib', 'b', 2));

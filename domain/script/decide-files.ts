@@ -145,6 +145,6 @@ function quotaProblem(settings: ScriptSettings, usedBytes: number): Decision<nev
   if (usedBytes <= storageQuotaBytes) return undefined;
   return refuse(
     'storage_quota_exceeded',
-    `The script would use ${usedBytes} of its ${storageQuotaBytes} bytes.`,
+    `The files of the script would use ${usedBytes} bytes, but its quota is ${storageQuotaBytes} bytes. Delete files or raise the quota.`,
   );
 }

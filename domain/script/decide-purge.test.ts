@@ -9,7 +9,7 @@ const here = { groupExists: true };
 const id = { scriptId: scriptId() };
 const deleted: ScriptEvent = { type: 'ScriptDeleted', data: id };
 
-describe('the purge of a script', () => {
+describe('a purge of a script', () => {
   const purged: ScriptEvent = { type: 'ScriptPurged', data: id };
   const finished: ScriptEvent = { type: 'ScriptPurgeFinished', data: id };
   const purge = { type: 'PurgeScript', ...id } as const;
@@ -38,7 +38,7 @@ describe('the purge of a script', () => {
       .thenRefuses('script_not_deleted');
   });
 
-  test('prevents restoring and changes', () => {
+  test('prevents later restores and changes', () => {
     const script = given(scriptAggregate, scriptCreated(), deleted, purged);
     script.when({ type: 'RestoreScript', ...id }, here).thenRefuses('script_purged');
     script.when({ type: 'EnableScript', ...id }, here).thenRefuses('not_found');

@@ -30,51 +30,51 @@ function quota(storageQuotaBytes: number) {
   return { settings: { ...defaultSettings, storageQuotaBytes } };
 }
 
-describe('an unknown script', () => {
+describe('a script that does not exist yet', () => {
   const nothing = given(scriptAggregate);
 
-  test('is created with its files', () => {
+  test('can be created with its files', () => {
     nothing.when(createScript(), here).thenRecords(scriptCreated());
   });
 
-  test('is refused if its group does not exist', () => {
+  test('cannot be created if its group does not exist', () => {
     nothing.when(createScript(), { groupExists: false }).thenRefuses('validation_failed');
   });
 
   test.each(['', '/main.py', '../main.py', 'a//b', 'data/x', 'a\0'])(
-    'is refused with a file at %j',
+    'cannot be created with a file at %j',
     (path) => {
       const files = [file('main.py'), file(path)];
       nothing.when(createScript({ files }), here).thenRefuses('invalid_path');
     },
   );
 
-  test('is refused if an interpreter would parse its entry point as an option', () => {
+  test('cannot be created if an interpreter would parse its entry point as an option', () => {
     const settings = { ...defaultSettings, entrypoint: '-c' };
     nothing.when(createScript({ settings }), here).thenRefuses('validation_failed');
   });
 
   test.each([[['a.py', 'a.py']], [['a', 'a/b']], [['a/b/c', 'a/b']]])(
-    'is refused if its files %j conflict',
+    'cannot be created if its files %j conflict',
     (paths) => {
       const files = paths.map((path) => file(path));
       nothing.when(createScript({ files }), here).thenRefuses('invalid_path');
     },
   );
 
-  test('is refused with a file above the size limit', () => {
+  test('cannot be created with a file above the size limit', () => {
     const files = [file('big', 'a', maxFileBytes + 1)];
     nothing.when(createScript({ files }), here).thenRefuses('payload_too_large');
   });
 
-  test('is refused if its files exceed its quota', () => {
+  test('cannot be created if its files exceed its quota', () => {
     const files = [file('a', 'a', 60), file('b', 'b', 41)];
     nothing
       .when(createScript({ ...quota(100), files }), here)
       .thenRefuses('storage_quota_exceeded');
   });
 
-  test('is created if its files fill the quota exactly', () => {
+  test('can be created if its files exactly fill its quota', () => {
     const script = { ...quota(100), files: [file('a', 'a', 60), file('b', 'b', 40)] };
     nothing.when(createScript(script), here).thenRecords(scriptCreated(script));
   });
@@ -85,7 +85,7 @@ describe('an unknown script', () => {
     { type: 'EnableScript', ...id },
     { type: 'DisableScript', ...id },
     { type: 'DeleteScript', ...id },
-  ] as const)('refuses $type as unknown', (command) => {
+  ] as const)('refuses $type with not_found', (command) => {
     nothing.when(command, here).thenRefuses('not_found');
   });
 });
@@ -121,7 +121,7 @@ describe('an existing script', () => {
       .thenRecordsNothing();
   });
 
-  test('records nothing if the limits are the same in another order', () => {
+  test('records nothing if the same limits are in another order', () => {
     const limits = Object.fromEntries(
       Object.entries(defaultLimits).toReversed(),
     ) as unknown as typeof defaultLimits;
@@ -177,11 +177,11 @@ describe('a script at version 2', () => {
     { type: 'ChangeScript', ...id, name: 'Report', expectedVersion: 3 },
     save(file('main.py', 'c'), { version: 1 }),
     { type: 'DeleteScript', ...id, expectedVersion: 1 },
-  ] as const)('refuses $type with version $expectedVersion', (command) => {
+  ] as const)('refuses $type based on version $expectedVersion', (command) => {
     script.when(command, here).thenRefuses('version_mismatch');
   });
 
-  test('has version 3 after a change with version 2', () => {
+  test('moves to version 3 after a change based on version 2', () => {
     script
       .when({ type: 'ChangeScript', ...id, name: 'New', expectedVersion: 2 }, here)
       .thenRecords({ type: 'ScriptChanged', data: { ...id, version: 3, name: 'New' } });
@@ -216,7 +216,7 @@ describe('a script with a file', () => {
     },
   );
 
-  test('accepts a file whose name only starts with the same text', () => {
+  test('accepts a file whose name only shares a prefix with another file', () => {
     script.when(save(file('lib/a')), here).thenRecords(saved(file('lib/a'), 2));
     script.when(save(file('li')), here).thenRecords(saved(file('li'), 2));
   });
@@ -235,7 +235,7 @@ describe('a script with a file', () => {
     },
   );
 
-  test('accepts a file of the maximum size, and none above it', () => {
+  test('accepts a file of the maximum size, but no larger one', () => {
     const largest = file('big', 'b', maxFileBytes);
     script.when(save(largest), here).thenRecords(saved(largest, 2));
     script
@@ -302,7 +302,7 @@ describe('a deleted script', () => {
     { type: 'EnableScript', ...id },
     { type: 'DisableScript', ...id },
     { type: 'DeleteScript', ...id },
-  ] as const)('refuses $type as unknown', (command) => {
+  ] as const)('refuses $type with not_found', (command) => {
     script.when(command, here).thenRefuses('not_found');
   });
 });

@@ -1,7 +1,8 @@
-import type { Aggregate } from '#domain/kernel/aggregate.ts';
+import type { Aggregate, DecisionReads } from '#domain/kernel/aggregate.ts';
 import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
 import { canonicalJson } from '#domain/kernel/json.ts';
 import { newNameProblem, newPathProblem } from '#domain/kernel/names.ts';
+import { poolLock } from '#domain/pool/pool.ts';
 import type {
   ChangeScript,
   CreateScript,
@@ -24,6 +25,8 @@ import {
 export interface ScriptDecisionFacts {
   /** Whether the group that the command names exists; true without a group. */
   readonly groupExists: boolean;
+  /** The first pool that the command names and that does not exist. */
+  readonly missingPool?: string | undefined;
 }
 
 export function decideScript(
@@ -37,7 +40,10 @@ export function decideScript(
     return purge(state, command);
   if (state.status !== 'present') return refuse('not_found', 'Script not found.');
   if ('expectedVersion' in command && isStale(state, command.expectedVersion)) {
-    return refuse('version_mismatch', `The script is now at version ${state.version}.`);
+    return refuse(
+      'version_mismatch',
+      `The script has changed and is now at version ${state.version}. Reload it and try again.`,
+    );
   }
   switch (command.type) {
     case 'ChangeScript':
@@ -107,7 +113,8 @@ function create(
   facts: ScriptDecisionFacts,
 ): Decision<ScriptEvent> {
   if (state.status !== 'absent') return refuse('already_exists', 'The script already exists.');
-  if (!facts.groupExists) return refuse('validation_failed', 'Group not found.');
+  const missing = missingProblem(facts);
+  if (missing !== undefined) return refuse('validation_failed', missing);
   const unusable =
     newNameProblem('name', command.name) ??
     newNameProblem('tag', command.settings.tags) ??
@@ -125,7 +132,8 @@ function change(
   command: ChangeScript,
   facts: ScriptDecisionFacts,
 ): Decision<ScriptEvent> {
-  if (!facts.groupExists) return refuse('validation_failed', 'Group not found.');
+  const missing = missingProblem(facts);
+  if (missing !== undefined) return refuse('validation_failed', missing);
   const { name, settings: wanted = {} } = command;
   const unusable =
     newNameProblem('name', name, state.name) ??
@@ -145,6 +153,18 @@ function change(
   return Object.keys(data).length > 2 ? accept({ type: 'ScriptChanged', data }) : accept();
 }
 
+function missingProblem({ groupExists, missingPool }: ScriptDecisionFacts): string | undefined {
+  if (!groupExists) return 'Group not found.';
+  return missingPool === undefined
+    ? undefined
+    : `The pool "${missingPool}" does not exist. Ask an administrator to create it.`;
+}
+
+/** The pools that a command names. */
+function poolsOf(command: ScriptCommand): readonly string[] {
+  return 'settings' in command ? (command.settings?.pools ?? []) : [];
+}
+
 function isNew<T>(wanted: T | undefined, present: T): wanted is T {
   return wanted !== undefined && wanted !== present;
 }
@@ -157,6 +177,16 @@ function changedSettings(
     canonicalJson(wanted[name as keyof ScriptSettings]) !==
     canonicalJson(present[name as keyof ScriptSettings]);
   return Object.fromEntries(Object.entries(wanted).filter(([name]) => differs(name)));
+}
+
+async function missingPoolOf(
+  command: ScriptCommand,
+  reads: DecisionReads,
+): Promise<string | undefined> {
+  for (const name of poolsOf(command)) {
+    if ((await reads.pool(name)) === undefined) return name;
+  }
+  return undefined;
 }
 
 export const scriptAggregate: Aggregate<
@@ -197,12 +227,17 @@ export const scriptAggregate: Aggregate<
   initial: initialScript,
   evolve: evolveScript,
   evolveAll: evolveScriptAll,
-  stateVersion: 6,
+  stateVersion: 9,
   decide: decideScript,
   streamOf: (command) => `script-${command.scriptId}`,
-  guards: (command) =>
-    'groupId' in command && command.groupId !== undefined ? [`group-${command.groupId}`] : [],
+  guards: (command) => [
+    ...('groupId' in command && command.groupId !== undefined
+      ? ([`group-${command.groupId}`] as const)
+      : []),
+    ...poolsOf(command).map(poolLock),
+  ],
   readFacts: async (command, reads) => ({
+    missingPool: await missingPoolOf(command, reads),
     groupExists:
       !('groupId' in command) ||
       command.groupId === undefined ||

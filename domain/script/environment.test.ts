@@ -1,16 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { environmentProblem } from './environment.ts';
 
-describe('environment variables of a script', () => {
-  test.each(['TZ', 'a', '_X1', 'HTTP_PROXY', 'MY_PATH', 'PATHS'])(
-    'may have the name %s',
-    (name) => {
-      expect(environmentProblem({ [name]: 'x=y é' })).toBeUndefined();
-    },
-  );
+describe('an environment variable of a script', () => {
+  test.each(['TZ', 'a', '_X1', 'HTTP_PROXY', 'MY_PATH', 'PATHS'])('may be named %s', (name) => {
+    expect(environmentProblem({ [name]: 'x=y é' })).toBeUndefined();
+  });
 
   test.each(['', '1A', 'A-B', 'A=B', 'A B', 'É', 'A\n', 'X'.repeat(129)])(
-    'may not have the name %j',
+    'may not be named %j',
     (name) => {
       expect(environmentProblem({ [name]: '' })).toMatch('is not a valid variable name');
     },
@@ -25,7 +22,7 @@ describe('environment variables of a script', () => {
     '_PYTHON_SYSCONFIGDATA_NAME',
     '__PYVENV_LAUNCHER__',
     'ORCH_RUN_ID',
-  ])('may not set %s, which is the platform’s', (name) => {
+  ])('may not be %s, which the platform sets', (name) => {
     expect(environmentProblem({ [name]: 'x' })).toMatch('reserved for the platform');
   });
 

@@ -6,7 +6,7 @@ export const maxLabels = 16;
 
 /** Describes the problem of required labels; `undefined` if they are valid. */
 export function labelsProblem(labels: readonly string[]): string | undefined {
-  if (labels.length > maxLabels) return `there are more than ${maxLabels}`;
+  if (labels.length > maxLabels) return `at most ${maxLabels} labels are allowed`;
   if (new Set(labels).size < labels.length) return 'a label is listed twice';
   const wrong = labels.find((label) => !labelPattern.test(label));
   return wrong === undefined

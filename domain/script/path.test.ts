@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { pathProblem } from './path.ts';
 
-describe('a path of a file', () => {
+describe('the path of a file', () => {
   test.each([
     'main.py',
     'lib/deep/er/module.py',
@@ -57,7 +57,7 @@ describe('a path of a file', () => {
     expect(pathProblem(path)).toContain(why);
   });
 
-  test('stays below its folder if accepted', () => {
+  test('stays below its folder if it is accepted', () => {
     const parts = fc.constantFrom('..', '.', '', 'a', 'b..', '\\', '\0', 'data', '/', 'é');
     const paths = fc.oneof(
       fc.array(parts, { maxLength: 5 }).map((chosen) => chosen.join('/')),

@@ -19,7 +19,7 @@ describe('scripts, after any sequence of commands,', () => {
     });
   });
 
-  test('have files within the current quota after every save', () => {
+  test('have files within the quota after every save', () => {
     // A move needs no more space, even if the quota was lowered.
     everySave((script) => {
       const used = storageUsedBytes(script.files.values());
@@ -35,7 +35,7 @@ describe('scripts, after any sequence of commands,', () => {
     });
   });
 
-  test('have files that can exist in one folder together', () => {
+  test('have no files with conflicting paths', () => {
     everySave((script) => {
       const paths = [...script.files.keys()];
       expect(paths.map(pathProblem)).toEqual(paths.map(() => undefined));
@@ -45,7 +45,7 @@ describe('scripts, after any sequence of commands,', () => {
     });
   });
 
-  test('keep at least one file, once there was one', () => {
+  test('keep at least one file once they have one', () => {
     everyHistory((history) => {
       const counts = history.map((_, index) => {
         const state = fold(scriptAggregate, history.slice(0, index + 1));
@@ -57,7 +57,7 @@ describe('scripts, after any sequence of commands,', () => {
     });
   });
 
-  test('begin with their creation, and after a deletion are only restored or purged', () => {
+  test('begin with their creation; after a deletion, they can only be restored or purged', () => {
     everyHistory((history) => {
       const types = history.map((event) => event.type);
       expect(types.lastIndexOf('ScriptCreated')).toBe(types.length === 0 ? -1 : 0);

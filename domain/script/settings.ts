@@ -1,7 +1,9 @@
 /** Settings for the runs of a script, with the defaults of contract §6. */
 import type { JsonValue } from '#domain/kernel/event.ts';
 import { environmentProblem, type EnvironmentVariables } from './environment.ts';
+import { expectationsProblem, type Expectation } from './expectations.ts';
 import { labelsProblem } from './labels.ts';
+import { poolsProblem } from '#domain/pool/pool.ts';
 import { entrypointProblem } from './path.ts';
 
 /** `null`: no limit. */
@@ -60,10 +62,15 @@ export interface ScriptSettings {
   readonly python: string | null;
   readonly startMode: StartMode;
   readonly resident: ResidentSettings;
+  /** Whether the process writes stderr to stdout, so that the log has the exact order of both. */
+  readonly mergeStderr: boolean;
   /** TCP ports that runs may listen on; the kernel chooses the port for `0`. */
   readonly listenPorts: readonly number[];
   /** Labels that a runtime must have to execute the runs. */
   readonly runsOn: readonly string[];
+  /** Names of pools whose limits the runs share with runs of other scripts. */
+  readonly pools: readonly string[];
+  readonly expectations: readonly Expectation[];
   /** The schema of the parameters; `null` permits any parameters. */
   readonly parametersSchema: ParametersSchema | null;
   /** A new value resolves the requirements again. */
@@ -108,8 +115,11 @@ export const defaultSettings: ScriptSettings = {
   python: null,
   startMode: 'warm',
   resident: defaultResident,
+  mergeStderr: false,
   listenPorts: [],
   runsOn: [],
+  pools: [],
+  expectations: [],
   parametersSchema: null,
   resolution: null,
 };
@@ -129,15 +139,21 @@ export function settingsProblem(settings: Partial<ScriptSettings>): string | und
     entrypoint = defaultSettings.entrypoint,
     listenPorts = [],
     runsOn = [],
+    pools = [],
+    expectations = [],
   } = settings;
   const unusable = environmentProblem(environment);
-  if (unusable !== undefined) return `The environment is not valid: ${unusable}.`;
+  if (unusable !== undefined) return `Invalid environment variables: ${unusable}.`;
   const misplaced = entrypointProblem(entrypoint);
-  if (misplaced !== undefined) return `The entry point is not valid: ${misplaced}.`;
+  if (misplaced !== undefined) return `Invalid entry point: ${misplaced}.`;
   const refused = listenPortsProblem(listenPorts);
-  if (refused !== undefined) return `The listen ports are not valid: ${refused}.`;
+  if (refused !== undefined) return `Invalid listen ports: ${refused}.`;
   const mislabelled = labelsProblem(runsOn);
-  return mislabelled === undefined ? undefined : `The labels are not valid: ${mislabelled}.`;
+  if (mislabelled !== undefined) return `Invalid runtime labels: ${mislabelled}.`;
+  const unknownPools = poolsProblem(pools);
+  if (unknownPools !== undefined) return `Invalid pools: ${unknownPools}.`;
+  const unexpected = expectationsProblem(expectations);
+  return unexpected === undefined ? undefined : `Invalid expectations: ${unexpected}.`;
 }
 
 /** Largest values of the resident settings; the smallest is 1. */
@@ -149,7 +165,7 @@ export const maxResident: ResidentSettings = {
 
 /** Describes the problem of the listen ports; `undefined` if they are valid. */
 export function listenPortsProblem(ports: readonly number[]): string | undefined {
-  if (ports.length > maxListenPorts) return `there are more than ${maxListenPorts}`;
+  if (ports.length > maxListenPorts) return `at most ${maxListenPorts} ports are allowed`;
   if (new Set(ports).size < ports.length) return 'a port is listed twice';
   const wrong = ports.find((port) => !isListenPort(port));
   return wrong === undefined

@@ -12,8 +12,10 @@ export function decideSecretUse(
     case 'ReadSecrets': {
       const { runId, scriptId } = command;
       const secrets = command.secrets.filter(
-        ({ name, version }) =>
-          !state.some((read) => read.name === name && read.version === version),
+        ({ name, version, groupId }) =>
+          !state.some(
+            (read) => read.name === name && read.version === version && read.groupId === groupId,
+          ),
       );
       return secrets.length === 0
         ? accept()

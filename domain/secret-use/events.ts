@@ -2,15 +2,17 @@
  *  stream because readers of a run's history may not see the names of secrets. Permanent: never rename a type or
  *  change the meaning of a field. */
 import type { DomainEvent } from '#domain/kernel/event.ts';
-import type { RunId, ScriptId } from '#domain/kernel/ids.ts';
+import type { GroupId, RunId, ScriptId } from '#domain/kernel/ids.ts';
 
 /** A secret's name and version. */
 export interface SecretRead {
   readonly name: string;
   readonly version: number;
+  /** The group whose secret it is. Absent: a secret of the script. */
+  readonly groupId?: GroupId;
 }
 
-/** Recorded before the run receives the values. Each value is recorded once, also after repeated requests. */
+/** Recorded before the run receives the values. Each value is recorded once, even after repeated requests. */
 export type SecretsRead = DomainEvent<
   'SecretsRead',
   {

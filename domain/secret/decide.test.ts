@@ -20,7 +20,7 @@ function tokenSet(changes: Partial<Extract<SecretEvent, { type: 'SecretSet' }>['
 }
 
 describe('a script without secrets', () => {
-  test('gets a secret, which is an environment variable only on request', () => {
+  test('gets a secret, which becomes an environment variable only on request', () => {
     given(secretAggregate).when(setSecret(), facts).thenRecords(tokenSet());
     given(secretAggregate)
       .when(setSecret({ asEnvironment: true }), facts)
@@ -39,7 +39,7 @@ describe('a script without secrets', () => {
   );
 
   test.each(['PATH', 'LD_PRELOAD', 'PYTHONPATH', 'ORCH_RUN_ID'])(
-    'refuses %s as an environment variable, but not as a plain secret',
+    'refuses %s as an environment variable, but accepts it as a plain secret',
     (name) => {
       given(secretAggregate)
         .when(setSecret({ name, asEnvironment: true }), facts)
@@ -54,7 +54,7 @@ describe('a script without secrets', () => {
     given(secretAggregate, tokenSet()).when(deleteToken, gone).thenRefuses('not_found');
   });
 
-  test('refuses a value whose key was destroyed meanwhile', () => {
+  test('refuses a value whose key has been destroyed', () => {
     given(secretAggregate)
       .when(setSecret(), { ...facts, keyExists: false })
       .thenRefuses('version_mismatch');
@@ -62,13 +62,13 @@ describe('a script without secrets', () => {
 });
 
 describe('an existing secret', () => {
-  test('gets a new version when set again and keeps its other settings', () => {
+  test('gets a new version when set again, and keeps its other settings', () => {
     given(secretAggregate, tokenSet({ asEnvironment: true }))
       .when(setSecret({ version: 2 }), facts)
       .thenRecords(tokenSet({ version: 2, asEnvironment: true }));
   });
 
-  test('refuses a value that was sealed for another version', () => {
+  test('refuses a value that was encrypted for another version', () => {
     given(secretAggregate, tokenSet())
       .when(setSecret({ version: 1 }), facts)
       .thenRefuses('version_mismatch');
@@ -86,7 +86,7 @@ describe('an existing secret', () => {
 describe('a script with the maximum number of secrets', () => {
   const many = Array.from({ length: maxSecrets }, (_, index) => tokenSet({ name: `T${index}` }));
 
-  test('refuses another secret, but accepts a new value', () => {
+  test('refuses another secret, but accepts a new value for an existing one', () => {
     given(secretAggregate, ...many)
       .when(setSecret(), facts)
       .thenRefuses('validation_failed');
@@ -95,7 +95,7 @@ describe('a script with the maximum number of secrets', () => {
       .thenRecords(tokenSet({ name: 'T7', version: 2 }));
   });
 
-  test('refuses values above the total size', () => {
+  test('refuses values beyond the total size limit', () => {
     const ciphertext = 'x'.repeat((maxSecretsBytes * 4) / 3 + 4);
     given(secretAggregate)
       .when(setSecret({ sealed: { ...sealed, ciphertext } }), facts)

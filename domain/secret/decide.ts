@@ -1,8 +1,14 @@
 import type { Aggregate } from '#domain/kernel/aggregate.ts';
 import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
-import type { SecretCommand, SetSecret } from './commands.ts';
-import type { SecretEvent } from './events.ts';
-import { isSecretName, maxSecrets, maxSecretsBytes, variableProblem } from './secret.ts';
+import type { SecretChange, SecretCommand } from './commands.ts';
+import type { SecretEvent, SecretValue } from './events.ts';
+import {
+  isSecretName,
+  maxRotationDays,
+  maxSecrets,
+  maxSecretsBytes,
+  variableProblem,
+} from './secret.ts';
 import { evolveSecrets, initialSecrets, type Secret, type SecretsState } from './state.ts';
 
 export interface SecretDecisionFacts {
@@ -20,8 +26,13 @@ export function decideSecret(
   if (!facts.scriptExists) return refuse('not_found', 'Script not found.');
   const { scriptId, name } = command;
   switch (command.type) {
-    case 'SetSecret':
-      return set(state, command, facts);
+    case 'SetSecret': {
+      const { keyExists } = facts;
+      return recordSecret(state, command, { owner: 'script', keyExists }, (value) => ({
+        type: 'SecretSet',
+        data: { scriptId, ...value },
+      }));
+    }
     case 'DeleteSecret':
       return state.get(name)?.present === true
         ? accept({ type: 'SecretDeleted', data: { scriptId, name } })
@@ -29,20 +40,23 @@ export function decideSecret(
   }
 }
 
-function set(
+/** Checks a new value and records it. Shared by the secrets of scripts and of groups.
+ *  @param record creates the owner's event */
+export function recordSecret<Event>(
   state: SecretsState,
-  command: SetSecret,
-  { keyExists }: SecretDecisionFacts,
-): Decision<SecretEvent> {
-  const { scriptId, name, version, sealed } = command;
-  const present = state.get(name);
-  const asEnvironment =
-    command.asEnvironment ?? (present?.present === true && present.asEnvironment);
+  { name, version, sealed, ...settings }: SecretChange,
+  { owner, keyExists }: { readonly owner: 'script' | 'group'; readonly keyExists: boolean },
+  record: (value: SecretValue) => Event,
+): Decision<Event> {
+  const last = state.get(name);
+  const kept = last?.present === true ? last : undefined;
+  const asEnvironment = settings.asEnvironment ?? kept?.asEnvironment ?? false;
+  const { rotateAfterDays = kept?.rotateAfterDays } = settings;
   const problem = isSecretName(name)
-    ? asEnvironment && variableProblem(name)
+    ? (asEnvironment && variableProblem(name)) || rotationProblem(rotateAfterDays)
     : 'the name of a secret must be a valid variable name';
   if (problem) return refuse('validation_failed', `The secret cannot be set: ${problem}.`);
-  if (version !== (present?.version ?? 0) + 1 || !keyExists) {
+  if (version !== (last?.version ?? 0) + 1 || !keyExists) {
     return refuse(
       'version_mismatch',
       'The secret was changed in the meantime. Reload it and try again.',
@@ -50,19 +64,39 @@ function set(
   }
   const others = [...state].filter(([other, one]) => other !== name && one.present);
   const full = roomProblem(
+    owner,
     others.map(([, one]) => one),
     sealed.ciphertext.length,
   );
   if (full !== undefined) return refuse('validation_failed', full);
-  return accept({ type: 'SecretSet', data: { scriptId, name, version, asEnvironment, sealed } });
+  return accept(
+    record({
+      name,
+      version,
+      asEnvironment,
+      ...(typeof rotateAfterDays === 'number' && { rotateAfterDays }),
+      sealed,
+    }),
+  );
 }
 
-function roomProblem(others: readonly Secret[], addedBytes: number): string | undefined {
-  if (others.length >= maxSecrets) return `A script may have at most ${maxSecrets} secrets.`;
+function rotationProblem(days: number | null | undefined): string | undefined {
+  if (days === null || days === undefined) return undefined;
+  return Number.isInteger(days) && days >= 1 && days <= maxRotationDays
+    ? undefined
+    : `the time until the rotation must be between 1 and ${maxRotationDays} days`;
+}
+
+function roomProblem(
+  owner: string,
+  others: readonly Secret[],
+  addedBytes: number,
+): string | undefined {
+  if (others.length >= maxSecrets) return `A ${owner} may have at most ${maxSecrets} secrets.`;
   const sealedBytes = others.reduce((sum, one) => sum + one.sealedBytes, addedBytes);
   // Base64 encodes three bytes as four.
   return sealedBytes * 0.75 > maxSecretsBytes
-    ? `The secrets of a script may have at most ${maxSecretsBytes} bytes in total.`
+    ? `The secrets of a ${owner} may have at most ${maxSecretsBytes} bytes in total.`
     : undefined;
 }
 
@@ -77,7 +111,7 @@ export const secretAggregate: Aggregate<
   events: { SecretSet: true, SecretDeleted: true },
   initial: initialSecrets,
   evolve: evolveSecrets,
-  stateVersion: 1,
+  stateVersion: 2,
   decide: decideSecret,
   streamOf: (command) => `secret-${command.scriptId}`,
   guards: (command) => [`script-${command.scriptId}`],

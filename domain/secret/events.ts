@@ -4,9 +4,9 @@
 import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { ScriptId } from '#domain/kernel/ids.ts';
 
-/** A value encrypted with AES-256-GCM. The additional data binds script, name, version and key id to the value. */
+/** A value encrypted with AES-256-GCM. The additional data binds owner, name, version and key id to the value. */
 export interface Sealed {
-  /** Id of the script's data key. */
+  /** Id of the owner's data key. */
   readonly keyId: string;
   /** 96 bits in base64. */
   readonly nonce: string;
@@ -14,18 +14,19 @@ export interface Sealed {
   readonly ciphertext: string;
 }
 
-export type SecretSet = DomainEvent<
-  'SecretSet',
-  {
-    readonly scriptId: ScriptId;
-    readonly name: string;
-    /** Version of this secret, from 1. */
-    readonly version: number;
-    /** Whether the secret is also an environment variable of the script's runs. */
-    readonly asEnvironment: boolean;
-    readonly sealed: Sealed;
-  }
->;
+/** One value of a secret. */
+export interface SecretValue {
+  readonly name: string;
+  /** Version of this secret, from 1. */
+  readonly version: number;
+  /** Whether the secret is also an environment variable of runs. */
+  readonly asEnvironment: boolean;
+  /** Days after which the value is due for rotation. Absent: never. */
+  readonly rotateAfterDays?: number;
+  readonly sealed: Sealed;
+}
+
+export type SecretSet = DomainEvent<'SecretSet', { readonly scriptId: ScriptId } & SecretValue>;
 
 export type SecretDeleted = DomainEvent<
   'SecretDeleted',

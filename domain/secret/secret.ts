@@ -3,10 +3,12 @@ import { isReservedVariable } from '#domain/script/environment.ts';
 
 /** Maximum size of one value in UTF-8. */
 export const maxSecretBytes = 32 * 1024;
-/** Maximum number per script. */
+/** Maximum number per owner, which is a script or a group. */
 export const maxSecrets = 100;
-/** Maximum total size per script: the values must fit a process's environment together with its variables. */
+/** Maximum total size per owner: the values must fit a process's environment together with its variables. */
 export const maxSecretsBytes = 128 * 1024;
+
+export const maxRotationDays = 3_650;
 
 const nameShape = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 

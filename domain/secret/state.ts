@@ -1,10 +1,11 @@
-import type { SecretEvent } from './events.ts';
+import type { SecretEvent, SecretValue } from './events.ts';
 
 export interface Secret {
   /** Version of the last value. */
   readonly version: number;
   readonly present: boolean;
   readonly asEnvironment: boolean;
+  readonly rotateAfterDays?: number;
   /** Length of the ciphertext's base64. */
   readonly sealedBytes: number;
 }
@@ -16,16 +17,29 @@ export const initialSecrets: SecretsState = new Map();
 
 export function evolveSecrets(state: SecretsState, event: SecretEvent): SecretsState {
   switch (event.type) {
-    case 'SecretSet': {
-      const { name, version, asEnvironment, sealed } = event.data;
-      const sealedBytes = sealed.ciphertext.length;
-      return new Map(state).set(name, { version, present: true, asEnvironment, sealedBytes });
-    }
-    case 'SecretDeleted': {
-      const secret = state.get(event.data.name);
-      return secret === undefined
-        ? state
-        : new Map(state).set(event.data.name, { ...secret, present: false, sealedBytes: 0 });
-    }
+    case 'SecretSet':
+      return withSecret(state, event.data);
+    case 'SecretDeleted':
+      return withoutSecret(state, event.data.name);
   }
+}
+
+export function withSecret(
+  state: SecretsState,
+  { name, version, asEnvironment, rotateAfterDays, sealed }: SecretValue,
+): SecretsState {
+  return new Map(state).set(name, {
+    version,
+    present: true,
+    asEnvironment,
+    ...(rotateAfterDays !== undefined && { rotateAfterDays }),
+    sealedBytes: sealed.ciphertext.length,
+  });
+}
+
+export function withoutSecret(state: SecretsState, name: string): SecretsState {
+  const secret = state.get(name);
+  return secret === undefined
+    ? state
+    : new Map(state).set(name, { ...secret, present: false, sealedBytes: 0 });
 }

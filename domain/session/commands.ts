@@ -1,5 +1,5 @@
 import type { SessionId, UserId } from '#domain/kernel/ids.ts';
-import type { SessionClosed } from './events.ts';
+import type { SessionClosed, SessionIdentity } from './events.ts';
 
 export interface OpenSession {
   readonly type: 'OpenSession';
@@ -8,6 +8,8 @@ export interface OpenSession {
   /** Version of the account whose password was verified. */
   readonly accountVersion: number;
   readonly userAgent: string | null;
+  /** Absent if the user signed in with a password. */
+  readonly identity?: SessionIdentity;
 }
 
 export type CloseSession = SessionClosed['data'] & { readonly type: 'CloseSession' };

@@ -11,7 +11,7 @@ const close = { type: 'CloseSession', ...id, reason: 'logout' } as const;
 const opened: SessionEvent = { type: 'SessionOpened', data: { ...id, ...account } };
 const closed: SessionEvent = { type: 'SessionClosed', data: { ...id, reason: 'logout' } };
 
-describe('an unknown session', () => {
+describe('a session that does not exist yet', () => {
   test('is opened by a sign-in', () => {
     given(sessionAggregate).when(open).thenRecords(opened);
   });
@@ -38,7 +38,7 @@ describe('an open session', () => {
   );
 });
 
-describe('a session of an old program, with a rotated token,', () => {
+describe('a session of an older release, with a rotated token,', () => {
   const old: readonly SessionEvent[] = [
     { type: 'SessionOpened', data: { ...id, userId: userId(), refreshHash: 'first' } },
     { type: 'SessionRefreshed', data: { ...id, refreshHash: 'second' } },

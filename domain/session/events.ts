@@ -1,7 +1,17 @@
 /** Events of a session, in streams `session-<id>`. Permanent: never rename a type or change the meaning of a
  *  field. Refresh tokens are rotated outside the events (docs/adr/0018). */
 import type { DomainEvent } from '#domain/kernel/event.ts';
-import type { SessionId, UserId } from '#domain/kernel/ids.ts';
+import type { IdentityProviderId, SessionId, UserId } from '#domain/kernel/ids.ts';
+
+/** The sign-in at an identity provider that opened a session. */
+export interface SessionIdentity {
+  readonly identityProviderId: IdentityProviderId;
+  readonly issuer: string;
+  /** The issuer's permanent id of the user (claim `sub`). */
+  readonly subject: string;
+  /** The provider's id of its own session (claim `sid`); null if it sent none. */
+  readonly providerSessionId: string | null;
+}
 
 export type SessionOpened = DomainEvent<
   'SessionOpened',
@@ -15,10 +25,12 @@ export type SessionOpened = DomainEvent<
     readonly userAgent?: string | null;
     /** Hash of the first refresh token, in old events. */
     readonly refreshHash?: string;
+    /** Absent if the user signed in with a password. */
+    readonly identity?: SessionIdentity;
   }
 >;
 
-/** A refresh token was rotated; recorded by old programs only. */
+/** A refresh token was rotated; recorded by old versions only. */
 export type SessionRefreshed = DomainEvent<
   'SessionRefreshed',
   {
@@ -28,9 +40,12 @@ export type SessionRefreshed = DomainEvent<
   }
 >;
 
+/** `provider_logout`: the identity provider ended its session (back-channel logout). */
+export type SessionEnd = 'logout' | 'refresh_reused' | 'revoked' | 'provider_logout';
+
 export type SessionClosed = DomainEvent<
   'SessionClosed',
-  { readonly sessionId: SessionId; readonly reason: 'logout' | 'refresh_reused' | 'revoked' }
+  { readonly sessionId: SessionId; readonly reason: SessionEnd }
 >;
 
 export type SessionEvent = SessionOpened | SessionRefreshed | SessionClosed;

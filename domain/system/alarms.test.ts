@@ -8,7 +8,7 @@ const cleared = { type: 'AlarmCleared', data: { name: 'disk_low' } } as const;
 const late = { name: 'projection_lag', detail: 'It is late.' } as const;
 
 describe('a platform without alarms', () => {
-  test('records a raised alarm, and nothing without one', () => {
+  test('records a raised alarm and ignores the clearing of an unknown alarm', () => {
     given(systemAggregate)
       .when({ type: 'NoteAlarms', alarms: [noRoom] })
       .thenRecords(raised);
@@ -17,12 +17,12 @@ describe('a platform without alarms', () => {
 });
 
 describe('a raised alarm', () => {
-  test('is not recorded again, also with another message', () => {
+  test('is not recorded again, even with another message', () => {
     const alarms = [{ ...noRoom, detail: 'There is less room.' }];
     given(systemAggregate, raised).when({ type: 'NoteAlarms', alarms }).thenRecordsNothing();
   });
 
-  test('is cleared when another one replaces it', () => {
+  test('is cleared when another alarm replaces it', () => {
     given(systemAggregate, raised)
       .when({ type: 'NoteAlarms', alarms: [late] })
       .thenRecords(cleared, { type: 'AlarmRaised', data: late });

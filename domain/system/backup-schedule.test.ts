@@ -23,7 +23,7 @@ describe('nightly backups in Berlin', () => {
     expect(found).toEqual(due === undefined ? undefined : at(due));
   });
 
-  test('are next due the next night', () => {
+  test('are next due the following night', () => {
     expect(nextBackupDue(nightly, at('2026-01-02T02:00:00'))).toEqual(at('2026-01-03T02:00:00'));
   });
 });
@@ -41,14 +41,14 @@ test.each<Partial<BackupSchedule>>([
   { cron: '0 0 31 2 *' },
   { timezone: 'Mars/Olympus' },
   { cron: null, timezone: 'Mars/Olympus' },
-])('%j is refused', (changes) => {
+])('the schedule %j is refused', (changes) => {
   expect(backupScheduleProblem({ ...nightly, ...changes })).toBeDefined();
   given(systemAggregate)
     .when({ type: 'ChangeBackupSchedule', changes })
     .thenRefuses('validation_failed');
 });
 
-test('a change records the complete schedule once', () => {
+test('a schedule change is recorded once, with the complete schedule', () => {
   const change = { type: 'ChangeBackupSchedule', changes: { cron: '0 3 * * *' } } as const;
   const data = { ...noBackupSchedule, cron: '0 3 * * *' };
   const changed = { type: 'BackupScheduleChanged', data } as const;

@@ -13,13 +13,13 @@ export interface BackupSchedule {
 
 export const noBackupSchedule: BackupSchedule = { cron: null, timezone: 'UTC', keep: 7 };
 
-export const mostBackupsKept = 1_000;
+export const maxBackupsKept = 1_000;
 
 /** Describes the problem of the schedule; `undefined` if it is valid. */
 export function backupScheduleProblem(schedule: BackupSchedule): string | undefined {
   const { keep } = schedule;
-  if (!Number.isInteger(keep) || keep < 1 || keep > mostBackupsKept) {
-    return `The number of backups to keep must be a whole number from 1 to ${mostBackupsKept}.`;
+  if (!Number.isInteger(keep) || keep < 1 || keep > maxBackupsKept) {
+    return `The number of backups to keep must be a whole number from 1 to ${maxBackupsKept}.`;
   }
   // Validates the zone even if the schedule is off.
   return definitionProblem(definitionOf({ cron: '0 0 * * *', ...withCron(schedule) }))?.detail;

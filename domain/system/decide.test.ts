@@ -36,7 +36,7 @@ describe('the default retention', () => {
       .thenRecords(changed({ logsDays: 30 }));
   });
 
-  test('keeps absent settings on later changes', () => {
+  test('keeps the settings that a change omits', () => {
     given(systemAggregate, changed({ logsDays: 30, samplesDays: 7 }))
       .when(change({ payloadsDays: 1, samplesDays: null }))
       .thenRecords(changed({ logsDays: 30, payloadsDays: 1 }));

@@ -10,9 +10,12 @@ import type { ChannelCommand } from '#domain/channel/commands.ts';
 import type { DeliveryCommand } from '#domain/delivery/commands.ts';
 import type { BackupCommand } from '#domain/backup/commands.ts';
 import { backupKinds } from '#domain/backup/backup.ts';
+import type { PoolCommand } from '#domain/pool/commands.ts';
 import type { ErrorGroupCommand } from '#domain/error-group/commands.ts';
+import type { ExpectationCommand } from '#domain/expectation/commands.ts';
 import type { RuleCommand } from '#domain/rule/commands.ts';
 import type { ChainCommand } from '#domain/chain/commands.ts';
+import type { IdentityProviderCommand } from '#domain/identity-provider/commands.ts';
 import type { GroupCommand } from '#domain/group/commands.ts';
 import type { NoticeCommand } from '#domain/notice/commands.ts';
 import type { DisclosureCommand } from '#domain/disclosure/commands.ts';
@@ -29,6 +32,7 @@ import {
   maxFileBytes,
   type ScriptSettings,
 } from '#domain/script/settings.ts';
+import type { GroupSecretCommand } from '#domain/group-secret/commands.ts';
 import type { SecretUseCommand } from '#domain/secret-use/commands.ts';
 import type { SecretCommand } from '#domain/secret/commands.ts';
 import type { SessionCommand } from '#domain/session/commands.ts';
@@ -44,6 +48,7 @@ import {
   backupContent,
   createChain,
   createChannel,
+  createIdentityProvider,
   createRule,
   queueDelivery,
   createSchedule,
@@ -61,6 +66,7 @@ import {
   noteRelease,
   startUpdate,
   setSecret,
+  sealed,
   webhookSigning,
 } from './samples.ts';
 
@@ -72,6 +78,7 @@ const scriptId = one(ids.scriptId);
 const runId = one(ids.runId, 4);
 const userId = one(ids.userId);
 const groupId = one(ids.groupId, 2);
+const identityProviderId = one(ids.identityProviderId, 2);
 const sessionId = one(ids.sessionId, 2);
 const text = fc.constantFrom('', 'Report', 'a "b" \\ {c,d}', 'é😀', 'NULL');
 
@@ -107,6 +114,8 @@ const settings = fc.record(
     limits,
     tags: fc.constantFrom([], ['x'], ['x', 'y z']),
     runsOn: fc.constantFrom([], ['gpu'], ['gpu', 'zone-b']),
+    pools: fc.constantFrom([], [], [], ['crm-api']),
+    expectations: fc.constantFrom([], [{ kind: 'success_within', seconds: 3600 } as const]),
   },
   { requiredKeys: [] },
 );
@@ -336,6 +345,49 @@ export const userCommand: fc.Arbitrary<UserCommand> = fc.oneof(
     { requiredKeys: ['type', 'userId', 'credentialId'] },
   ),
   fc.record({ type: fc.constant('LeaveGroup'), userId, groupId }),
+  fc.record({
+    type: fc.constant('LinkIdentity'),
+    userId,
+    identityProviderId,
+    issuer: fc.constant('https://id.example.com'),
+    subject: fc.constantFrom('ada', 'bob'),
+  }),
+  fc.record({ type: fc.constant('UnlinkIdentity'), userId, identityProviderId }),
+  fc.record({
+    type: fc.constant('EnableSecondFactor'),
+    userId,
+    sealed: fc.constant(sealed),
+    recoveryHashes: fc.constant(['aa', 'bb']),
+  }),
+  fc.record({ type: fc.constant('DisableSecondFactor'), userId }),
+  fc.record({
+    type: fc.constant('ReplaceRecoveryCodes'),
+    userId,
+    recoveryHashes: fc.constant(['cc']),
+  }),
+  fc.record({
+    type: fc.constant('UseRecoveryCode'),
+    userId,
+    recoveryHash: fc.constantFrom('aa', 'cc'),
+  }),
+);
+
+export const identityProviderCommand: fc.Arbitrary<IdentityProviderCommand> = fc.oneof(
+  fc
+    .record({ identityProviderId, name: text, enabled: fc.boolean() })
+    .map((changes) => createIdentityProvider(changes)),
+  fc.record(
+    {
+      type: fc.constant('ChangeIdentityProvider'),
+      identityProviderId,
+      name: text,
+      enabled: fc.boolean(),
+      issuer: fc.constantFrom('https://id.example.com', 'http://id.example.com'),
+      expectedVersion: fc.constantFrom(1, 2),
+    },
+    { requiredKeys: ['type', 'identityProviderId'] },
+  ),
+  fc.record({ type: fc.constant('DeleteIdentityProvider'), identityProviderId }),
 );
 
 const hash = fc.constantFrom('first', 'second', 'third');
@@ -361,13 +413,28 @@ export const secretCommand: fc.Arbitrary<SecretCommand> = fc.oneof(
     weight: 3,
     arbitrary: fc
       .record(
-        { scriptId, name: secretName, asEnvironment: fc.boolean(), version: fc.constantFrom(1, 2) },
+        {
+          scriptId,
+          name: secretName,
+          asEnvironment: fc.boolean(),
+          rotateAfterDays: fc.constantFrom(null, 0, 90),
+          version: fc.constantFrom(1, 2),
+        },
         { requiredKeys: ['scriptId', 'name', 'version'] },
       )
       .map((changes) => setSecret(changes)),
   },
   fc.record({ type: fc.constant('DeleteSecret'), scriptId, name: secretName }),
 );
+
+export const groupSecretCommand: fc.Arbitrary<GroupSecretCommand> = fc
+  .tuple(secretCommand, groupId)
+  .map(([command, id]) => {
+    const { scriptId: _, ...data } = command;
+    return data.type === 'SetSecret'
+      ? { ...data, type: 'SetGroupSecret', groupId: id }
+      : { ...data, type: 'DeleteGroupSecret', groupId: id };
+  });
 
 export const secretUseCommand: fc.Arbitrary<SecretUseCommand> = fc.record({
   type: fc.constant('ReadSecrets'),
@@ -558,6 +625,27 @@ export const errorGroupCommand: fc.Arbitrary<ErrorGroupCommand> = fc.oneof(
   }),
 );
 
+const poolId = one(ids.poolId);
+const poolName = fc.constantFrom('crm-api', 'not a name');
+const poolLimit = fc.constantFrom(-1, 0, 1, 3);
+
+export const poolCommand: fc.Arbitrary<PoolCommand> = fc.oneof(
+  fc.record({ type: fc.constant('CreatePool'), poolId, name: poolName, limit: poolLimit }),
+  fc.record({ type: fc.constant('ChangePool'), poolId, limit: poolLimit }),
+  fc.record({ type: fc.constant('DeletePool'), poolId, name: poolName }),
+);
+
+export const expectationCommand: fc.Arbitrary<ExpectationCommand> = fc.record({
+  type: fc.constant('NoteExpectations'),
+  scriptId,
+  missed: fc.subarray([
+    { on: 'script_stale', key: 'success_within 3600', runId: null, detail: 'Stale.' },
+    { on: 'run_too_long', key: 'longer_than 2', runId: ids.runId(), detail: 'Long.' },
+  ] as const),
+  checked: fc.subarray(['success_within 3600', 'longer_than 2']),
+  seen: fc.constantFrom(0, 1, 2),
+});
+
 export const runtimeCommand: fc.Arbitrary<RuntimeCommand> = fc.record({
   type: fc.constantFrom('DrainRuntime', 'ResumeRuntime'),
   runtimeId: fc.constantFrom('runtime-1', 'runtime-2'),
@@ -738,13 +826,17 @@ export const anyCommand: fc.Arbitrary<Command> = fc.oneof(
   { weight: 2, arbitrary: groupCommand },
   systemCommand,
   secretCommand,
+  groupSecretCommand,
   secretUseCommand,
   { weight: 4, arbitrary: scheduleCommand },
   noticeCommand,
   webhookCommand,
   channelCommand,
   ruleCommand,
+  identityProviderCommand,
   errorGroupCommand,
+  expectationCommand,
+  poolCommand,
   runtimeCommand,
   deliveryCommand,
   backupCommand,

@@ -8,10 +8,12 @@ import {
   parseDisclosureId,
   parseEventId,
   parseGroupId,
+  parseIdentityProviderId,
   parseNoticeId,
   parseRefusalId,
   parseBackupId,
   parseErrorGroupId,
+  parsePoolId,
   parseRuleId,
   parseRunId,
   parseScriptId,
@@ -39,7 +41,9 @@ export const tokenId = numbered('a', parseTokenId);
 export const scheduleId = numbered('b', parseScheduleId);
 export const webhookId = numbered('c', parseWebhookId);
 export const channelId = numbered('f', parseChannelId);
+export const identityProviderId = numbered('2', parseIdentityProviderId);
 export const errorGroupId = numbered('e', parseErrorGroupId);
+export const poolId = numbered('2', parsePoolId);
 export const ruleId = numbered('0', parseRuleId);
 export const backupId = numbered('6', parseBackupId);
 export const deliveryId = numbered('5', parseDeliveryId);

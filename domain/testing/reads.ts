@@ -9,6 +9,7 @@ export function reactionReads(known: Partial<ReactionReads> = {}): ReactionReads
     membersOf: unexpectedRead,
     pastRun: unexpectedRead,
     resolvedErrorGroup: unexpectedRead,
+    errorGroupOf: unexpectedRead,
     errorOccurrences: unexpectedRead,
     scriptOfRun: unexpectedRead,
     retryRules: unexpectedRead,

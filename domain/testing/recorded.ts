@@ -32,7 +32,7 @@ const actors: readonly Actor[] = [
   { kind: 'anonymous' },
 ];
 
-/** Executes commands in order, each by another actor, one second apart, from the start of 2026. @returns the
+/** Executes commands in order, each by a different actor, one second apart, from the start of 2026. @returns the
  *  recorded events in order; refused commands record nothing */
 export async function recordAll(commands: readonly Command[]): Promise<readonly Recorded[]> {
   const log: Recorded[] = [];
@@ -104,8 +104,21 @@ function decisionReads(log: readonly Recorded[]): DecisionReads {
         ),
       ),
     otherAdministrator: () => Promise.resolve(false),
+    identityTaken: () => Promise.resolve(false),
     dataKeyExists: () => Promise.resolve(true),
     schedule: (id) => Promise.resolve(scheduleFacts(log, id)),
+    dueTimeHasRun: (id, dueAt) =>
+      Promise.resolve(
+        log.some(
+          ({ type, data }) =>
+            type === 'RunQueued' &&
+            data.trigger.type === 'schedule' &&
+            data.trigger.scheduleId === id &&
+            data.trigger.dueAt === dueAt,
+        ),
+      ),
+    pool: (name) => Promise.resolve({ limit: name.length, active: 0 }),
+    poolInUse: () => Promise.resolve(false),
     emailTaken: (email) =>
       Promise.resolve(
         log.some((event) => event.type === 'UserCreated' && event.data.email === email),
@@ -149,7 +162,8 @@ function scheduleFacts(log: readonly Recorded[], id: string): ScheduleFacts | un
   const served = log.flatMap((event) => {
     if (event.type === 'RunQueued') {
       const { trigger } = event.data;
-      return trigger.type === 'schedule' && trigger.scheduleId === id ? [trigger.dueAt] : [];
+      const isServed = trigger.type === 'schedule' && trigger.outcome !== 'backfilled';
+      return isServed && trigger.scheduleId === id ? [trigger.dueAt] : [];
     }
     if (!events.includes(event)) return [];
     return event.type === 'OccurrencesPassed'
@@ -193,6 +207,7 @@ function scriptFacts(log: readonly Recorded[], id: string): ScriptFacts | undefi
     startMode: settings.startMode,
     listenPorts: settings.listenPorts,
     runsOn: settings.runsOn,
+    pools: settings.pools,
     resolution: settings.resolution,
     activeRuns: active.length - waiting.length,
     waitingRuns: waiting.length,

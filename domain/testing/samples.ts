@@ -1,5 +1,5 @@
 // Long because it has an example of every command.
-/** One simple example of each command, fact and event; tests vary what they need. */
+/** One simple example of each command, fact and event; tests override fields. */
 import type { RecordDisclosure } from '#domain/disclosure/commands.ts';
 import type { ScriptFacts } from '#domain/kernel/aggregate.ts';
 import type { CreateChannel } from '#domain/channel/commands.ts';
@@ -8,6 +8,7 @@ import type { BackupContent } from '#domain/backup/backup.ts';
 import type { CreateRule } from '#domain/rule/commands.ts';
 import type { RuleSettings } from '#domain/rule/rule.ts';
 import type { CreateChain } from '#domain/chain/commands.ts';
+import type { CreateIdentityProvider } from '#domain/identity-provider/commands.ts';
 import type { CreateGroup } from '#domain/group/commands.ts';
 import type { PostNotice } from '#domain/notice/commands.ts';
 import type { RecordRefusal } from '#domain/refusal/commands.ts';
@@ -31,6 +32,7 @@ import {
   deliveryId,
   disclosureId,
   groupId,
+  identityProviderId,
   noticeId,
   refusalId,
   ruleId,
@@ -83,6 +85,7 @@ export function scriptFacts(changes: Partial<ScriptFacts> = {}): ScriptFacts {
     startMode: 'warm',
     listenPorts: [],
     runsOn: [],
+    pools: [],
     resolution: null,
     activeRuns: 0,
     waitingRuns: 0,
@@ -179,7 +182,8 @@ export function createGroup(changes: Partial<CreateGroup> = {}): CreateGroup {
   };
 }
 
-const sealed: Sealed = {
+/** A sealed value, which no key opens. */
+export const sealed: Sealed = {
   keyId: commandId(),
   nonce: 'bm9uY2Vub25jZQ==',
   ciphertext: 'Y2lwaGVydGV4dA==',
@@ -336,6 +340,30 @@ export function createChannel(changes: Partial<CreateChannel> = {}): CreateChann
     name: 'on call',
     enabled: true,
     config: { kind: 'webhook', url: 'https://example.com/hook' },
+    sealed: null,
+    ...changes,
+  };
+}
+
+export function createIdentityProvider(
+  changes: Partial<CreateIdentityProvider> = {},
+): CreateIdentityProvider {
+  return {
+    type: 'CreateIdentityProvider',
+    identityProviderId: identityProviderId(),
+    slug: 'acme',
+    name: 'Acme',
+    enabled: true,
+    issuer: 'https://id.example.com',
+    clientId: 'orchestrator',
+    scopes: ['profile', 'email'],
+    linkAccounts: 'verified_email',
+    createAccounts: true,
+    trustEmails: false,
+    emailDomains: [],
+    rules: [],
+    defaultRole: 'viewer',
+    syncAccess: true,
     sealed: null,
     ...changes,
   };

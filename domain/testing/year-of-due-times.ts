@@ -5,12 +5,13 @@
 export interface YearOfDueTimes {
   readonly cron: string;
   readonly timezone: string;
-  /** The number of due times on ordinary days, and the SHA-256 of these due times, one per line. */
+  /** Number of due times on days without a clock change. */
   readonly usualDays: number;
+  /** SHA-256 of those due times, one per line. */
   readonly sha256: string;
   /** The due times on days with a clock change. */
   readonly changeDays: string;
-  /** The due times that `croniter` computes instead. */
+  /** What `croniter` returns instead. */
   readonly croniter: string;
 }
 

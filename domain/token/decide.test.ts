@@ -10,22 +10,22 @@ const issued: TokenEvent = { type: 'TokenIssued', data };
 const revoke = { type: 'RevokeToken', tokenId: tokenId() } as const;
 const revoked: TokenEvent = { type: 'TokenRevoked', data: { tokenId: tokenId() } };
 
-describe('an unknown token', () => {
+describe('a token that does not exist yet', () => {
   test('is issued', () => {
     given(tokenAggregate).when(issueToken()).thenRecords(issued);
   });
 
-  test('refuses to be revoked as unknown', () => {
+  test('cannot be revoked', () => {
     given(tokenAggregate).when(revoke).thenRefuses('not_found');
   });
 });
 
 describe('an issued token', () => {
-  test('is not recorded again when issued again', () => {
+  test('records nothing when issued again', () => {
     given(tokenAggregate, issued).when(issueToken()).thenRecordsNothing();
   });
 
-  test('is revoked once', () => {
+  test('records only one revocation', () => {
     given(tokenAggregate, issued).when(revoke).thenRecords(revoked);
     given(tokenAggregate, issued, revoked).when(revoke).thenRecordsNothing();
   });

@@ -24,19 +24,19 @@ describe('an offered release', () => {
     given(updateAggregate, found).when(noteRelease()).thenRecordsNothing();
   });
 
-  test('refuses an older release as a rollback of the repository', () => {
+  test('refuses an older release, which would roll the repository back', () => {
     given(updateAggregate, found)
       .when(noteRelease({ version: '0.1.9' }))
       .thenRefuses('update_refused');
   });
 
-  test('refuses the same version with other content', () => {
+  test('refuses the same version with different content', () => {
     given(updateAggregate, found)
       .when(noteRelease({ sha256: 'd'.repeat(64) }))
       .thenRefuses('update_refused');
   });
 
-  test('records an extended signature', () => {
+  test('records an extended signature expiry', () => {
     const longer = { expiresAt: '2028-01-01T00:00:00.000Z' };
     given(updateAggregate, found)
       .when(noteRelease(longer))
@@ -81,7 +81,7 @@ describe('an active update', () => {
       .thenRecordsNothing();
   });
 
-  test('names the failed step, and permits another update afterwards', () => {
+  test('records the failed step and allows another update afterwards', () => {
     given(updateAggregate, found, started, downloaded)
       .when({ type: 'FailUpdate', ...id, reason: 'It was cut.' })
       .thenRecords(failed);

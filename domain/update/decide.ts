@@ -43,7 +43,7 @@ function note(
   if (order < 0) {
     return refuse(
       'update_refused',
-      `The repository offers ${release.version}, but offered the newer ${latest.version} before.`,
+      `The repository offers ${release.version}, which is older than the previously offered ${latest.version}.`,
     );
   }
   if (order === 0 && release.sha256 !== latest.sha256) {

@@ -1,5 +1,15 @@
 import type { GroupId, UserId } from '#domain/kernel/ids.ts';
-import type { UserCreated, UserPasswordChanged, UserSettings } from './events.ts';
+import type {
+  RecoveryCodesReplaced,
+  RecoveryCodeUsed,
+  SecondFactorDisabled,
+  SecondFactorEnabled,
+  UserCreated,
+  UserIdentityLinked,
+  UserIdentityUnlinked,
+  UserPasswordChanged,
+  UserSettings,
+} from './events.ts';
 
 export type CreateUser = UserCreated['data'] & { readonly type: 'CreateUser' };
 
@@ -21,4 +31,32 @@ export interface LeaveGroup {
   readonly groupId: GroupId;
 }
 
-export type UserCommand = CreateUser | ChangeUser | ChangeUserPassword | LeaveGroup;
+export type LinkIdentity = UserIdentityLinked['data'] & { readonly type: 'LinkIdentity' };
+
+export type UnlinkIdentity = UserIdentityUnlinked['data'] & { readonly type: 'UnlinkIdentity' };
+
+export type EnableSecondFactor = SecondFactorEnabled['data'] & {
+  readonly type: 'EnableSecondFactor';
+};
+
+export type DisableSecondFactor = SecondFactorDisabled['data'] & {
+  readonly type: 'DisableSecondFactor';
+};
+
+export type ReplaceRecoveryCodes = RecoveryCodesReplaced['data'] & {
+  readonly type: 'ReplaceRecoveryCodes';
+};
+
+export type UseRecoveryCode = RecoveryCodeUsed['data'] & { readonly type: 'UseRecoveryCode' };
+
+export type UserCommand =
+  | CreateUser
+  | ChangeUser
+  | ChangeUserPassword
+  | LeaveGroup
+  | LinkIdentity
+  | UnlinkIdentity
+  | EnableSecondFactor
+  | DisableSecondFactor
+  | ReplaceRecoveryCodes
+  | UseRecoveryCode;

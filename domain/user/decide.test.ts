@@ -1,12 +1,17 @@
 import { given } from '#domain/testing/given.ts';
-import { groupId, sessionId, userId } from '#domain/testing/ids.ts';
-import { createUser } from '#domain/testing/samples.ts';
+import { groupId, identityProviderId, sessionId, userId } from '#domain/testing/ids.ts';
+import { createUser, sealed } from '#domain/testing/samples.ts';
 import { describe, test } from 'vitest';
 import type { ChangeUser } from './commands.ts';
 import { userAggregate } from './decide.ts';
 import type { UserEvent } from './events.ts';
 
-const alone = { emailTaken: false, otherAdministrator: false };
+const alone = {
+  emailTaken: false,
+  otherAdministrator: false,
+  identityTaken: false,
+  keyExists: true,
+};
 const { type: _, ...data } = createUser();
 const created: UserEvent = { type: 'UserCreated', data };
 const boss: UserEvent = { type: 'UserCreated', data: { ...data, role: 'administrator' } };
@@ -20,17 +25,17 @@ const changed = (changes: ChangeUser['changes']): UserEvent => ({
   data: { userId: userId(), ...changes },
 });
 
-describe('an unknown account', () => {
-  test('is created', () => {
+describe('an account that does not exist yet', () => {
+  test('can be created', () => {
     given(userAggregate).when(createUser(), alone).thenRecords(created);
   });
 
-  test('is refused if another account has the e-mail address', () => {
+  test('cannot be created if another account has the e-mail address', () => {
     const taken = { ...alone, emailTaken: true };
     given(userAggregate).when(createUser(), taken).thenRefuses('already_exists');
   });
 
-  test('refuses changes as unknown', () => {
+  test('refuses changes with not_found', () => {
     given(userAggregate)
       .when(change({ name: 'Bob' }), alone)
       .thenRefuses('not_found');
@@ -38,12 +43,12 @@ describe('an unknown account', () => {
 });
 
 describe('an existing account', () => {
-  test('is not recorded again when created again, although its address is taken', () => {
+  test('records nothing when created again, even if its address is taken', () => {
     const taken = { ...alone, emailTaken: true };
     given(userAggregate, created).when(createUser(), taken).thenRecordsNothing();
   });
 
-  test('records each changed setting once', () => {
+  test('records each setting change only once', () => {
     const changes = { name: data.name, groupIds: [groupId(2)], disabled: true };
     const recorded = changed({ groupIds: [groupId(2)], disabled: true });
     given(userAggregate, created).when(change(changes), alone).thenRecords(recorded);
@@ -70,14 +75,99 @@ describe('a deleted group', () => {
 });
 
 describe('the last administrator', () => {
-  test.each([{ role: 'developer' }, { disabled: true }] as const)('refuses %o', (changes) => {
-    given(userAggregate, boss).when(change(changes), alone).thenRefuses('last_administrator');
-    const others = { ...alone, otherAdministrator: true };
-    given(userAggregate, boss).when(change(changes), others).thenRecords(changed(changes));
-  });
+  test.each([{ role: 'developer' }, { disabled: true }] as const)(
+    'refuses the change %o',
+    (changes) => {
+      given(userAggregate, boss).when(change(changes), alone).thenRefuses('last_administrator');
+      const others = { ...alone, otherAdministrator: true };
+      given(userAggregate, boss).when(change(changes), others).thenRecords(changed(changes));
+    },
+  );
 
   test('accepts other changes', () => {
     const changes = { name: 'Bob' };
     given(userAggregate, boss).when(change(changes), alone).thenRecords(changed(changes));
+  });
+});
+
+describe('an identity', () => {
+  const identity = {
+    identityProviderId: identityProviderId(),
+    issuer: 'https://id.example.com',
+    subject: 'ada',
+  };
+  const link = { type: 'LinkIdentity', userId: userId(), ...identity } as const;
+  const linked: UserEvent = {
+    type: 'UserIdentityLinked',
+    data: { userId: userId(), ...identity },
+  };
+  const ids = { userId: userId(), identityProviderId: identityProviderId() };
+  const unlink = { type: 'UnlinkIdentity', ...ids } as const;
+
+  test('is linked only once', () => {
+    given(userAggregate, created).when(link, alone).thenRecords(linked);
+    given(userAggregate, created, linked).when(link, alone).thenRecords();
+  });
+
+  test('replaces an earlier identity of the same provider', () => {
+    const other = { ...link, subject: 'lovelace' };
+    const { type: _type, ...data } = other;
+    given(userAggregate, created, linked)
+      .when(other, alone)
+      .thenRecords({ type: 'UserIdentityLinked', data });
+  });
+
+  test('cannot belong to two accounts', () => {
+    const taken = { ...alone, identityTaken: true };
+    given(userAggregate, created).when(link, taken).thenRefuses('already_exists');
+    given(userAggregate).when(createUser({ identity }), taken).thenRefuses('already_exists');
+  });
+
+  test('is unlinked only once', () => {
+    const unlinked: UserEvent = { type: 'UserIdentityUnlinked', data: ids };
+    given(userAggregate, created, linked).when(unlink, alone).thenRecords(unlinked);
+    given(userAggregate, created).when(unlink, alone).thenRecords();
+  });
+});
+
+describe('a second factor', () => {
+  const factor = { userId: userId(), sealed, recoveryHashes: ['aa', 'bb'] };
+  const enable = { type: 'EnableSecondFactor', ...factor } as const;
+  const enabled: UserEvent = { type: 'SecondFactorEnabled', data: factor };
+  const disable = { type: 'DisableSecondFactor', userId: userId() } as const;
+  const disabled: UserEvent = { type: 'SecondFactorDisabled', data: { userId: userId() } };
+  const use = { type: 'UseRecoveryCode', userId: userId(), recoveryHash: 'aa' } as const;
+  const used: UserEvent = {
+    type: 'RecoveryCodeUsed',
+    data: { userId: userId(), recoveryHash: 'aa' },
+  };
+  const hashes = { userId: userId(), recoveryHashes: ['cc'] };
+  const replace = { type: 'ReplaceRecoveryCodes', ...hashes } as const;
+  const replaced: UserEvent = { type: 'RecoveryCodesReplaced', data: hashes };
+
+  test('is enabled only once, and only if its key still exists', () => {
+    given(userAggregate, created).when(enable, alone).thenRecords(enabled);
+    given(userAggregate, created, enabled).when(enable, alone).thenRefuses('already_exists');
+    given(userAggregate, created)
+      .when(enable, { ...alone, keyExists: false })
+      .thenRefuses('version_mismatch');
+  });
+
+  test('is disabled once, and can be enabled again', () => {
+    given(userAggregate, created, enabled).when(disable, alone).thenRecords(disabled);
+    given(userAggregate, created).when(disable, alone).thenRecords();
+    given(userAggregate, created, enabled, disabled).when(enable, alone).thenRecords(enabled);
+  });
+
+  test('accepts each recovery code once', () => {
+    given(userAggregate, created, enabled).when(use, alone).thenRecords(used);
+    given(userAggregate, created, enabled, used).when(use, alone).thenRefuses('not_found');
+    given(userAggregate, created).when(use, alone).thenRefuses('not_found');
+  });
+
+  test('refuses replaced recovery codes', () => {
+    given(userAggregate, created, enabled).when(replace, alone).thenRecords(replaced);
+    given(userAggregate, created, enabled, replaced).when(use, alone).thenRefuses('not_found');
+    given(userAggregate, created).when(replace, alone).thenRefuses('not_found');
   });
 });

@@ -1,15 +1,20 @@
-import type { Aggregate } from '#domain/kernel/aggregate.ts';
+import type { Aggregate, DecisionReads } from '#domain/kernel/aggregate.ts';
 import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
-import { canonicalJson } from '#domain/kernel/json.ts';
+import type { StreamId } from '#domain/kernel/event.ts';
+import { canonicalJson, isSameJson } from '#domain/kernel/json.ts';
 import { emailProblem, newNameProblem } from '#domain/kernel/names.ts';
 import type { ChangeUser, UserCommand } from './commands.ts';
-import type { UserEvent, UserSettings } from './events.ts';
+import type { Identity, UserEvent, UserSettings } from './events.ts';
 import { evolveUser, initialUser, type UserState } from './state.ts';
 
 export interface UserDecisionFacts {
   readonly emailTaken: boolean;
   /** Whether another user is an enabled administrator. */
   readonly otherAdministrator: boolean;
+  /** Whether the identity of the command belongs to another account. */
+  readonly identityTaken: boolean;
+  /** Whether the key that sealed the second factor still exists; true for other commands. */
+  readonly keyExists: boolean;
 }
 
 export function decideUser(
@@ -23,6 +28,7 @@ export function decideUser(
     if (unusable !== undefined) return refuse('validation_failed', unusable);
     if (facts.emailTaken)
       return refuse('already_exists', 'Another account already uses this e-mail address.');
+    if (facts.identityTaken) return identityTaken;
     const { type: _, ...data } = command;
     return accept({ type: 'UserCreated', data });
   }
@@ -41,7 +47,62 @@ export function decideUser(
       if (groupIds.length === state.settings.groupIds.length) return accept();
       return accept({ type: 'UserChanged', data: { userId, groupIds } });
     }
+    case 'LinkIdentity': {
+      const { type: _, ...data } = command;
+      const { userId: _user, ...identity } = data;
+      if (isSameJson(identityAt(state.identities, command), identity)) return accept();
+      if (facts.identityTaken) return identityTaken;
+      return accept({ type: 'UserIdentityLinked', data });
+    }
+    case 'UnlinkIdentity': {
+      const { type: _, ...data } = command;
+      if (identityAt(state.identities, command) === undefined) return accept();
+      return accept({ type: 'UserIdentityUnlinked', data });
+    }
+    case 'EnableSecondFactor': {
+      if (state.secondFactor !== undefined) return factorEnabled;
+      if (!facts.keyExists) return keyDestroyed;
+      const { type: _, ...data } = command;
+      return accept({ type: 'SecondFactorEnabled', data });
+    }
+    case 'DisableSecondFactor':
+      if (state.secondFactor === undefined) return accept();
+      return accept({ type: 'SecondFactorDisabled', data: { userId } });
+    case 'ReplaceRecoveryCodes': {
+      if (state.secondFactor === undefined) return noFactor;
+      if (isSameJson(state.secondFactor.recoveryHashes, command.recoveryHashes)) return accept();
+      const { type: _, ...data } = command;
+      return accept({ type: 'RecoveryCodesReplaced', data });
+    }
+    case 'UseRecoveryCode': {
+      const { recoveryHash } = command;
+      if (state.secondFactor?.recoveryHashes.includes(recoveryHash) !== true) return noCode;
+      return accept({ type: 'RecoveryCodeUsed', data: { userId, recoveryHash } });
+    }
   }
+}
+
+const factorEnabled = refuse(
+  'already_exists',
+  'A second factor is already enabled. Disable it first.',
+);
+const keyDestroyed = refuse(
+  'version_mismatch',
+  'The account was changed at the same time. Try again.',
+);
+const noFactor = refuse('not_found', 'No second factor is enabled.');
+const noCode = refuse('not_found', 'The recovery code is unknown or was already used.');
+
+const identityTaken = refuse(
+  'already_exists',
+  'Another account is linked to this identity. Unlink that account first.',
+);
+
+function identityAt(
+  identities: readonly Identity[],
+  { identityProviderId }: Pick<Identity, 'identityProviderId'>,
+): Identity | undefined {
+  return identities.find((one) => one.identityProviderId === identityProviderId);
 }
 
 function change(
@@ -49,7 +110,7 @@ function change(
   { userId, changes: wanted }: ChangeUser,
   { otherAdministrator }: UserDecisionFacts,
 ): Decision<UserEvent> {
-  const changes = differing(present, wanted);
+  const changes = pickChanges(present, wanted);
   if (Object.keys(changes).length === 0) return accept();
   const unusable = newNameProblem('name', changes.name);
   if (unusable !== undefined) return refuse('validation_failed', unusable);
@@ -64,7 +125,7 @@ function administers({ role, disabled }: UserSettings): boolean {
   return role === 'administrator' && !disabled;
 }
 
-function differing(present: UserSettings, wanted: Partial<UserSettings>): Partial<UserSettings> {
+function pickChanges(present: UserSettings, wanted: Partial<UserSettings>): Partial<UserSettings> {
   const names = Object.keys(wanted) as (keyof UserSettings)[];
   return Object.fromEntries(
     names
@@ -76,20 +137,76 @@ function differing(present: UserSettings, wanted: Partial<UserSettings>): Partia
 /** Used as a lock only, never written to: its holder may demote or disable administrators. */
 const administrators = 'user-administrators';
 
+/** Used as a lock only: its holder may link identities. */
+const identities = 'user-identities';
+
+function guardsOf(command: UserCommand): readonly StreamId[] {
+  if (command.type === 'ChangeUser') return [administrators];
+  return identityOf(command) === undefined ? [] : [identities];
+}
+
+/** The identity that the command adds. */
+function identityOf(command: UserCommand): Identity | undefined {
+  switch (command.type) {
+    case 'CreateUser':
+      return command.identity;
+    case 'LinkIdentity':
+      return command;
+    case 'ChangeUser':
+    case 'ChangeUserPassword':
+    case 'LeaveGroup':
+    case 'UnlinkIdentity':
+    case 'EnableSecondFactor':
+    case 'DisableSecondFactor':
+    case 'ReplaceRecoveryCodes':
+    case 'UseRecoveryCode':
+      return undefined;
+  }
+}
+
+async function isTaken(command: UserCommand, reads: DecisionReads): Promise<boolean> {
+  const identity = identityOf(command);
+  return identity !== undefined && (await reads.identityTaken(identity, command.userId));
+}
+
 export const userAggregate: Aggregate<UserState, UserCommand, UserEvent, UserDecisionFacts> = {
   streamType: 'user',
-  commands: { CreateUser: true, ChangeUser: true, ChangeUserPassword: true, LeaveGroup: true },
-  events: { UserCreated: true, UserChanged: true, UserPasswordChanged: true },
+  commands: {
+    CreateUser: true,
+    ChangeUser: true,
+    ChangeUserPassword: true,
+    LeaveGroup: true,
+    LinkIdentity: true,
+    UnlinkIdentity: true,
+    EnableSecondFactor: true,
+    DisableSecondFactor: true,
+    ReplaceRecoveryCodes: true,
+    UseRecoveryCode: true,
+  },
+  events: {
+    UserCreated: true,
+    UserChanged: true,
+    UserPasswordChanged: true,
+    UserIdentityLinked: true,
+    UserIdentityUnlinked: true,
+    SecondFactorEnabled: true,
+    SecondFactorDisabled: true,
+    RecoveryCodesReplaced: true,
+    RecoveryCodeUsed: true,
+  },
   initial: initialUser,
   evolve: evolveUser,
-  stateVersion: 2,
+  stateVersion: 4,
   decide: decideUser,
   streamOf: (command) => `user-${command.userId}`,
-  guards: (command) => (command.type === 'ChangeUser' ? [administrators] : []),
-  exclusiveGuards: (command) => (command.type === 'ChangeUser' ? [administrators] : []),
+  guards: guardsOf,
+  exclusiveGuards: guardsOf,
   readFacts: async (command, reads) => ({
     emailTaken: command.type === 'CreateUser' && (await reads.emailTaken(command.email)),
     otherAdministrator:
       command.type !== 'ChangeUser' || (await reads.otherAdministrator(command.userId)),
+    identityTaken: await isTaken(command, reads),
+    keyExists:
+      command.type !== 'EnableSecondFactor' || (await reads.dataKeyExists(command.sealed.keyId)),
   }),
 };

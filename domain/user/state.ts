@@ -1,4 +1,13 @@
-import type { UserEvent, UserSettings } from './events.ts';
+import type {
+  Identity,
+  RecoveryCodesReplaced,
+  RecoveryCodeUsed,
+  SecondFactor,
+  SecondFactorDisabled,
+  SecondFactorEnabled,
+  UserEvent,
+  UserSettings,
+} from './events.ts';
 
 export type UserState =
   | { readonly status: 'absent' }
@@ -6,15 +15,25 @@ export type UserState =
       readonly status: 'there';
       readonly settings: UserSettings;
       readonly credentialId: string;
+      /** At most one per identity provider. */
+      readonly identities: readonly Identity[];
+      readonly secondFactor?: SecondFactor;
     };
+
+/** The events that change the second factor. */
+export type SecondFactorEvent =
+  | SecondFactorEnabled
+  | SecondFactorDisabled
+  | RecoveryCodesReplaced
+  | RecoveryCodeUsed;
 
 export const initialUser: UserState = { status: 'absent' };
 
 export function evolveUser(state: UserState, event: UserEvent): UserState {
   if (event.type === 'UserCreated') {
-    const { name, role, groupIds, canAudit, credentialId } = event.data;
+    const { name, role, groupIds, canAudit, credentialId, identity } = event.data;
     const settings = { name, role, groupIds, canAudit, disabled: false };
-    return { status: 'there', settings, credentialId };
+    return { status: 'there', settings, credentialId, identities: identity ? [identity] : [] };
   }
   if (state.status === 'absent') return state;
   switch (event.type) {
@@ -24,5 +43,49 @@ export function evolveUser(state: UserState, event: UserEvent): UserState {
     }
     case 'UserPasswordChanged':
       return { ...state, credentialId: event.data.credentialId };
+    case 'UserIdentityLinked': {
+      const { userId: _, ...identity } = event.data;
+      return { ...state, identities: [...othersOf(state.identities, identity), identity] };
+    }
+    case 'UserIdentityUnlinked':
+      return { ...state, identities: othersOf(state.identities, event.data) };
+    case 'SecondFactorEnabled':
+    case 'SecondFactorDisabled':
+    case 'RecoveryCodesReplaced':
+    case 'RecoveryCodeUsed': {
+      const { secondFactor: previous, ...rest } = state;
+      const secondFactor = nextSecondFactor(previous, event);
+      return { ...rest, ...(secondFactor && { secondFactor }) };
+    }
   }
+}
+
+/** The second factor after an event; `undefined` without one. */
+export function nextSecondFactor(
+  previous: SecondFactor | undefined,
+  event: SecondFactorEvent,
+): SecondFactor | undefined {
+  switch (event.type) {
+    case 'SecondFactorEnabled': {
+      const { sealed, recoveryHashes } = event.data;
+      return { sealed, recoveryHashes };
+    }
+    case 'SecondFactorDisabled':
+      return undefined;
+    case 'RecoveryCodesReplaced':
+      return previous && { ...previous, recoveryHashes: event.data.recoveryHashes };
+    case 'RecoveryCodeUsed': {
+      const { recoveryHash } = event.data;
+      if (previous === undefined) return undefined;
+      const left = previous.recoveryHashes.filter((hash) => hash !== recoveryHash);
+      return { ...previous, recoveryHashes: left };
+    }
+  }
+}
+
+function othersOf(
+  identities: readonly Identity[],
+  { identityProviderId }: Pick<Identity, 'identityProviderId'>,
+): readonly Identity[] {
+  return identities.filter((one) => one.identityProviderId !== identityProviderId);
 }

@@ -29,24 +29,24 @@ const signed = (version = 1): WebhookEvent => ({
 const signingEnded: WebhookEvent = { type: 'WebhookSigningEnded', data: id };
 const facts = { scriptExists: true, keyExists: true };
 
-describe('an unknown webhook', () => {
-  test('is created for a script', () => {
+describe('a webhook that does not exist yet', () => {
+  test('can be created for a script', () => {
     given(webhookAggregate).when(createWebhook(), facts).thenRecords(created);
   });
 
-  test('requires signatures from its creation, if requested', () => {
+  test('requires signatures from the start if requested', () => {
     const command = createWebhook({ signing: webhookSigning() });
     given(webhookAggregate).when(command, facts).thenRecords(created, signed());
     const keyless = { ...facts, keyExists: false };
     given(webhookAggregate).when(command, keyless).thenRefuses('version_mismatch');
   });
 
-  test('is refused if the script does not exist', () => {
+  test('cannot be created if the script does not exist', () => {
     const none = { ...facts, scriptExists: false };
     given(webhookAggregate).when(createWebhook(), none).thenRefuses('not_found');
   });
 
-  test.each([change, rotate, remove])('refuses %j as unknown', (command) => {
+  test.each([change, rotate, remove])('refuses %j with not_found', (command) => {
     given(webhookAggregate).when(command, facts).thenRefuses('not_found');
   });
 });
@@ -54,7 +54,7 @@ describe('an unknown webhook', () => {
 describe('an existing webhook', () => {
   const webhook = given(webhookAggregate, created);
 
-  test('records changed settings once', () => {
+  test('records only one settings change when repeated', () => {
     webhook.when(change, facts).thenRecords(changed);
     given(webhookAggregate, created, changed).when(change, facts).thenRecordsNothing();
   });
@@ -89,7 +89,7 @@ describe('a webhook with signed requests', () => {
     webhook.when(command, keyless).thenRefuses('version_mismatch');
   });
 
-  test('can stop requiring signatures, and keeps counting its secrets', () => {
+  test('can stop requiring signatures and never reuses secret numbers', () => {
     const end = { ...change, changes: {}, signing: null };
     webhook.when(end, facts).thenRecords(signingEnded);
     const ended = given(webhookAggregate, created, signed(), signingEnded);

@@ -1,6 +1,6 @@
 import type { Aggregate } from '#domain/kernel/aggregate.ts';
 import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
-import { differing } from '#domain/kernel/differing.ts';
+import { pickChanges } from '#domain/kernel/pick-changes.ts';
 import { newNameProblem } from '#domain/kernel/names.ts';
 import type { WebhookCommand } from './commands.ts';
 import type { WebhookEvent } from './events.ts';
@@ -21,7 +21,7 @@ export function decideWebhook(
   if (command.type === 'CreateWebhook') {
     if (state.status !== 'absent') return accept();
     if (!scriptExists) return refuse('not_found', 'Script not found.');
-    if (!keyExists) return overtaken;
+    if (!keyExists) return outdated;
     const unusable = newNameProblem('name', command.name);
     if (unusable !== undefined) return refuse('validation_failed', unusable);
     const { type: _, signing, ...data } = command;
@@ -39,8 +39,8 @@ export function decideWebhook(
   switch (command.type) {
     case 'ChangeWebhook': {
       const { signing } = command;
-      if (signing && (!keyExists || signing.version !== state.signingVersion + 1)) return overtaken;
-      const changes = differing(state.settings, command.changes);
+      if (signing && (!keyExists || signing.version !== state.signingVersion + 1)) return outdated;
+      const changes = pickChanges(state.settings, command.changes);
       const unusable = newNameProblem('name', changes.name);
       if (unusable !== undefined) return refuse('validation_failed', unusable);
       const events: WebhookEvent[] = [];
@@ -63,7 +63,7 @@ export function decideWebhook(
   }
 }
 
-const overtaken = refuse(
+const outdated = refuse(
   'version_mismatch',
   'The webhook was changed in the meantime. Reload it and try again.',
 );

@@ -3,7 +3,7 @@ import { createHash, createPrivateKey, createPublicKey, sign, verify } from 'nod
 import type { KeyObject } from 'node:crypto';
 import { canonicalJson } from '#domain/kernel/json.ts';
 
-/** The newest entry of the chain at a moment. */
+/** The newest entry of the chain at some point in time. */
 export interface ChainHead {
   readonly audit_seq: number;
   readonly hash: string;

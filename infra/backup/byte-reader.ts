@@ -1,4 +1,4 @@
-/** Takes bytes from chunks of any size, in the sizes that a format has. */
+/** Reads byte sequences of requested sizes from chunks of any size. */
 import { Damage } from './damaged.ts';
 
 export class ByteReader {
@@ -40,18 +40,18 @@ export class ByteReader {
     }
   }
 
-  /** Ends the source; safe twice. */
+  /** Closes the source. Idempotent. */
   async close(): Promise<void> {
     await this.#source.return?.();
   }
 
-  async #some(mostBytes: number): Promise<Buffer> {
+  async #some(maxBytes: number): Promise<Buffer> {
     if (this.#held.length === 0) {
       const { value, done } = await this.#source.next();
       if (done === true) throw cut();
       this.#held = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
     }
-    const piece = this.#held.subarray(0, mostBytes);
+    const piece = this.#held.subarray(0, maxBytes);
     this.#held = this.#held.subarray(piece.length);
     return piece;
   }

@@ -10,19 +10,18 @@ export class Damage extends DamagedBackup {
   override readonly namesPart = false;
 }
 
-/** A newer version of the program made it. The message is for the operator. */
+/** A newer version of the program made the backup. The message is for the operator. */
 export class NewerBackup extends DamagedBackup {}
 
-/** Its seal cannot be checked here, so that only its checksums can be compared. */
+/** The seal cannot be checked on this machine; only the checksums can. */
 export class UnsealedBackup extends DamagedBackup {
   override readonly name = 'UnsealedBackup';
-  /** Sentences without advice. */
+  /** Whole sentences, without advice. */
   readonly reason: string;
 
   constructor(reason: string) {
     super(
-      `${reason} If you trust its storage, use --unsealed on the command line: it compares the ` +
-        'checksums alone.',
+      `${reason} If you trust its storage, use --unsealed on the command line to verify only the checksums.`,
     );
     this.reason = reason;
   }

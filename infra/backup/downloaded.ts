@@ -8,7 +8,7 @@ import { wholeMember } from './read.ts';
 import { readTar, type TarMember } from './tar.ts';
 
 /** Reads the file once, to its end.
- *  @throws DamagedBackup where it is no backup, or the archive itself is damaged */
+ *  @throws DamagedBackup if the file is not a backup, or the archive is damaged */
 export async function downloadedBackup(path: string): Promise<BackupSource> {
   const names: string[] = [];
   let summary: BackupSummary | undefined;
@@ -33,7 +33,7 @@ export async function downloadedBackup(path: string): Promise<BackupSource> {
   };
 }
 
-/** The manifest from the first member of a download. @throws DamagedBackup where the member is another */
+/** The manifest from the first member of a download. @throws DamagedBackup if the first member is not a manifest */
 export async function summaryFrom(member: TarMember): Promise<BackupSummary> {
   if (member.name !== summaryName) throw noBackup();
   return parseSummary(await wholeMember(member));
@@ -41,7 +41,7 @@ export async function summaryFrom(member: TarMember): Promise<BackupSummary> {
 
 export function noBackup(): DamagedBackup {
   return new DamagedBackup(
-    `This is not a backup of this program, or ${summaryName} at its beginning is damaged.`,
+    `The file is not a backup of this program, or its first member, ${summaryName}, is damaged.`,
   );
 }
 

@@ -3,13 +3,20 @@ import type { Command } from '#domain/aggregates.ts';
 import {
   backupId,
   commandId,
+  identityProviderId,
   scriptId,
   sessionId,
   tokenId,
   userId,
   webhookId,
 } from '#domain/testing/ids.ts';
-import { createUser, createWebhook, issueToken, webhookSigning } from '#domain/testing/samples.ts';
+import {
+  createIdentityProvider,
+  createUser,
+  createWebhook,
+  issueToken,
+  webhookSigning,
+} from '#domain/testing/samples.ts';
 import { openDatabase, type Database } from '#infra/postgres/database.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { RestoreReport } from './restore.ts';
@@ -89,6 +96,56 @@ const hashes = () =>
   );
 const counted = ({ ended }: RestoreReport) => ended.map(({ type }) => type).toSorted();
 
+describe('a restore in place of a backup with an identity provider', () => {
+  const identity = {
+    identityProviderId: identityProviderId(),
+    issuer: 'https://id.example.com',
+    subject: 'bob',
+  };
+  const rules = [
+    { claim: 'groups', value: 'ops', role: 'operator', groupIds: [], canAudit: false },
+  ] as const;
+  beforeEach(async () => {
+    await sample.platform.accepted(createIdentityProvider());
+    await sample.platform.accepted({ type: 'LinkIdentity', userId: bob, ...identity });
+    await backUp(sample);
+  });
+  const left = async () => ({
+    enabled: await rowsOf(
+      own.pool,
+      `SELECT settings -> 'enabled' AS enabled FROM identity_providers`,
+    ),
+    linked: await rowsOf(own.pool, `SELECT email FROM users WHERE identities <> '[]'`),
+  });
+
+  test('keeps the provider and the identity if they did not change later', async () => {
+    await restore();
+    expect(await left()).toEqual({
+      enabled: [{ enabled: true }],
+      linked: [{ email: 'bob@example.com' }],
+    });
+  });
+
+  test.each<readonly [string, Command]>([
+    ['deleted', { type: 'DeleteIdentityProvider', identityProviderId: identityProviderId() }],
+    [
+      'given other rules',
+      { type: 'ChangeIdentityProvider', identityProviderId: identityProviderId(), rules },
+    ],
+  ])('disables a provider that was %s', async (_name, command) => {
+    await sample.platform.accepted(command);
+    await restore();
+    expect((await left()).enabled).toEqual([{ enabled: false }]);
+  });
+
+  test('keeps an identity unlinked', async () => {
+    const ids = { userId: bob, identityProviderId: identityProviderId() };
+    await sample.platform.accepted({ type: 'UnlinkIdentity', ...ids });
+    await restore();
+    expect((await left()).linked).toEqual([]);
+  });
+});
+
 describe('a restore in place', () => {
   beforeEach(async () => {
     const { accepted } = sample.platform;
@@ -99,7 +156,7 @@ describe('a restore in place', () => {
     await changePassword();
   });
 
-  test('keeps revoked tokens, ended sessions, disabled accounts and changed passwords', async () => {
+  test('keeps tokens revoked, sessions ended, accounts disabled and passwords changed', async () => {
     const report = await restore();
     expect(counted(report)).toEqual([
       'SessionClosed',
@@ -121,7 +178,7 @@ describe('a restore in place', () => {
     expect([again.active, counted(again)]).toEqual([report.active, counted(report)]);
   });
 
-  test('restores all access when the administrator requests it', async () => {
+  test('restores all access if the administrator requests it', async () => {
     expect(await restore({ revive: true })).toMatchObject({
       active: { accounts: 2, tokens: 2, sessions: 2 },
       ended: [],
@@ -133,7 +190,7 @@ describe('a restore in place', () => {
     ]);
   });
 
-  test('reports how much access a restore elsewhere grants again', async () => {
+  test('reports how much access a restore to another location grants again', async () => {
     expect(await target.restore({ replace: false })).toMatchObject({
       isInPlace: false,
       active: { accounts: 2, tokens: 2, sessions: 2 },
@@ -190,7 +247,7 @@ describe('webhooks after a restore in place', () => {
 });
 
 describe('a restore of an older backup, then of a newer one', () => {
-  test('keeps access revoked that was revoked after both, also if unknown to the older one', async () => {
+  test('does not restore access that was revoked after both backups', async () => {
     const { accepted } = sample.platform;
     await backUp(sample);
     await accepted(issueToken({ tokenId: tokenId(3), tokenHash: '3'.repeat(64) }));
@@ -201,7 +258,7 @@ describe('a restore of an older backup, then of a newer one', () => {
     expect(await revoked()).toEqual([{ token_id: tokenId(3) }]);
   });
 
-  test('keeps webhooks withdrawn that only the newer one has', async () => {
+  test('does not restore revoked webhooks that only the newer backup contains', async () => {
     const { accepted } = sample.platform;
     const [deleted, rotated, disabled] = [webhookId(5), webhookId(6), webhookId(7)];
     await backUp(sample);

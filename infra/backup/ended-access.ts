@@ -1,12 +1,13 @@
 /** Access that was revoked after a backup: revoked tokens, ended sessions, disabled accounts, changed
  *  passwords and replaced webhook tokens. A restore in place records these facts again after the restored history. A
  *  webhook is restored as disabled if it was deleted, disabled or given another signing secret, or if its script was
- *  deleted. */
+ *  deleted. Identities that were unlinked or replaced are unlinked. An identity provider is restored as disabled if it
+ *  was deleted or disabled, or if the users that it admits may have changed. */
 import type { NewEvent } from '#domain/kernel/event.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
 
-/** Outlives the schemas that a restore drops, and ends with its transaction. `cause` is the event that took the access
- *  away: a history that has it knows already. */
+/** Outlives the schemas that a restore drops, and ends with its transaction. `cause` is the event that revoked the
+ *  access. A restored history with that event needs no further record. */
 const note = `CREATE TEMPORARY TABLE ended_access ON COMMIT DROP AS
   WITH endings AS (
     SELECT DISTINCT ON (stream_id) stream_id, version, event_id, data ->> 'keptSessionId' AS kept
@@ -24,6 +25,16 @@ const note = `CREATE TEMPORARY TABLE ended_access ON COMMIT DROP AS
   deletions AS (
     SELECT DISTINCT ON (stream_id) type, event_id, data -> 'scriptId' AS script_id FROM events
     WHERE type IN ('ScriptDeleted', 'ScriptRestored') ORDER BY stream_id, version DESC),
+  identities AS (
+    SELECT DISTINCT ON (stream_id, data ->> 'identityProviderId') stream_id, event_id, data FROM events
+    WHERE type IN ('UserIdentityLinked', 'UserIdentityUnlinked')
+    ORDER BY stream_id, data ->> 'identityProviderId', version DESC),
+  narrowed_providers AS (
+    SELECT stream_id, event_id, data FROM events
+    WHERE type = 'IdentityProviderDeleted' OR (type = 'IdentityProviderChanged'
+      AND (data ->> 'enabled' = 'false' OR data ?| ARRAY['issuer', 'clientId', 'sealed', 'linkAccounts',
+        'createAccounts', 'trustEmails', 'emailDomains', 'rules', 'defaultRole']))
+    ORDER BY stream_id, version DESC),
   withdrawn_webhooks AS (
     SELECT * FROM switches WHERE type = 'WebhookChanged' AND data ->> 'enabled' = 'false'
     UNION ALL SELECT * FROM latest WHERE type IN ('WebhookSigningSet', 'WebhookDeleted')
@@ -52,10 +63,19 @@ const note = `CREATE TEMPORARY TABLE ended_access ON COMMIT DROP AS
   UNION ALL
   SELECT stream_id, 'WebhookChanged', jsonb_build_object('webhookId', data -> 'webhookId', 'enabled', false), event_id,
       NULL, NULL
-    FROM withdrawn_webhooks`;
+    FROM withdrawn_webhooks
+  UNION ALL
+  SELECT stream_id, 'UserIdentityUnlinked',
+      jsonb_build_object('userId', data -> 'userId', 'identityProviderId', data -> 'identityProviderId'), event_id,
+      NULL, NULL
+    FROM identities
+  UNION ALL
+  SELECT DISTINCT ON (stream_id) stream_id, 'IdentityProviderChanged',
+      jsonb_build_object('identityProviderId', data -> 'identityProviderId', 'enabled', false), event_id, NULL, NULL
+    FROM narrowed_providers`;
 
 /** Sessions that the restored history does not have cannot become valid again. Tokens, accounts and webhooks are
- *  recorded even so: a newer backup may have them, and may be restored later. */
+ *  recorded anyway, because a newer backup may have them and may be restored later. */
 const unknown = `FROM ended_access a
   WHERE NOT EXISTS (SELECT FROM events e WHERE e.event_id = a.cause)
     AND (a.type <> 'SessionClosed' OR (
@@ -81,13 +101,13 @@ const statements = {
         AND (s.account_version = u.access_version OR s.session_id = u.kept_session_id)) AS sessions`,
 };
 
-/** A revocation as recorded again. */
+/** A revocation to record again. */
 export type EndedAccess = Pick<NewEvent, 'type'> & {
   readonly stream_id: string;
   readonly data: object;
 };
 
-/** How much access there is. */
+/** The number of active sessions, tokens, accounts and webhooks. */
 export interface ActiveAccess {
   readonly accounts: number;
   readonly tokens: number;

@@ -1,5 +1,5 @@
-/** Where the parts of a backup lie in the object store. The manifest is written last: a folder without one holds no
- *  backup. */
+/** The locations of a backup's parts in the object store. The manifest is written last, so a folder without a manifest
+ *  is not a backup. */
 import { objectKey, type ObjectKey } from '#domain/ports/object-keys.ts';
 import type { ObjectStore } from '#domain/ports/objects.ts';
 import { damaged } from './damaged.ts';
@@ -14,7 +14,7 @@ export const partListName = 'parts.txt';
 const unsealedKeysName = 'keys.json';
 const keysPattern = /^keys(-\d+)?\.json$/;
 
-/** @param revision from 1 on. Each set of keys has its own file, so that replacing the manifest replaces both */
+/** @param revision from 1. Each set of keys has its own file, so that a new manifest replaces both */
 export const keysName = (revision: number): string => `keys-${revision}.json`;
 export const isKeysName = (name: string): boolean => keysPattern.test(name);
 
@@ -22,12 +22,12 @@ export const partKey = (backupId: string, name: string): ObjectKey =>
   objectKey.backup(backupId, name);
 const summaryKey = (backupId: string): ObjectKey => partKey(backupId, summaryName);
 
-/** A backup as it is read: from the object store, or from a file that was downloaded. */
+/** A backup to read, from the object store or from a downloaded file. */
 export interface BackupSource {
   readonly summary: BackupSummary;
   /** Names of all existing files except the manifest, in any order. */
   readonly names: readonly string[];
-  /** A stored part from its beginning. May be called several times.
+  /** Reads a stored part from the beginning. May be called several times.
    *  @throws DamagedBackup if it is missing */
   readonly part: (name: string) => Promise<AsyncIterable<Uint8Array>>;
 }
@@ -63,7 +63,7 @@ export async function removeBackup(objects: ObjectStore, backupId: string): Prom
   }
 }
 
-/** Ids of the folders there are, whole backups or not. */
+/** Ids of all existing folders, including those of incomplete backups. */
 export async function storedBackups(objects: ObjectStore): Promise<readonly string[]> {
   const found = new Set<string>();
   for await (const { key } of objects.list(backupsPrefix)) found.add(key.split('/')[1] ?? '');
@@ -71,7 +71,7 @@ export async function storedBackups(objects: ObjectStore): Promise<readonly stri
 }
 
 /** A backup in the object store; undefined if it does not exist.
- *  @throws DamagedBackup where its manifest is damaged */
+ *  @throws DamagedBackup if its manifest is damaged */
 export async function storedBackup(
   objects: ObjectStore,
   backupId: string,
@@ -80,7 +80,7 @@ export async function storedBackup(
   return summary && (await storedSource(objects, summary));
 }
 
-/** The parts that are stored, by a manifest that need not be. */
+/** The parts in storage, according to a manifest that may not be stored yet. */
 export async function storedSource(
   objects: ObjectStore,
   summary: BackupSummary,
@@ -109,7 +109,7 @@ export function missing(name: string): Error {
   return damaged(name, 'it is missing');
 }
 
-/** The whole backup as one file, as it is downloaded: an archive of its parts, the manifest first. */
+/** The whole backup as one downloadable file: an archive of its parts, manifest first. */
 export async function downloadOf(
   source: BackupSource,
 ): Promise<{ readonly sizeBytes: number; readonly chunks: AsyncIterable<Uint8Array> }> {

@@ -20,16 +20,16 @@ export interface FormatDescription {
   readonly createdAt: string;
   /** The version of the program that made it. */
   readonly version: string;
-  /** The schema that its rows are of, by the migrations that had made it. */
+  /** The schema of the rows, as the migrations that created it. */
   readonly migrations: readonly { readonly name: string; readonly sha256: string }[];
 }
 
-/** The last member: how much there is. */
+/** The last member: the totals. */
 export interface Manifest {
   /** Global position of the last event. */
   readonly position: number;
   readonly events: number;
-  /** How many events each reaction has seen. */
+  /** The number of events that each reaction has processed. */
   readonly readers: readonly {
     readonly name: string;
     readonly version: number;
@@ -42,12 +42,12 @@ export interface Manifest {
   }[];
   readonly objects: number;
   readonly objectBytes: number;
-  /** In backups without a seal: how many members come before this one, and the SHA-256 of their checksum lines. */
+  /** In backups without a seal: the number of preceding members, and the SHA-256 of their checksum lines. */
   readonly members?: number;
   readonly digest?: string;
 }
 
-/** The sealed manifest of a backup, `backup.json`: what the backup is, and every other part of it. */
+/** The sealed manifest of a backup, `backup.json`: the description of the backup, and the list of its other parts. */
 export interface BackupSummary extends Pick<Manifest, 'position' | 'events'> {
   readonly format: number;
   readonly backupId: string;
@@ -74,7 +74,7 @@ export interface Seal {
   readonly mac: string;
 }
 
-/** A data key as it is stored: wrapped by the master key, in base64. */
+/** A stored data key: wrapped by the master key, in base64. */
 export interface WrappedKey {
   readonly key_id: string;
   readonly script_id: string;
@@ -92,7 +92,7 @@ export function parseJson<Value>(bytes: Uint8Array, name: string): Value {
   }
 }
 
-/** The bytes of a small part. */
+/** Serializes a small part as indented JSON. */
 export function jsonBytes(value: unknown): Buffer {
   return Buffer.from(`${JSON.stringify(value, null, 2)}\n`);
 }

@@ -1,4 +1,4 @@
-/** Rows of a backup into an empty database, inside the caller's transaction. */
+/** Inserts the rows of a backup into an empty database, inside the caller's transaction. */
 import type { Queryable } from '#infra/postgres/database.ts';
 import { setCheckpoint } from '#infra/postgres/readers/checkpoints.ts';
 import type { Projection } from '#projections/projection.ts';
@@ -71,7 +71,7 @@ export async function insertKeys(
   await db.query(statements.keys, [JSON.stringify(keys)]);
 }
 
-/** Restores the checkpoints of readers. Read models get the position up to which they were rebuilt.
+/** Restores the checkpoints of readers. Read models get the position of their rebuild.
  *  @param projections those with a checkpoint */
 export async function placeReaders(
   db: Queryable,

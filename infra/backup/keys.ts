@@ -65,7 +65,7 @@ export async function readKeys(source: BackupSource): Promise<readonly WrappedKe
   }
 }
 
-/** Opens every key that a master key opens that is here. @returns how many keys are wrapped by others
+/** Opens every key that an available master key can open. @returns the number of keys that other master keys wrap
  *  @throws DamagedBackup that names the part and the key */
 export function checkKeys(
   { summary }: Pick<BackupSource, 'summary'>,
@@ -128,7 +128,8 @@ async function destroyedOf(
   return new Set(rows.map((row) => row.key_id));
 }
 
-/** @param masterKey seals the backup again; undefined removes its seal, because its master key is not known here */
+/** @param masterKey seals the backup again; undefined removes the seal, because the master key of the backup is
+ *  unknown */
 async function replaceKeys(
   objects: ObjectStore,
   summary: BackupSummary,
@@ -150,7 +151,7 @@ async function replaceKeys(
   );
 }
 
-/** Files with keys that the manifest does not list: a crash left them. */
+/** Files with keys that the manifest does not list, left by a crash. */
 async function dropOldKeys(objects: ObjectStore, backupId: string): Promise<void> {
   const source = await storedBackup(objects, backupId);
   if (source === undefined) return;

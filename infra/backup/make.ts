@@ -20,12 +20,12 @@ import { sealSummary } from './manifest.ts';
 import { PartList, type ListedPart } from './parts.ts';
 import { partsOf } from './rows.ts';
 import { seal } from './sealing.ts';
-import { carriedTables } from './tables.ts';
+import { copiedTables } from './tables.ts';
 import { tarEnd, tarHeader, tarPadding } from './tar.ts';
 
 const objectRoots = ['scripts/', 'runs/', 'templates/', 'system/'];
 
-export interface MakeBackupParts {
+export interface MakeBackupDeps {
   readonly pool: pg.Pool;
   readonly objects: ObjectStore;
   /** 32 bytes for encryption. Undefined: not encrypted. */
@@ -50,7 +50,7 @@ export interface BackupRequest {
  *  related data. Memory use is bounded.
  *  @throws the reason of `signal`, and errors of the database or the object store; nothing is stored then */
 export async function makeBackup(
-  parts: MakeBackupParts,
+  parts: MakeBackupDeps,
   request: BackupRequest,
   signal: AbortSignal,
 ): Promise<BackupSummary> {
@@ -64,7 +64,7 @@ export async function makeBackup(
 
 class Making {
   readonly #db: pg.PoolClient;
-  readonly #parts: MakeBackupParts;
+  readonly #parts: MakeBackupDeps;
   readonly #request: BackupRequest;
   readonly #signal: AbortSignal;
   readonly #list = new PartList();
@@ -73,7 +73,7 @@ class Making {
 
   constructor(
     db: pg.PoolClient,
-    parts: MakeBackupParts,
+    parts: MakeBackupDeps,
     request: BackupRequest,
     signal: AbortSignal,
   ) {
@@ -86,7 +86,7 @@ class Making {
   async run(): Promise<BackupSummary> {
     const { objects, masterKey } = this.#parts;
     const { backupId, kind, createdAt, now } = this.#request;
-    // Without a transaction id, it blocks no reader of the store.
+    // A transaction without an id does not block readers of the store.
     await this.#db.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY');
     await this.#db.query('SET LOCAL idle_in_transaction_session_timeout = 0');
     const { position, events } = await this.#position();
@@ -113,8 +113,7 @@ class Making {
     return sealed;
   }
 
-  /** Writes the archive and, in step with it, the list of what is inside. Neither is left to itself when the other
-   *  one fails. */
+  /** Writes the archive and, at the same time, the list of its contents. If one fails, the other is stopped. */
   async #putArchive(): Promise<{ readonly archive: ListedPart; readonly list: ListedPart }> {
     const { objects, key } = this.#parts;
     const { backupId } = this.#request;
@@ -144,7 +143,7 @@ class Making {
     yield* this.#member(formatMember, jsonBytes(await this.#format()));
     yield* this.#rows('events', eventsInOrder);
     const tables: Manifest['tables'][number][] = [];
-    for (const name of carriedTables) {
+    for (const name of copiedTables) {
       const rows = yield* this.#rows(`tables/${name}`, `SELECT * FROM ${name}`);
       tables.push({ name, columns: await columnsOf(this.#db, name), rows });
     }
@@ -199,7 +198,7 @@ class Making {
           await this.#parts.objects.head(key),
           await this.#parts.objects.getStream(key),
         ];
-        // Content that retention or a purge has removed meanwhile must not be backed up.
+        // A backup must not contain content that retention or a purge has removed meanwhile.
         if (info === undefined || content === undefined) continue;
         yield* this.#streamed(`objects/${key}`, info.sizeBytes, content);
         count += 1;
@@ -243,7 +242,7 @@ class Making {
   }
 
   async #stepsToDo(events: number): Promise<number> {
-    const sums = carriedTables.map((name) => `(SELECT count(*) FROM ${name})`).join(' + ');
+    const sums = copiedTables.map((name) => `(SELECT count(*) FROM ${name})`).join(' + ');
     const { rows } = await this.#db.query<{ rows: number }>(`SELECT ${sums} AS rows`);
     let steps = events + (rows[0]?.rows ?? 0);
     for (const root of objectRoots) {
@@ -271,7 +270,7 @@ async function columnsOf(db: Queryable, table: string): Promise<readonly string[
   return rows.map(({ name }) => name);
 }
 
-/** Places of readers as counts, which mean the same where events have other places. */
+/** The positions of readers as event counts, which stay valid when events get other positions. */
 async function readersOf(db: Queryable): Promise<Manifest['readers']> {
   const { rows } = await db.query<Manifest['readers'][number]>(
     `SELECT name, version, (SELECT count(*) FROM events e

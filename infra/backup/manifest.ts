@@ -1,4 +1,4 @@
-/** The manifest of a backup (`backup.json`): how it is written and read, and the seal that authenticates it. */
+/** Writes and reads the manifest of a backup (`backup.json`), and the seal that authenticates it. */
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { backupKinds } from '#domain/backup/backup.ts';
 import { parseBackupId } from '#domain/kernel/ids.ts';
@@ -42,7 +42,7 @@ export function parseSummary(bytes: Uint8Array): BackupSummary {
   if (!Value.Check(Summary, summary) || !isMeaningful(summary)) {
     throw damaged(summaryName, 'it does not describe a backup');
   }
-  // Bytes that JSON ignores count too.
+  // Includes bytes that JSON ignores.
   if (!jsonBytes(summary).equals(bytes)) throw damaged(summaryName, 'it was rewritten');
   return summary;
 }
@@ -58,7 +58,7 @@ function isMeaningful(summary: BackupSummary): boolean {
 /** The error for a backup of a newer version. */
 export function newer(version: string): NewerBackup {
   return new NewerBackup(
-    `The backup was made by version ${version}, which is newer than this one: update this installation first.`,
+    `The backup was made by version ${version}, which is newer than this version. Update this installation first.`,
   );
 }
 
@@ -68,26 +68,26 @@ export function sealSummary(summary: BackupSummary, masterKey: Uint8Array): Back
   return { ...rest, seal: { key: keyName(masterKey), mac: macOf(rest, masterKey) } };
 }
 
-/** @param masterKeys the known ones
+/** @param masterKeys all available master keys
  *  @throws DamagedBackup if the manifest was changed after it was sealed, UnsealedBackup if none of the keys sealed
  *  it */
 export function checkSeal(summary: BackupSummary, masterKeys: readonly Uint8Array[]): void {
   const { seal, ...rest } = summary;
   if (seal === undefined) {
-    throw unsealed(`Version ${summary.version} made the backup, before backups were sealed`);
+    throw unsealed(`The backup was made by version ${summary.version}, which did not seal backups`);
   }
   if (seal === null) throw unsealed('The backup lost its seal when a destroyed key was removed');
   const masterKey = masterKeys.find((key) => keyName(key) === seal.key);
   if (masterKey === undefined) {
-    const which = masterKeys.length === 0 ? 'no master key is' : 'another master key is';
+    const which = masterKeys.length === 0 ? 'no master key is set' : 'the configured keys differ';
     throw unsealed(
-      `The backup is sealed with the master key ${seal.key}, and ${which} here. Set SECRET_MASTER_KEY, or ` +
-        `SECRET_MASTER_KEY_OTHER, to that of the installation that made it (or ${summaryName} is damaged)`,
+      `The backup is sealed with the master key ${seal.key}, but ${which}. Set SECRET_MASTER_KEY or ` +
+        `SECRET_MASTER_KEY_OTHER to the master key of the original installation (or ${summaryName} is damaged)`,
     );
   }
   const [given, expected] = [seal.mac, macOf(rest, masterKey)].map((mac) => Buffer.from(mac));
   if (given === undefined || expected === undefined || !timingSafeEqual(given, expected)) {
-    throw damaged(summaryName, 'its seal does not match, so something in it was changed');
+    throw damaged(summaryName, 'its seal does not match, so its content was changed');
   }
 }
 
@@ -95,7 +95,7 @@ function unsealed(reason: string): UnsealedBackup {
   return new UnsealedBackup(`${reason}. Changes to it cannot be ruled out.`);
 }
 
-/** The key serves this purpose alone, and differs from one backup to the next. */
+/** The key is used only for this purpose, and is different for each backup. */
 function macOf(summary: Omit<BackupSummary, 'seal'>, masterKey: Uint8Array): string {
   const key = hkdfSync('sha256', masterKey, summary.backupId, 'orchestrator backup manifest 1', 32);
   return createHmac('sha256', new Uint8Array(key)).update(jsonBytes(summary)).digest('hex');

@@ -15,12 +15,12 @@ const linePattern = /^([0-9a-f]{64}) {2}(0|[1-9]\d{0,15}) {2}(.+)$/;
 /** The key of an object has at most 1024 bytes. */
 const maxLineChars = 2_048;
 
-/** The list of parts, written together with the archive. Only lines that are not read yet stay in memory. */
+/** The list of parts, written together with the archive. Only unread lines stay in memory. */
 export class PartList {
   readonly #lines = new PassThrough();
 
   constructor() {
-    this.#lines.on('error', () => undefined); // the reader or the writer gets it
+    this.#lines.on('error', () => undefined); // the reader or the writer throws it
   }
 
   get chunks(): AsyncIterable<Uint8Array> {
@@ -31,14 +31,14 @@ export class PartList {
   async add({ sha256, sizeBytes, name }: ListedPart): Promise<void> {
     const isTaken = this.#lines.write(`${sha256}  ${sizeBytes}  ${name}\n`);
     if (!isTaken) await Promise.race([once(this.#lines, 'drain'), once(this.#lines, 'close')]);
-    if (this.#lines.destroyed) throw new Error('the list of parts is not written any further');
+    if (this.#lines.destroyed) throw new Error('the list of parts can no longer be written');
   }
 
   end(): void {
     this.#lines.end();
   }
 
-  /** Its reader gets this error. */
+  /** The reader throws this error. */
   fail(error: Error): void {
     this.#lines.destroy(error);
   }

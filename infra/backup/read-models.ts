@@ -18,7 +18,7 @@ export interface Projections {
   readonly async: readonly Projection[];
 }
 
-/** Events that were loaded, and those that were appended behind them in this transaction. */
+/** The loaded events, and the events that this transaction appended after them. */
 export interface Loaded {
   readonly places: Places;
   readonly loaded: number;

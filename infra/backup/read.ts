@@ -1,4 +1,4 @@
-/** Reads the members of a backup's archive, and compares each with the list of parts on the way. */
+/** Reads the members of a backup's archive, and compares each with the list of parts. */
 import { createHash } from 'node:crypto';
 import { damaged, Damage, DamagedBackup, inPart } from './damaged.ts';
 import { archiveName, partListName, type BackupSource } from './files.ts';
@@ -23,14 +23,14 @@ export type BackupMember =
   | ({ readonly kind: 'content' } & TarMember);
 
 export interface ReadOptions {
-  /** The key that backups are encrypted with, if they are. */
+  /** The encryption key of backups, if they are encrypted. */
   readonly key: Uint8Array | undefined;
-  /** Receives how many bytes of the archive were read. */
+  /** Receives the number of bytes read from the archive. */
   readonly onRead?: (bytes: number) => void | Promise<void>;
 }
 
-/** Every member with content, in its order: the format first, the manifest last. A member is known to be whole once
- *  the next one is asked for.
+/** Every member with content, in its order: the format first, the manifest last. A member is verified once the next one
+ *  is requested.
  *  @throws DamagedBackup that names the damaged part */
 export async function* readBackup(
   source: BackupSource,
@@ -38,7 +38,7 @@ export async function* readBackup(
 ): AsyncGenerator<BackupMember> {
   const { summary } = source;
   if (summary.encrypted && options.key === undefined) {
-    throw new DamagedBackup('The backup is encrypted, and ORCH_BACKUP_KEY is not set.');
+    throw new DamagedBackup('The backup is encrypted. Set ORCH_BACKUP_KEY.');
   }
   const stored = comparedWhole(await source.part(archiveName), source, options.onRead);
   const archive = opened(stored, summary.encrypted, options.key);
@@ -62,7 +62,7 @@ export async function* readBackup(
   if (!isWhole) throw damaged(manifestMember, 'it is missing');
 }
 
-/** The members, each compared with its line in the list. */
+/** Yields each member, and verifies it against its line in the list once the next one is requested. */
 async function* checkedByParts(
   members: AsyncGenerator<TarMember>,
   list: AsyncGenerator<ListedPart>,
@@ -76,7 +76,7 @@ async function* checkedByParts(
       if (found === undefined) throw new Damage('it is missing');
       if (expected === undefined) throw damaged(found.name, 'it does not belong to the backup');
       if (found.name !== expected.name) {
-        throw new Damage(`it is missing, and ${found.name} is in its place`);
+        throw new Damage(`it is missing; found ${found.name} instead`);
       }
       const hash = createHash('sha256');
       yield { ...found, content: hashed(found, hash) };
@@ -92,8 +92,8 @@ async function* checkedByParts(
   }
 }
 
-/** The members of an archive without a list of parts: lists of checksums come behind what they are of, and the last
- *  member has a checksum of all of them. */
+/** The members of an archive without a list of parts: each list of checksums follows the members that it covers, and
+ *  the last member has a checksum of all lists. */
 async function* checkedByLists(members: AsyncGenerator<TarMember>): AsyncGenerator<TarMember> {
   const digest = createHash('sha256');
   let count = 0;
@@ -170,8 +170,8 @@ async function* comparedWhole(
   }
 }
 
-/** A stored part, which is compared with its line in the manifest at its end.
- *  @throws DamagedBackup if it differs; Damage if it is truncated, so that its reader names the part */
+/** Streams a stored part and verifies it against its manifest line after the last byte.
+ *  @throws DamagedBackup on a mismatch; Damage if the part is truncated, so that the caller can add the part's name */
 export async function* comparedPart(
   chunks: AsyncIterable<Uint8Array>,
   { name, sizeBytes, sha256 }: ListedPart,
@@ -188,7 +188,7 @@ export async function* comparedPart(
   if (hash.digest('hex') !== sha256) throw damaged(name, 'its content was changed');
 }
 
-/** The reader of the content gets its errors, which name the member. */
+/** Errors go to the reader of the content, and name the member. */
 async function* hashed(
   { name, content }: TarMember,
   hash: ReturnType<typeof createHash>,

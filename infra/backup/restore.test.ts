@@ -1,4 +1,4 @@
-/** What a restore recovers. A backup that cannot be restored changes nothing. */
+/** The result of a restore. A backup that cannot be restored changes nothing. */
 import { randomBytes } from 'node:crypto';
 import { cpSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { eventsVisible } from '#infra/testing/platform.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { storedBackup } from './files.ts';
 import { restoreSteps } from './restore.ts';
-import { carriedTables } from './tables.ts';
+import { copiedTables } from './tables.ts';
 import {
   artifact,
   backUp,
@@ -46,7 +46,7 @@ const others = [
   'SELECT * FROM data_keys',
   `SELECT audit_seq, hash FROM audit WHERE action <> 'backup_restored'`,
   `SELECT stream_id, stream_type, version FROM streams WHERE stream_type <> 'backup'`,
-  ...carriedTables.map((table) => `SELECT * FROM ${table}`),
+  ...copiedTables.map((table) => `SELECT * FROM ${table}`),
 ];
 
 /** Expects that the restore fails and leaves the database unchanged. */
@@ -61,7 +61,7 @@ async function refused(
 
 describe('a damaged backup', () => {
   test.each([0.001, 0.2, 0.5, 0.8, 0.9999])(
-    'is refused when one bit at %d is flipped',
+    'is refused when the bit at %d is flipped',
     async (place) => {
       const { from, archive } = copyOfBackup(sample, target.folder);
       const bytes = readFileSync(archive);
@@ -101,7 +101,9 @@ describe('a backup from a newer version', () => {
     const { rows } = await sample.platform.pool.query<{ name: string }>(
       'SELECT name FROM schema_migrations ORDER BY number DESC LIMIT 1',
     );
-    await refused('newer than this one', { migrations: migrationsWithout(rows[0]?.name ?? '') });
+    await refused('newer than this version', {
+      migrations: migrationsWithout(rows[0]?.name ?? ''),
+    });
   });
 
   test('is refused when its schema differs', async () => {
@@ -125,7 +127,7 @@ describe('a backup', () => {
     expect(steps).toEqual(restoreSteps);
   });
 
-  test('lets readers see every event, and appends later events behind them', async () => {
+  test('makes every event visible to readers and appends later events after them', async () => {
     await eventsVisible(target.pool);
     const { rows } = await target.pool.query(
       `SELECT (SELECT type FROM events ORDER BY transaction_id DESC, global_position DESC LIMIT 1) AS last,
@@ -144,7 +146,7 @@ describe('a backup', () => {
     expect(queued).toEqual([{ run_id: runId(3) }]);
   });
 
-  test('is refused over existing data unless it may replace the data', async () => {
+  test('is refused over existing data unless replacement is allowed', async () => {
     await expect(target.restore()).rejects.toThrow('has 10 events, which would be lost');
     await target.pool.query('INSERT INTO destroyed_keys (key_id) VALUES ($1)', [scriptId()]);
     const objects = await openFolderStore({ folder: target.folder });
@@ -165,7 +167,7 @@ test('an encrypted backup opens only with its key', async () => {
   await backUp(sample, key);
   const { from, archive } = copyOfBackup(sample, target.folder);
   expect(readFileSync(archive).includes('print(')).toBe(false);
-  await refused('ORCH_BACKUP_KEY is not set', {}, from);
+  await refused('Set ORCH_BACKUP_KEY', {}, from);
   await refused('another ORCH_BACKUP_KEY', { key: randomBytes(32) }, from);
   expect(await target.restore({ key, replace: true }, from)).toMatchObject({ events: 9 });
 });
@@ -183,7 +185,7 @@ test('a restore does not repeat a restore request that was pending at backup tim
   ]);
 });
 
-test('a backup made during commands is of one point in time', async () => {
+test('a backup made while commands run represents one point in time', async () => {
   let isMade = false;
   const making = backUp(sample).finally(() => (isMade = true));
   for (let number = 10; !isMade; number += 1) {

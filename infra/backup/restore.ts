@@ -1,5 +1,5 @@
 /** Replaces the whole database by a backup in one transaction. A failure before the commit leaves the previous data.
- *  Objects are added before; nothing refers to them until then. */
+ *  Objects are added before the commit, and nothing refers to them until then. */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
@@ -91,12 +91,12 @@ export interface Prepared extends VerifiedBackup {
 /** Verifies the backup without changes.
  *  @throws DamagedBackup, RestoreRefused */
 export async function prepareRestore(options: PrepareOptions): Promise<Prepared> {
-  const tell = options.onProgress ?? (() => undefined);
-  await tell('verifying', 0);
+  const onProgress = options.onProgress ?? (() => undefined);
+  await onProgress('verifying', 0);
   const { source, migrations } = options;
   const verified = await verifyBackup(source, {
     ...options,
-    onRead: (bytes) => tell('verifying', bytes / Math.max(1, source.summary.sizeBytes)),
+    onRead: (bytes) => onProgress('verifying', bytes / Math.max(1, source.summary.sizeBytes)),
   });
   return { ...verified, schema: migrationsFor(verified.format, readMigrations(migrations)) };
 }
@@ -107,22 +107,22 @@ export async function restoreBackup(
   options: RestoreOptions,
   prepared: Prepared,
 ): Promise<RestoreReport> {
-  const tell = options.onProgress ?? (() => undefined);
+  const onProgress = options.onProgress ?? (() => undefined);
   const client = await options.pool.connect();
   let outcome: Outcome;
   try {
     outcome = await inTransactionOf(client, async () => {
       const left = await new Restore(client, options, prepared).run();
-      await tell('committing', 0);
+      await onProgress('committing', 0);
       return left;
     });
   } finally {
     client.release(true); // the restore has recreated the schema
   }
-  await tell('objects', 0);
+  await onProgress('objects', 0);
   const { differing, ...report } = outcome;
   await replaceObjects(options, differing);
-  await tell('done', 1);
+  await onProgress('done', 1);
   return report;
 }
 
@@ -148,7 +148,7 @@ class Restore {
 
   async run(): Promise<Outcome> {
     const { options, schema, keys } = { options: this.#options, ...this.#prepared };
-    await this.#tell('clearing', 0);
+    await this.#report('clearing', 0);
     await this.#db.query('SET LOCAL idle_in_transaction_session_timeout = 0');
     await lockMigrations(this.#db);
     const isInPlace = (await this.#eventsHere()) > 0;
@@ -164,10 +164,12 @@ class Restore {
     const ended = keepsEnded ? await unknownEndedAccess(this.#db) : [];
     const recording = { ...options, summary: options.source.summary };
     const added = await recordRestore(this.#db, recording, ended);
-    await this.#tell('read models', 0);
+    await this.#report('read models', 0);
     const { projections } = options;
     const told = { places, loaded: this.#events, added };
-    await fillReadModels(this.#db, projections, told, (share) => this.#tell('read models', share));
+    await fillReadModels(this.#db, projections, told, (share) =>
+      this.#report('read models', share),
+    );
     await placeReaders(this.#db, this.#manifest.readers, projections.async, places);
     const { events, objects, objectBytes } = this.#manifest;
     const active = await countActiveAccess(this.#db, options.now());
@@ -197,7 +199,7 @@ class Restore {
     const columns = new Map(this.#manifest.tables.map((table) => [table.name, table.columns]));
     const { source, key } = this.#options;
     const { sizeBytes } = source.summary;
-    const onRead = (bytes: number) => this.#tell('loading', bytes / Math.max(1, sizeBytes));
+    const onRead = (bytes: number) => this.#report('loading', bytes / Math.max(1, sizeBytes));
     for await (const member of readBackup(source, { key, onRead })) {
       if (member.kind !== 'content') continue;
       const [root, table = ''] = member.name.split('/');
@@ -219,7 +221,7 @@ class Restore {
     }
   }
 
-  /** What is there with other content is left to the time when all else has changed. */
+  /** Existing objects with other content are replaced only after everything else has changed. */
   async #putObject(member: TarMember): Promise<void> {
     const { objects } = this.#options;
     const key = keyOf(member);
@@ -232,12 +234,12 @@ class Restore {
     if (own !== theirs) this.#differing.push(key);
   }
 
-  async #tell(step: RestoreStep, share: number): Promise<void> {
+  async #report(step: RestoreStep, share: number): Promise<void> {
     await this.#options.onProgress?.(step, share);
   }
 }
 
-/** The backup contains other checkpoints for these; the services do not run yet. */
+/** The backup contains different checkpoints for these readers; the services do not run yet. */
 async function replaceObjects(
   { objects, source, key }: RestoreOptions,
   differing: readonly ObjectKey[],

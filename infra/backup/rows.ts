@@ -1,4 +1,4 @@
-/** Rows of the database in parts of bounded size, as they are read and as they are written again. */
+/** Reads and writes database rows in parts of bounded size. */
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { Queryable } from '#infra/postgres/database.ts';
@@ -6,16 +6,16 @@ import type { Queryable } from '#infra/postgres/database.ts';
 const compress = promisify(gzip);
 const partBytes = 1024 * 1024;
 const firstFetch = 16;
-const mostRows = 2_000;
+const maxRows = 2_000;
 
-/** Lines of JSON, one a row, compressed. */
+/** Compressed lines of JSON, one per row. */
 export interface Part {
   readonly content: Uint8Array;
   readonly rows: number;
 }
 
-/** The rows of a query, inside the caller's transaction. As many are fetched at a time as fit a part, by what the
- *  last ones took. */
+/** The rows of a query, inside the caller's transaction. The number of rows per fetch depends on the size of the
+ *  previous rows, so that they fit a part. */
 export async function* partsOf(db: Queryable, query: string): AsyncGenerator<Part> {
   await db.query(
     `DECLARE backup_rows NO SCROLL CURSOR FOR SELECT row_to_json(r)::text AS line FROM (${query}) r`,
@@ -36,7 +36,7 @@ export async function* partsOf(db: Queryable, query: string): AsyncGenerator<Par
       [lines, size] = [[], 0];
     }
     if (isEnd) break;
-    count = Math.max(1, Math.min(mostRows, Math.floor((count * partBytes) / fetched)));
+    count = Math.max(1, Math.min(maxRows, Math.floor((count * partBytes) / fetched)));
   }
   await db.query('CLOSE backup_rows');
 }

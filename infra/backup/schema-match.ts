@@ -1,9 +1,9 @@
-/** Whether this program can restore a backup: its rows are of a schema that the program's migrations make. */
+/** Checks whether this program can restore a backup: its migrations must create the schema of the rows. */
 import type { Migration } from '#infra/postgres/migrate.ts';
 import type { FormatDescription } from './format.ts';
 import { newer } from './manifest.ts';
 
-/** It cannot be restored here; nothing was changed. The message is for the operator. */
+/** The backup cannot be restored; nothing was changed. The message is for the operator. */
 export class RestoreRefused extends Error {
   override readonly name = 'RestoreRefused';
 }
@@ -14,7 +14,7 @@ export interface SchemaMigrations {
   readonly after: readonly Migration[];
 }
 
-/** @throws NewerBackup, RestoreRefused where its schema is none of this program's */
+/** @throws NewerBackup, or RestoreRefused if this program cannot create its schema */
 export function migrationsFor(
   format: FormatDescription,
   own: readonly Migration[],
@@ -23,7 +23,9 @@ export function migrationsFor(
   if (theirs.length > own.length) throw newer(version);
   for (const [index, { name, sha256 }] of theirs.entries()) {
     if (own[index]?.sha256 !== sha256) {
-      throw new RestoreRefused(`The backup is of another program: its migration ${name} differs.`);
+      throw new RestoreRefused(
+        `The backup belongs to another program: its migration ${name} differs.`,
+      );
     }
   }
   return { before: own.slice(0, theirs.length), after: own.slice(theirs.length) };

@@ -26,7 +26,7 @@ describe('content of any size', () => {
   );
 });
 
-describe('sealed content', () => {
+describe('encrypted content', () => {
   const sealing = whole(seal(key, pieces(randomBytes(3 * chunk + 10))));
   const headBytes = sealing.then((sealed) => sealed.length - 3 * sealedChunk - 10 - 16);
   const openedWith = async (change: (sealed: Buffer, head: number) => Buffer) =>
@@ -36,7 +36,7 @@ describe('sealed content', () => {
     return bytes;
   };
 
-  test('is reported when one bit is flipped', async () => {
+  test('is refused when one bit is flipped', async () => {
     await expect(openedWith((bytes) => flip(bytes, 2))).rejects.toThrow('beginning was changed');
     await expect(openedWith((bytes, head) => flip(bytes, head - 1))).rejects.toThrow('at byte 0');
     await expect(openedWith((bytes, head) => flip(bytes, head + sealedChunk))).rejects.toThrow(
@@ -47,7 +47,7 @@ describe('sealed content', () => {
     );
   });
 
-  test('is reported when truncated within a chunk or between two', async () => {
+  test('is refused when truncated, within a chunk or between two', async () => {
     await expect(openedWith((bytes) => bytes.subarray(0, -30))).rejects.toThrow(
       'its end is missing',
     );
@@ -59,7 +59,7 @@ describe('sealed content', () => {
     ).rejects.toThrow('its end is missing');
   });
 
-  test('is reported when two chunks are swapped', async () => {
+  test('is refused when two chunks are swapped', async () => {
     const swapped = openedWith((bytes, head) => {
       const at = (place: number) => bytes.subarray(head + place * sealedChunk);
       const first = at(0).subarray(0, sealedChunk);
@@ -69,7 +69,7 @@ describe('sealed content', () => {
     await expect(swapped).rejects.toThrow('at byte 0 was changed or moved');
   });
 
-  test('is reported when opened with another key', async () => {
+  test('is refused when opened with another key', async () => {
     await expect(whole(unseal(randomBytes(32), pieces(await sealing)))).rejects.toThrow(
       'another ORCH_BACKUP_KEY',
     );

@@ -1,5 +1,5 @@
-/** Encryption of a stream by AES-256-GCM in chunks: each is bound to its place, and the last one to being the
- *  last, so that none can be changed, moved, added or left out unnoticed. */
+/** Encryption of a stream by AES-256-GCM in chunks: each chunk is bound to its position, and the last chunk is marked,
+ *  so that changed, moved, added or missing chunks are detected. */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { keyName } from '#infra/secrets/envelope.ts';
 import { ByteReader } from './byte-reader.ts';

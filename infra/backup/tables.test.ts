@@ -1,14 +1,14 @@
 import { asyncProjections, inlineProjections } from '#projections/registry.ts';
 import { openTestPlatform } from '#infra/testing/platform.ts';
 import { expect, test } from 'vitest';
-import { forgottenTables } from './tables.ts';
+import { unlistedTables } from './tables.ts';
 
 const projections = [...inlineProjections, ...asyncProjections];
 
 test('every table is listed in infra/backup/tables.ts', async () => {
   const platform = await openTestPlatform();
   try {
-    expect(await forgottenTables(platform.pool, projections)).toEqual([]);
+    expect(await unlistedTables(platform.pool, projections)).toEqual([]);
   } finally {
     await platform.close();
   }

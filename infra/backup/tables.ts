@@ -1,9 +1,9 @@
-/** What a backup contains of each table. Read models are rebuilt from the events. */
+/** The content of each table in a backup. Read models are rebuilt from the events. */
 import type { Queryable } from '#infra/postgres/database.ts';
 import type { Projection } from '#projections/projection.ts';
 
 /** Data that the events do not contain (docs/adr/0003-what-stays-outside-the-events.md). */
-export const carriedTables: readonly string[] = [
+export const copiedTables: readonly string[] = [
   'audit_heads',
   'audit_keys',
   'commands',
@@ -25,12 +25,13 @@ export const carriedTables: readonly string[] = [
 
 /** Data that a backup stores in a special format: events in order, data keys as a part that can shrink, checkpoints of
  *  reactions as numbers of events. */
-export const ownForms: readonly string[] = ['events', 'data_keys', 'checkpoints'];
+export const specialTables: readonly string[] = ['events', 'data_keys', 'checkpoints'];
 
-/** What is true of one installation for the moment, or follows from the rest. */
-export const leftTables: readonly string[] = [
+/** Data that is temporary, belongs to one installation, or derives from other tables. */
+export const omittedTables: readonly string[] = [
   'backup_work',
   'login_failures',
+  'one_time_codes',
   'projection_versions',
   'replay_marks',
   'runtimes',
@@ -43,7 +44,7 @@ export const leftTables: readonly string[] = [
 ];
 
 /** Tables that are not listed here: a backup would not contain them. */
-export async function forgottenTables(
+export async function unlistedTables(
   db: Queryable,
   projections: readonly Projection[],
 ): Promise<readonly string[]> {
@@ -53,6 +54,11 @@ export async function forgottenTables(
     [],
   );
   const readModels = projections.flatMap(({ tables }) => tables);
-  const known: readonly string[] = [...carriedTables, ...ownForms, ...leftTables, ...readModels];
+  const known: readonly string[] = [
+    ...copiedTables,
+    ...specialTables,
+    ...omittedTables,
+    ...readModels,
+  ];
   return rows.map(({ name }) => name).filter((name) => !known.includes(name));
 }

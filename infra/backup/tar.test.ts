@@ -31,16 +31,16 @@ async function read(bytes: Uint8Array) {
   return found;
 }
 
-test('archives are read as written, with names of any length', async () => {
+test('reads back archives with names of any length', async () => {
   expect(await read(archive)).toEqual(members);
 });
 
-test('the tar program reads the archives', () => {
+test('the tar program can read the archives', () => {
   const listed = execFileSync('tar', ['--list', '--quoting-style=literal'], { input: archive });
   expect(listed.toString('utf8').trim().split('\n')).toEqual(members.map(({ name }) => name));
 });
 
-test('detects every flipped bit: refuses the archive, or yields other content', async () => {
+test('refuses an archive with any flipped bit, or yields different content', async () => {
   for (let at = 0; at < archive.length; at += 1) {
     const damaged = Buffer.from(archive);
     damaged.writeUInt8(damaged.readUInt8(at) ^ (1 << (at % 8)), at);
@@ -49,7 +49,7 @@ test('detects every flipped bit: refuses the archive, or yields other content', 
   }
 });
 
-test('detects a truncated, damaged or extended archive', async () => {
+test('refuses a truncated, damaged or extended archive', async () => {
   for (const cut of [700, -1024, -512, -1]) {
     await expect(read(archive.subarray(0, cut))).rejects.toThrow('its end is missing');
   }

@@ -62,7 +62,7 @@ export async function* readTar(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
       [named, head] = [{}, []];
       const content = contentOf(reader, sizeBytes);
       yield { name, sizeBytes, content };
-      if (!content.isDone()) throw new Error(`the content of ${name} was not read to its end`);
+      if (!content.isDone()) throw new Error(`the reader skipped a part of the content of ${name}`);
     }
   } finally {
     await reader.close();
@@ -84,7 +84,8 @@ function header(name: string, sizeBytes: number, kind: string): Buffer {
   return block;
 }
 
-/** The content of a member. What fills its last block is read with it, so that damage there is its own. */
+/** The content of a member. The padding of the last block is read too, so that damage there is reported for this
+ *  member. */
 function contentOf(reader: ByteReader, sizeBytes: number) {
   const content = reader.stream(sizeBytes);
   let isDone = false;
@@ -100,7 +101,7 @@ function contentOf(reader: ByteReader, sizeBytes: number) {
   };
 }
 
-/** Reads the second of the two blocks at the end, and that the source ends there. */
+/** Reads the second of the two final blocks, and checks that the source ends there. */
 async function toEnd(reader: ByteReader): Promise<void> {
   const rest = await reader.upTo(blockBytes + 1);
   if (rest.length < blockBytes) throw new Damage('its end is missing');

@@ -1,4 +1,4 @@
-/** Backups of versions that did not seal them: restored when the administrator says so. */
+/** Backups of versions that did not seal them are restored only on explicit request. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -30,10 +30,10 @@ async function oldBackup() {
 }
 
 describe('a backup without a seal', () => {
-  test('is refused unless the administrator accepts that', async () => {
+  test('is refused unless the administrator accepts it', async () => {
     const { from } = await oldBackup();
     await expect(target.restore({}, from)).rejects.toThrow(
-      /^Version 0\.1\.13 made the backup, before backups were sealed\. .* use --unsealed/,
+      /^The backup was made by version 0\.1\.13, which did not seal backups\. .* use --unsealed/,
     );
     const report = await target.restore({ unsealed: true, replace: true }, from);
     expect(report).toMatchObject({ events: 9, objects: 2 });
@@ -45,7 +45,7 @@ describe('a backup without a seal', () => {
     ['summary', '"events": 9', '"events": 8', /backup\.json is damaged: its field events says 8/],
     ['keys', '"wrapped_key": "', '"wrapped_key": "AAAA', /keys\.json is damaged: the key/],
     ['archive', 'checksums/', 'Checksums/', /is damaged: its header was changed/],
-  ] as const)('is still refused when its %s has %s changed to %s', async (...given) => {
+  ] as const)('is still refused after a change to its %s: %s becomes %s', async (...given) => {
     const [file, what, by, problem] = given;
     const old = await oldBackup();
     old.change(old[file], what, by);

@@ -1,4 +1,4 @@
-/** Takes in a backup that was downloaded, as a stream: it is stored, read once more and compared, and only then called a
+/** Receives a downloaded backup as a stream. The parts are stored and verified before the manifest makes them a
  *  backup. */
 import type { ObjectStore } from '#domain/ports/objects.ts';
 import { compareVersions } from '#domain/update/update.ts';
@@ -26,7 +26,7 @@ import { verifyBackup, verifyStored } from './verify.ts';
 
 const maxSummaryBytes = 64 * 1024;
 
-export interface UploadParts {
+export interface UploadDeps {
   readonly objects: ObjectStore;
   readonly database: Queryable;
   readonly masterKeys: MasterKeys;
@@ -35,15 +35,15 @@ export interface UploadParts {
   readonly migrations: string;
 }
 
-/** Checks the seal if this installation has the backup's master key. Otherwise it checks the checksums, and verifying
- *  or restoring the backup says so.
+/** Checks the seal if this installation has the backup's master key. Otherwise it checks the checksums, and a later
+ *  verification or restore reports the unchecked seal.
  *  @param file the downloaded file
  *  @param admit called before anything is stored; its errors are passed on
  *  @returns its manifest
  *  @throws DamagedBackup, NewerBackup, RestoreRefused, and errors of the chunks: nothing is stored then */
 export async function receiveBackup(
   file: AsyncIterable<Uint8Array>,
-  parts: UploadParts,
+  parts: UploadDeps,
   admit: (summary: BackupSummary) => Promise<void>,
 ): Promise<BackupSummary> {
   const members = readTar(file);
@@ -81,7 +81,7 @@ async function manifestIn(members: AsyncGenerator<TarMember>): Promise<BackupSum
 async function store(
   members: AsyncGenerator<TarMember>,
   summary: BackupSummary,
-  { objects }: UploadParts,
+  { objects }: UploadDeps,
   reading: { name: string },
 ): Promise<void> {
   for (const name of partNames(summary)) {
@@ -91,17 +91,17 @@ async function store(
     reading.name = name;
     const { value: member, done } = await members.next();
     if (done === true) throw damaged(name, 'it is missing');
-    if (member.name !== name) throw damaged(name, `${member.name} is in its place`);
+    if (member.name !== name) throw damaged(name, `found ${member.name} instead`);
     await objects.putStream(partKey(summary.backupId, name), member.content);
   }
   const { value: member, done } = await members.next();
   if (done !== true) throw damaged(member.name, 'it does not belong to the backup');
 }
 
-/** An archive that is encrypted cannot be opened here: what is stored is compared with the manifest. */
+/** An encrypted archive cannot be opened here, so its stored form is compared with the manifest. */
 async function verify(
   summary: BackupSummary,
-  { objects, masterKeys, migrations }: UploadParts,
+  { objects, masterKeys, migrations }: UploadDeps,
 ): Promise<void> {
   const source = await storedSource(objects, summary);
   const options = { masterKeys, unsealed: true };

@@ -8,9 +8,10 @@ import { checkSeal, summaryName } from './manifest.ts';
 import { comparedPart, readBackup, type ReadOptions } from './read.ts';
 
 export interface SealOptions {
-  /** Those that are here: one of them sealed the backup and wrapped its data keys. */
+  /** The available master keys. One of them must have sealed the backup and wrapped its data keys. */
   readonly masterKeys: readonly Uint8Array[];
-  /** Also accepts a backup whose seal cannot be checked. What was changed after it was sealed is refused all the same. */
+  /** Also accepts a backup whose seal cannot be checked. A backup that was changed after it was sealed is still
+   *  refused. */
   readonly unsealed?: boolean;
 }
 
@@ -20,7 +21,7 @@ export interface VerifiedBackup {
   readonly format: FormatDescription;
   readonly manifest: Manifest;
   readonly keys: readonly WrappedKey[];
-  /** How many data keys no master key opens that is here: secrets that they belong to cannot be read. */
+  /** The number of data keys that no available master key can open. Their secrets cannot be read. */
   readonly foreignKeys: number;
   /** Why the seal could not be checked; null if it was checked. */
   readonly unsealed: string | null;
@@ -51,7 +52,7 @@ export async function verifyBackup(
   return { format, manifest, keys, foreignKeys, unsealed: unsealed?.reason ?? null };
 }
 
-/** The same without opening the archive, which takes no ORCH_BACKUP_KEY.
+/** Verifies a backup without opening its archive, so that ORCH_BACKUP_KEY is not required.
  *  @throws DamagedBackup that names the damaged part */
 export async function verifyStored(source: BackupSource, options: SealOptions): Promise<void> {
   const unsealed = unsealedReason(source, options);

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Queryable } from '#infra/postgres/database.ts';
 import type pg from 'pg';
 
-const askAgainMs = 50;
+const retryLockMs = 50;
 
 const statements = {
   lock: `SELECT pg_try_advisory_lock(hashtext($1)) AS mine`,
@@ -14,24 +14,24 @@ const statements = {
   clear: `DELETE FROM backup_work WHERE backup_id = $1`,
 };
 
-/** Works while no other process works on backups. @returns whether it did */
+/** Runs `work` unless another process works on backups. @returns whether it ran */
 export async function withBackupLock(pool: pg.Pool, work: () => Promise<void>): Promise<boolean> {
   return await whileAlone('backups', pool, work);
 }
 
-/** Works while no backup is being uploaded, which has parts that no summary speaks of.
- *  @param patienceMs how long it waits for who does: a scheduler that tidies up is soon done
- *  @returns whether it did */
+/** Runs `work` while no backup is being uploaded: the parts of an upload have no manifest yet.
+ *  @param timeoutMs how long to wait for another holder; a cleanup by the scheduler is short
+ *  @returns whether it ran */
 export async function withUploadLock(
   pool: pg.Pool,
   work: () => Promise<void>,
-  patienceMs = 0,
+  timeoutMs = 0,
 ): Promise<boolean> {
-  const untilMs = performance.now() + patienceMs;
+  const untilMs = performance.now() + timeoutMs;
   for (;;) {
     if (await whileAlone('backup uploads', pool, work)) return true;
     if (performance.now() >= untilMs) return false;
-    await pause(askAgainMs);
+    await pause(retryLockMs);
   }
 }
 

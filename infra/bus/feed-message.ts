@@ -16,7 +16,7 @@ export function streamTypeOf({ streamId }: RecordedEvent): string {
   return streamId.slice(0, streamId.indexOf('-'));
 }
 
-/** JSON text; without `data` where that is withheld, or would be larger than `maxBytes`. */
+/** JSON text; without `data` if the data is withheld, or if the text would be larger than `maxBytes`. */
 export function feedMessage(event: RecordedEvent, maxBytes: number): string {
   const { metadata, position, recordedAt } = event;
   const envelope = {

@@ -1,4 +1,4 @@
-/** The feed on a real server, behind a real store. */
+/** The feed on a real server, filled from a real store. */
 import { createGroup, createScript, createUser, createWebhook } from '#domain/testing/samples.ts';
 import { groupId, scriptId, userId } from '#domain/testing/ids.ts';
 import type { EventFeed } from '#domain/ports/event-feed.ts';
@@ -49,7 +49,7 @@ describeWith(natsService, 'the event feed on NATS', () => {
     expect(await kept(one)).toEqual(recorded);
   });
 
-  test('keeps the order of the store, even if positions of concurrent writers do not ascend', async () => {
+  test('keeps the order of the store, even if concurrent writers commit out of order', async () => {
     const feed = await openFeed();
     const feeder = await feederOf(feed);
     const streams = ['test-early', 'test-late'] as const;
@@ -87,7 +87,7 @@ describeWith(natsService, 'the event feed on NATS', () => {
     );
   });
 
-  test('publishes nothing twice after a crash before the checkpoint', async () => {
+  test('publishes no event twice after a crash before the checkpoint', async () => {
     const feed = await openFeed();
     await untilFed(await feederOf(feed));
     const before = await record(5);
@@ -98,7 +98,7 @@ describeWith(natsService, 'the event feed on NATS', () => {
     expect(await kept(feed)).toEqual([...before, ...after]);
   });
 
-  test('continues with new events after the server was down and lost everything', async () => {
+  test('continues with new events after the server was down and lost all data', async () => {
     const feed = await openFeed();
     const feeder = await feederOf(feed);
     await record(2);
@@ -125,7 +125,7 @@ describeWith(natsService, 'the event feed on NATS', () => {
     expect(await kept(feed)).toEqual(after);
   });
 
-  test('omits the data of events about people and credentials', async () => {
+  test('omits the data of events about users and credentials', async () => {
     const feed = await openFeed();
     const feeder = await feederOf(feed);
     await platform.accepted(createUser({ userId: userId(), email: 'eve@example.com' }));
@@ -144,14 +144,14 @@ describeWith(natsService, 'the event feed on NATS', () => {
     expect(bodies[1]).toMatchObject({ type: 'ScriptCreated', stream_id: `script-${scriptId(9)}` });
   });
 
-  test('reports a server without JetStream, and loses nothing', async () => {
+  test('reports a server without JetStream, and loses no event', async () => {
     const plain = await TestNatsServer.start({ jetstream: false });
     const feed = await openFeed(plain.url);
     const feeder = await feederOf(feed);
     await record(1);
     expect(await feeder.runOnce(signal)).toBe(false);
     expect(await feeder.runOnce(signal)).toBe(false);
-    expect(feed.problem).toMatch(/the event feed waits: jetstream is not enabled/);
+    expect(feed.problem).toMatch(/the event feed is waiting: jetstream is not enabled/);
     expect(problems).toEqual([feed.problem]);
     await plain.stop();
   });
@@ -163,7 +163,7 @@ interface TestFeed extends EventFeed {
   connection(): NatsConnection;
 }
 
-/** One of a test's own, or the same once more. */
+/** A separate feed for the test, or the same feed again. */
 async function openFeed(url = server.url): Promise<TestFeed> {
   if (links.length === 0) turn += 1;
   const prefix = `feed${turn}`;

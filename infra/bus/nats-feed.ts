@@ -1,6 +1,6 @@
-/** The event feed as a JetStream stream. Each message names its predecessor, and the server refuses others: so there
- *  are no gaps and no repetitions with several publishers, also if one crashes or hangs. The id of the event is also
- *  the id of the message. */
+/** The event feed as a JetStream stream. Each message names its predecessor, and the server refuses messages with
+ *  another predecessor. So there are no gaps or repetitions with several publishers, even if one crashes or hangs. The
+ *  id of the event is also the id of the message. */
 import type { EventFeed, FeedEnd } from '#domain/ports/event-feed.ts';
 import type { RecordedEvent } from '#domain/kernel/event.ts';
 import {
@@ -20,11 +20,11 @@ import type { NatsLink } from './nats-link.ts';
 const maxPayloadBytes = 256 * 1024;
 const keptMs = 7 * 24 * 3_600_000;
 const maxKeptBytes = 1024 * 1024 * 1024;
-const patienceMs = 5_000;
+const timeoutMs = 5_000;
 
 export interface NatsFeedOptions {
   readonly link: NatsLink;
-  /** As of the bus; the stream is `<prefix>-events`. */
+  /** The same as for the bus; the stream is `<prefix>-events`. */
   readonly prefix: string;
   /** Called when the problem changes. */
   readonly onProblem: (error: unknown, problem: string) => void;
@@ -48,7 +48,7 @@ export class NatsFeed implements EventFeed {
     const { connection } = this.#options.link;
     if (connection === undefined) return undefined;
     try {
-      const options = { timeout: patienceMs, checkAPI: false };
+      const options = { timeout: timeoutMs, checkAPI: false };
       const end = await this.#readEnd(await jetstreamManager(connection, options));
       this.#problem = undefined;
       return end;
@@ -61,7 +61,7 @@ export class NatsFeed implements EventFeed {
   async append(end: FeedEnd, events: readonly RecordedEvent[]): Promise<boolean> {
     const { connection } = this.#options.link;
     if (connection === undefined) return false;
-    const stream = jetstream(connection, { timeout: patienceMs });
+    const stream = jetstream(connection, { timeout: timeoutMs });
     const results = await Promise.allSettled(
       events.map((event, index) =>
         stream.publish(
@@ -106,7 +106,7 @@ export class NatsFeed implements EventFeed {
 
   #note(error: unknown): void {
     if (this.#options.link.problem !== undefined) return;
-    const problem = `the event feed waits: ${error instanceof Error ? error.message : String(error)}`;
+    const problem = `the event feed is waiting: ${error instanceof Error ? error.message : String(error)}`;
     if (problem !== this.#problem) this.#options.onProblem(error, problem);
     this.#problem = problem;
   }

@@ -7,13 +7,14 @@ const reconnectMs = 500;
 const pingEveryMs = 2_000;
 
 export interface NatsOptions {
-  /** Servers of one cluster: `nats:` or `tls:`, user and password or a token in the first that has some. */
+  /** Servers of one cluster: `nats:` or `tls:` URLs. The first URL with credentials provides them: user and password,
+   *  or a token. */
   readonly servers: readonly URL[];
   /** Text of a credentials file, instead of a user. */
   readonly credentials: string | undefined;
-  /** Called when the connection is lost, or when the reason why it cannot be made changes. */
+  /** Called when the connection is lost, or when the reason for failed attempts changes. */
   readonly onProblem: (error: unknown, problem: string) => void;
-  /** Called when it is connected again. */
+  /** Called after a reconnect. */
   readonly onRecovery: () => void;
 }
 
@@ -41,18 +42,18 @@ export class NatsLink {
     return this.#connection;
   }
 
-  /** Why there is no connection, without addresses. */
+  /** The reason for the missing connection, without addresses. */
   get problem(): string | undefined {
     return this.#problem;
   }
 
-  /** Calls back for the current connection and for each later one. */
+  /** Calls `use` for the current connection and for each later one. */
   onConnect(callback: (connection: NatsConnection) => void): void {
     this.#whenConnected.push(callback);
     if (this.#connection !== undefined) callback(this.#connection);
   }
 
-  /** Safe twice. */
+  /** Idempotent. */
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#retry);
@@ -108,7 +109,7 @@ function connectionOptions({ servers, credentials }: NatsOptions) {
 }
 
 function problemOf(error: unknown): string {
-  if (error instanceof errors.AuthorizationError) return 'NATS refuses the credentials';
+  if (error instanceof errors.AuthorizationError) return 'NATS rejected the credentials';
   if (error instanceof errors.UserAuthenticationExpiredError) {
     return 'the credentials for NATS have expired';
   }

@@ -58,7 +58,7 @@ async function untilHeard(from: Bus, to: Bus): Promise<void> {
   stop();
 }
 
-describeWith(natsService, 'on NATS', () => {
+describeWith(natsService, 'the bus on NATS', () => {
   let ends: readonly NatsLink[] = [];
   let server: TestNatsServer;
   afterAll(async () => {
@@ -74,7 +74,7 @@ describeWith(natsService, 'on NATS', () => {
     return [one.bus, other.bus];
   });
 
-  describe('a server that goes away', () => {
+  describe('a server that becomes unavailable', () => {
     test(
       'reconnects both ends after a restart, and wakes their subscribers',
       { timeout: 60_000 },
@@ -100,7 +100,7 @@ describeWith(natsService, 'on NATS', () => {
     );
 
     test(
-      'detects a hanging server, and bounds the waiting messages',
+      'detects a hanging server, and limits the number of pending messages',
       { timeout: 60_000 },
       async () => {
         const own = await startServer();
@@ -118,7 +118,7 @@ describeWith(natsService, 'on NATS', () => {
       },
     );
 
-    test('connects later to a server that is down at the start', async () => {
+    test('connects later to a server that is down at startup', async () => {
       const own = await startServer();
       await own.kill();
       const { bus, problems } = await open(`nats://127.0.0.1:1,${own.url}`);
@@ -141,17 +141,17 @@ describeWith(natsService, 'on NATS', () => {
     test('reports wrong credentials', async () => {
       const own = await startServer({ configuration });
       for (const url of [own.url, own.url.replace('//', '//me:wrong@')]) {
-        expect((await open(url)).bus.problem).toBe('NATS refuses the credentials');
+        expect((await open(url)).bus.problem).toBe('NATS rejected the credentials');
       }
     });
 
-    test('takes a token from the address', async () => {
+    test('accepts a token in the address', async () => {
       const own = await startServer({ configuration: 'authorization { token: secret }' });
       expect((await open(own.url.replace('//', '//secret@'))).bus.problem).toBeUndefined();
     });
   });
 
-  test('reports foreign messages and continues', async () => {
+  test('reports messages in an unknown format and continues', async () => {
     const own = await startServer();
     const { bus, errors } = await open(own.url);
     const stranger = await connect({ servers: own.url });

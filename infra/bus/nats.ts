@@ -34,7 +34,7 @@ export class NatsBus implements Bus {
     });
     link.onConnect(() => {
       for (const subject of this.#subjects) this.#listen(subject);
-      // Messages may have been missed while disconnected, so subscribers look for themselves.
+      // Messages may have been missed while disconnected, so subscribers must poll.
       this.#deliver({ topic: 'events' });
       this.#deliver({ topic: 'queue' });
     });
@@ -97,7 +97,7 @@ export class NatsBus implements Bus {
       const received = message.json<BusMessage>();
       if (message.subject === this.#subjectOf(received.topic)) this.#deliver(received);
     } catch (error) {
-      // Any client that may publish can send anything; the connection stays open.
+      // Any client with permission to publish can send invalid messages; the connection stays open.
       this.#options.onError(error);
     }
   }

@@ -1,10 +1,10 @@
-/** Gathers messages while those before them are under way. The same wake-up twice is one. */
+/** Batches messages while earlier ones are being sent. Identical wake-ups are coalesced. */
 import type { BusMessage } from '#domain/ports/bus.ts';
 
 const maxWaiting = 10_000;
 const maxWaitingBytes = 16 * 1024 * 1024;
 
-/** Messages by the text that travels. */
+/** Messages by their text. */
 export type Payloads = ReadonlyMap<string, BusMessage>;
 
 export interface OutboxOptions {
@@ -25,8 +25,8 @@ export class Outbox {
     this.#options = options;
   }
 
-  /** Sends a message immediately, or batched with others while one is being sent. A message that finds no room is
-   *  dropped, which costs the delay of one poll. */
+  /** Sends a message immediately, or batched with others while one is being sent. A message beyond the buffer limit is
+   *  dropped; its subscribers then wait for their next poll. */
   add(message: BusMessage): void {
     const payload = payloadOf(message, this.#options.maxPayloadBytes);
     if (this.#waiting.size >= maxWaiting || this.#waitingBytes >= maxWaitingBytes) return;

@@ -68,7 +68,7 @@ test('splits large batches into several notifications, in order', async () => {
   await end();
 });
 
-test('wake-up messages can be sent by a statement of another connection', async () => {
+test('accepts messages sent from another connection if their proof is valid', async () => {
   const { bus, pool, end } = await givenBus();
   const seen: BusMessage[] = [];
   const last = new Promise((resolve) => bus.subscribe('status', resolve));
@@ -81,12 +81,16 @@ test('wake-up messages can be sent by a statement of another connection', async 
     { topic: 'queue' },
     { topic: 'status', runId: 'a "run"' },
   ];
-  const { text, values } = bus.statementFor(messages) ?? { text: '', values: [] };
-  await pool.query(text, [...values]);
+  const notify = async (found: boolean) => {
+    const proof = { text: 'SELECT WHERE $2::boolean', values: [String(found)] };
+    const { text, values } = bus.statementFor(messages, proof) ?? { text: '', values: [] };
+    await pool.query(text, [...values]);
+  };
+  await notify(false);
+  await notify(true);
   await last;
   expect(seen).toEqual(messages.filter((_, index) => index !== 2));
-  expect(bus.statementFor([{ topic: 'queue' }, { topic: 'stop', runId: 'a' }])).toBeUndefined();
   await bus.close();
-  expect(bus.statementFor(messages)).toBeUndefined();
+  expect(bus.statementFor(messages, { text: 'SELECT', values: [] })).toBeUndefined();
   await end();
 });

@@ -1,6 +1,6 @@
 /** The bus on Postgres notifications: one channel, one listening connection per process, and messages that are batched
- *  while the previous notification is under way. Nothing is notified in an append's transaction, whose commit would
- *  then wait for a lock that the whole cluster shares. */
+ *  while the previous notification is being sent. Notifications are never sent in an append's transaction: its commit
+ *  would wait for a lock that the whole cluster shares. */
 import type { Bus, BusMessage, Topic } from '#domain/ports/bus.ts';
 import type { Write } from '#projections/projection.ts';
 import { Connection } from '#infra/postgres/connection.ts';
@@ -13,16 +13,13 @@ const channel = 'orch_bus';
 const maxListBytes = 7_990;
 const maxPayloadBytes = 7_900;
 const reconnectMs = 250;
-/** A connection that only listens waits for no answer, so a lost connection would go unnoticed. */
+/** A connection that only listens expects no response, so its loss would not be detected. */
 const heartbeatMs = 2_000;
-
-/** Unneeded wake-ups are harmless. */
-const wakeUps: ReadonlySet<Topic> = new Set(['events', 'queue', 'status']);
 
 const statements = {
   notify: `SELECT pg_notify('${channel}', payload) FROM unnest($1::text[]) AS payload`,
-  notifyAll: `SELECT pg_notify('${channel}', payload)
-    FROM json_array_elements_text($1::json) AS payload`,
+  notifyIf: (proof: string) => `SELECT pg_notify('${channel}', payload)
+    FROM json_array_elements_text($1::json) AS payload WHERE EXISTS (${proof})`,
   listen: `LISTEN ${channel}`,
 };
 
@@ -52,7 +49,7 @@ export class PostgresBus implements Bus {
     });
   }
 
-  /** Connects and listens. @throws when Postgres cannot be reached now */
+  /** Connects and listens. @throws if Postgres is unreachable */
   static async open(options: PostgresBusOptions): Promise<PostgresBus> {
     const bus = new PostgresBus(options);
     await bus.#listen();
@@ -69,16 +66,13 @@ export class PostgresBus implements Bus {
   }
 
   /** Returns a statement that does what `publish` would do, for another connection.
-   *  @param proof a query whose values count from `$2`; if it finds no row, nothing is notified
-   *  @returns `undefined` if a message is more than a wake-up and there is no proof */
-  statementFor(messages: readonly BusMessage[], proof?: Write): Write | undefined {
+   *  @param proof a query whose values count from `$2`; if it finds no row, no notification is sent
+   *  @returns `undefined` if the bus is closed */
+  statementFor(messages: readonly BusMessage[], proof: Write): Write | undefined {
     if (this.#closed) return undefined;
-    if (proof === undefined && !messages.every(({ topic }) => wakeUps.has(topic))) return undefined;
     const payloads = new Set(messages.map((message) => payloadOf(message, maxPayloadBytes)));
-    const values = [JSON.stringify(joined(payloads))];
-    if (proof === undefined) return { text: statements.notifyAll, values };
-    const text = `${statements.notifyAll} WHERE EXISTS (${proof.text})`;
-    return { text, values: [...values, ...proof.values] };
+    const values = [JSON.stringify(joined(payloads)), ...proof.values];
+    return { text: statements.notifyIf(proof.text), values };
   }
 
   subscribe<T extends Topic>(
@@ -109,7 +103,7 @@ export class PostgresBus implements Bus {
     await client.connect();
     await client.query(statements.listen);
     this.#listener = client;
-    // A statement without an answer has the connection replaced (`connection-watch.ts`).
+    // A statement without a response causes the connection to be replaced (`connection-watch.ts`).
     const heartbeat = setInterval(() => {
       if (!connection.isWaiting) client.query('SELECT').catch(() => undefined);
     }, heartbeatMs).unref();
@@ -130,7 +124,7 @@ export class PostgresBus implements Bus {
     }, reconnectMs);
   }
 
-  // Notifications may have been missed while disconnected, so subscribers look for themselves.
+  // Notifications may have been missed while disconnected, so subscribers must poll.
   #wakeAll(): void {
     this.#subscriptions.deliver({ topic: 'events' });
     this.#subscriptions.deliver({ topic: 'queue' });
@@ -139,12 +133,12 @@ export class PostgresBus implements Bus {
   #receive(payload: string | undefined): void {
     if (payload === undefined) return;
     const received = JSON.parse(payload) as BusMessage | readonly BusMessage[];
-    // A process of an earlier version, which is about to be replaced, says one at a time.
+    // A process of an earlier version, which is about to be replaced, sends one message at a time.
     for (const message of [received].flat()) this.#subscriptions.deliver(message);
   }
 }
 
-/** Lists of messages, each as large as may travel: whatever arrives wakes all who listen. */
+/** Splits messages into lists of the maximum size. Every notification wakes all listeners. */
 function joined(payloads: Iterable<string>): readonly string[] {
   const lists: string[][] = [];
   let room = 0;

@@ -2,7 +2,7 @@ import type { BusMessage, Topic } from '#domain/ports/bus.ts';
 
 type Listener = (message: BusMessage) => void;
 
-/** Who listens to which topic, shared by all adapters of the bus. */
+/** The listeners of each topic, shared by all adapters of the bus. */
 export class Subscriptions {
   readonly #listeners = new Map<Topic, Set<Listener>>();
 
@@ -12,7 +12,7 @@ export class Subscriptions {
   ): () => void {
     const listeners = this.#listeners.get(topic) ?? new Set();
     this.#listeners.set(topic, listeners);
-    // Delivered by topic, so the message is of the type that the listener takes.
+    // Messages are delivered by topic, so the message has the listener's type.
     listeners.add(listener as Listener);
     return () => void listeners.delete(listener as Listener);
   }

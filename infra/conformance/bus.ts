@@ -3,7 +3,7 @@ import type { Bus, BusMessage } from '#domain/ports/bus.ts';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-/** @param open two ends of one bus, as two processes would have them */
+/** @param open opens two ends of one bus, like two processes */
 export function busConformance(name: string, open: () => Promise<readonly [Bus, Bus]>): void {
   describe(`${name}: the bus`, () => {
     let here: Bus;
@@ -18,7 +18,7 @@ export function busConformance(name: string, open: () => Promise<readonly [Bus, 
       await there.close();
     });
 
-    test('delivers a message to every process, also to the sender', async () => {
+    test('delivers a message to every process, including the sender', async () => {
       const both = Promise.all([next(here, 'status'), next(there, 'status')]);
       here.publish({ topic: 'status', runId: 'a' });
       expect(await both).toEqual([
@@ -46,7 +46,7 @@ export function busConformance(name: string, open: () => Promise<readonly [Bus, 
       }
     });
 
-    test('delivers text of any kind', async () => {
+    test('delivers any text unchanged', async () => {
       const items = JSON.stringify([{ text: 'é\u0000\r\n\u2028😀"' }]);
       const received = next(there, 'log');
       here.publish(log(3, items));

@@ -10,7 +10,7 @@ import { VersionConflict, type EventStore } from '#domain/ports/event-store.ts';
 import { systemIds } from '#infra/system/ids.ts';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 
-/** @param open an empty store */
+/** @param open opens an empty store */
 export function eventStoreConformance(name: string, open: () => Promise<EventStore>): void {
   describe(`${name}: the event store`, () => {
     let store: EventStore;
@@ -33,7 +33,7 @@ export function eventStoreConformance(name: string, open: () => Promise<EventSto
       ]);
     });
 
-    test('reads a stream from a version on', async () => {
+    test('reads a stream from a given version', async () => {
       const streamId = await filledStream(store, 3);
       expect((await store.readStream(streamId, 3)).map((event) => event.version)).toEqual([3]);
       expect(await store.readStream(newStream())).toEqual([]);
@@ -54,7 +54,7 @@ export function eventStoreConformance(name: string, open: () => Promise<EventSto
       expect(await store.readStream(taken)).toHaveLength(2);
     });
 
-    test('reports a conflict when a new stream exists already or an old one does not', async () => {
+    test('reports a conflict when a new stream already exists, or an existing one does not', async () => {
       const taken = await filledStream(store, 1);
       const events = [newEvent('Lost', {})];
       await expect(store.append([{ streamId: taken, expectedVersion: 0, events }])).rejects.toThrow(
@@ -105,13 +105,13 @@ export function eventStoreConformance(name: string, open: () => Promise<EventSto
       expect(await store.readStream(taken)).toHaveLength(1);
     });
 
-    test('checks nothing when there is nothing to append', async () => {
+    test('checks nothing when no event is appended', async () => {
       const taken = await filledStream(store, 1);
       expect(await store.append([])).toEqual([]);
       expect(await store.append([{ streamId: taken, expectedVersion: 0, events: [] }])).toEqual([]);
     });
 
-    test('writes several streams together, each in one piece', async () => {
+    test('writes several streams together, each contiguously', async () => {
       const [old, fresh] = [await filledStream(store, 2), newStream()];
       const recorded = await store.append([
         { streamId: old, expectedVersion: 2, events: [newEvent('A', {}), newEvent('B', {})] },
@@ -183,7 +183,7 @@ async function retried(write: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Waits until readers see the streams: what else is under way in a store may hide them for a while. */
+/** Waits until readers see the streams: other open transactions of the store may hide them for a while. */
 async function untilVisible(store: EventStore, streams: readonly StreamId[]): Promise<void> {
   await vi.waitFor(
     async () => {

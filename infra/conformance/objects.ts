@@ -1,4 +1,4 @@
-/** What every adapter of the object store must do; each adapter's test calls this suite. */
+/** The contract of every adapter of the object store. The test of each adapter calls this suite. */
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { objectKey, type ObjectKey } from '#domain/ports/object-keys.ts';
@@ -6,7 +6,7 @@ import { ObjectCorrupt, type ListOptions, type ObjectStore } from '#domain/ports
 
 export interface ObjectStoreFixture {
   readonly store: ObjectStore;
-  /** Replaces the stored bytes behind the store's back, as a failing disk would. */
+  /** Replaces the stored bytes without the store, like a failing disk. */
   damage(key: ObjectKey, bytes: Uint8Array): Promise<void>;
   close(): Promise<void>;
 }
@@ -15,7 +15,7 @@ const text = (value: string): Uint8Array => new TextEncoder().encode(value);
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 const LARGE_BYTES = 3 * 1024 * 1024 + 17;
 
-// Not random, so that a failure can be seen again.
+// Not random, so that a failure can be reproduced.
 function largeBytes(seed: number): Uint8Array {
   return Uint8Array.from({ length: LARGE_BYTES }, (_, index) => (index * 31 + seed) % 251);
 }
@@ -36,7 +36,7 @@ export function describeObjectStore(name: string, open: () => Promise<ObjectStor
   describe(`object store: ${name}`, () => {
     let fixture: ObjectStoreFixture;
     let store: ObjectStore;
-    // Each test has a run of its own, so that none sees the objects of another.
+    // Each test has its own run, so that tests do not see each other's objects.
     const ownRun = () => {
       const runId = randomUUID();
       return {
@@ -55,7 +55,7 @@ export function describeObjectStore(name: string, open: () => Promise<ObjectStor
     afterAll(() => fixture.close());
 
     describe('reading and writing', () => {
-      test('returns stored objects, also empty ones', async () => {
+      test('returns stored objects, including empty ones', async () => {
         const { key } = ownRun();
         await store.put(key('a.txt'), text('hello'));
         await store.put(key('empty'), new Uint8Array());
@@ -63,21 +63,21 @@ export function describeObjectStore(name: string, open: () => Promise<ObjectStor
         same(await store.get(key('empty')), new Uint8Array());
       });
 
-      test('a missing object is undefined', async () => {
+      test('returns undefined for a missing object', async () => {
         const { key } = ownRun();
         expect(await store.get(key('a'))).toBeUndefined();
         expect(await store.getStream(key('a'))).toBeUndefined();
         expect(await store.head(key('a'))).toBeUndefined();
       });
 
-      test('returns the last stored content', async () => {
+      test('returns the most recently stored content', async () => {
         const { key } = ownRun();
         await store.put(key('a'), text('a longer first version'));
         await store.put(key('a'), text('second'));
         same(await store.get(key('a')), text('second'));
       });
 
-      test('keeps names with any allowed character apart', async () => {
+      test('distinguishes keys with any allowed characters', async () => {
         const { key, prefix } = ownRun();
         const names = ['ä ö', 'a%2Fb', 'a+b', 'a?b#c', '日本語', '-rf', '~', "it's", 'a:b'];
         for (const each of names) await store.put(key(each), text(each));
@@ -85,7 +85,7 @@ export function describeObjectStore(name: string, open: () => Promise<ObjectStor
         expect((await keys(prefix)).toSorted()).toEqual(names.map(key).toSorted());
       });
 
-      test('shows concurrent readers one complete version', async () => {
+      test('shows one complete version to concurrent readers', async () => {
         const { key } = ownRun();
         const versions = [largeBytes(1), largeBytes(2)] as const;
         const hashes = versions.map(sha256);
@@ -98,7 +98,7 @@ export function describeObjectStore(name: string, open: () => Promise<ObjectStor
         await writes;
       });
 
-      test('returns the size and the time with head', async () => {
+      test('returns the size and time of an object without its content', async () => {
         const { key } = ownRun();
         await store.put(key('a'), text('hello'));
         const info = await store.head(key('a'));
@@ -130,7 +130,7 @@ export function describeObjectStore(name: string, open: () => Promise<ObjectStor
     });
 
     describe('streams', () => {
-      test('writes and reads a large object in pieces', async () => {
+      test('writes and reads a large object in chunks', async () => {
         const { key } = ownRun();
         const bytes = largeBytes(3);
         expect(await store.putStream(key('big'), piecesOf(bytes, 70_000))).toBe(LARGE_BYTES);
@@ -164,7 +164,7 @@ export function describeObjectStore(name: string, open: () => Promise<ObjectStor
     });
 
     describe('blobs', () => {
-      test('can be put twice, also concurrently', async () => {
+      test('can be put twice, even concurrently', async () => {
         const { blob } = ownRun();
         const bytes = text('print("hello")');
         await Promise.all([store.put(blob(bytes), bytes), store.put(blob(bytes), bytes)]);
@@ -180,7 +180,7 @@ export function describeObjectStore(name: string, open: () => Promise<ObjectStor
         expect(await keys(prefix)).toEqual([]);
       });
 
-      test('report damage with the key when read, and are repaired by another put', async () => {
+      test('are reported with their key when damaged, and repaired by another put', async () => {
         const { blob } = ownRun();
         const bytes = text('print("hello")');
         const key = blob(bytes);
@@ -194,7 +194,7 @@ export function describeObjectStore(name: string, open: () => Promise<ObjectStor
     });
 
     describe('listing', () => {
-      test('is in byte order of the keys, with their sizes', async () => {
+      test('is in byte order of the keys, and includes sizes', async () => {
         const { key, prefix } = ownRun();
         const names = ['a/b', 'a-b', 'a.b', 'b', 'a/a/c', 'Z', 'é', 'a0', '\u{1f600}', '\uffee'];
         for (const each of names) await store.put(key(each), text(each));
@@ -204,7 +204,7 @@ export function describeObjectStore(name: string, open: () => Promise<ObjectStor
         expect(found[0]).toMatchObject({ sizeBytes: 1 });
       });
 
-      test('accepts a prefix that ends within a part', async () => {
+      test('accepts a prefix that ends within a path segment', async () => {
         const { key, prefix } = ownRun();
         for (const each of ['aa/x', 'ab', 'b', 'abc']) {
           await store.put(key(each), text(each));
@@ -215,7 +215,7 @@ export function describeObjectStore(name: string, open: () => Promise<ObjectStor
         expect(await keys(`${prefix}artifacts/zz`)).toEqual([]);
       });
 
-      test('continues after any key, whether it still exists or not', async () => {
+      test('continues after any key, even one that no longer exists', async () => {
         const { key, prefix } = ownRun();
         const names = ['a', 'b-c', 'b/a', 'b/b', 'c'];
         for (const each of names) await store.put(key(each), text(each));

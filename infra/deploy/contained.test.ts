@@ -32,7 +32,7 @@ const compose = parse(file, { merge: true }) as {
 
 /** Services that a script may reach: each requires a password that scripts do not have. */
 const signIn = new Set(['postgres', 'nats', 'objects']);
-/** More than none, and why. */
+/** Necessary privileges, with the reason. */
 const capabilities: Readonly<Record<string, readonly string[]>> = {
   postgres: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'SETGID', 'SETUID'],
   frontend: ['NET_BIND_SERVICE'],
@@ -112,43 +112,39 @@ describe('compose.yaml', () => {
     expect(named.filter((name) => !Object.hasOwn(compose.networks, name))).toEqual([]);
   });
 
-  test('gives no service more privileges than it needs, and none the engine’s socket', () => {
+  test('gives no service more privileges than it needs, and none access to the engine’s socket', () => {
     expect(excess(compose.services)).toEqual([]);
   });
 
   test.each<[string, string, Partial<Service>]>([
     ['Loki on the network of the runtime', 'loki', { networks: ['observability', 'runtimes'] }],
     ['a backend on the network of the runtime', 'backend', { networks: ['stores', 'runtimes'] }],
-    ['a store that all are on', 'scheduler', { networks: ['scripts'] }],
-    ['Prometheus at every address', 'prometheus', { command: ['--config.file=/x'] }],
+    ['a store on the network that all services share', 'scheduler', { networks: ['scripts'] }],
+    ['Prometheus published on every address', 'prometheus', { command: ['--config.file=/x'] }],
     [
-      'Prometheus at an address of the runtime',
+      'Prometheus published on an address of the runtime',
       'prometheus',
       { command: ['--web.listen-address=172.30.9.9:9090'] },
     ],
-    ['the network of the host', 'redis', { network_mode: 'host', networks: ['stores'] }],
-  ])('would not pass with %s', (_what, name, change) => {
+    ['the host network', 'redis', { network_mode: 'host', networks: ['stores'] }],
+  ])('fails these checks with %s', (_what, name, change) => {
     expect(reachable(changed(name, change))).toHaveLength(1);
   });
 
   test.each<[string, string, Partial<Service>]>([
+    ["the engine's socket", 'alloy', { volumes: ['/var/run/docker.sock:/var/run/docker.sock:ro'] }],
     [
-      'the socket of the engine',
-      'alloy',
-      { volumes: ['/var/run/docker.sock:/var/run/docker.sock:ro'] },
-    ],
-    [
-      'the same under another name',
+      'that socket under another name',
       'alloy',
       { volumes: ['${SOCKET:-/run/podman/podman.sock}:/s'] },
     ],
-    ['capabilities that are kept', 'grafana', { cap_drop: [] }],
-    ['a capability that is added', 'runtime', { cap_add: ['SYS_ADMIN'] }],
+    ['capabilities that are not dropped', 'grafana', { cap_drop: [] }],
+    ['an added capability', 'runtime', { cap_add: ['SYS_ADMIN'] }],
     ['new privileges', 'loki', { security_opt: [] }],
     ['a writable root file system', 'nats', { read_only: false }],
     ['root in the container', 'backend', { user: '0:0' }],
-    ['every right', 'setup', { privileged: true }],
-  ])('would not pass with %s', (_what, name, change) => {
+    ['a privileged container', 'setup', { privileged: true }],
+  ])('fails these checks with %s', (_what, name, change) => {
     expect(excess(changed(name, change))).toHaveLength(1);
   });
 });

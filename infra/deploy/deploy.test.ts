@@ -1,5 +1,5 @@
-/** The production edition's files, as far as they can be judged without an engine: by their schemas, against the
- *  settings and figures of the program, and by the tools that read them. */
+/** Checks the production edition's files without a container engine: by their schemas, against the settings and metrics
+ *  of the program, and by the tools that read them. */
 import { execFileSync } from 'node:child_process';
 import { globSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -38,7 +38,7 @@ const services = Object.entries(compose.services);
 const own = services.filter(([, { command }]) => command?.[0]?.startsWith('services/') === true);
 
 describe('compose.yaml', () => {
-  test('is valid by the schema', () => {
+  test('is valid according to its schema', () => {
     // The schema predates project names and optional files, and uses a draft whose `id` is no longer a keyword.
     const { name: _, ...rest } = compose;
     const isOld = (key: string, value: unknown) =>
@@ -87,7 +87,7 @@ describe('compose.yaml', () => {
     });
   });
 
-  test('starts existing services with existing files, and checks the health of each', () => {
+  test('references existing services and files, and checks the health of each service', () => {
     const paths = services.flatMap(([, { build, command = [], volumes = [], healthcheck }]) => [
       ...(build === undefined ? [] : [build.dockerfile]),
       ...[...command, ...(healthcheck?.test ?? [])].filter((word) =>
@@ -106,7 +106,7 @@ describe('compose.yaml', () => {
     }
   });
 
-  test('generates its secrets at random, once, in the format of the settings', () => {
+  test('generates its secrets randomly, once, in the format that the settings require', () => {
     const folder = mkdtempSync(join(tmpdir(), 'orch-secrets-'));
     const make = () =>
       execFileSync(join(root, 'infra/deploy/make-secrets'), [folder], { encoding: 'utf8' });

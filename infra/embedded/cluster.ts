@@ -19,7 +19,7 @@ export const ADMIN_USER = 'orch_admin';
 export const SERVICE_USER = 'orch_service';
 export const DATABASE = 'orchestrator';
 
-/** Kept with the caller's other secrets, 0600, never where the server's account could read it. */
+/** Stored with the caller's other secrets, mode 0600, where the server's account cannot read it. */
 export interface ClusterRecord {
   /** `.` is the folder of the record itself. */
   readonly home: string;

@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { passesAs, type Account } from './account.ts';
 
-/** A socket's path ends up in a fixed field of the kernel. */
+/** The kernel limits the length of a socket's path. */
 const MAX_SOCKET_PATH_BYTES = 107;
 const SOCKET_FILE = '.s.PGSQL.5432.lock';
 
@@ -38,7 +38,7 @@ export interface PlacementRequest {
 }
 
 /** Finds or makes the folders of a cluster, with the rights they need.
- *  @throws Error when a folder is missing, in the way or another's */
+ *  @throws Error if a folder is missing, is not a folder, or belongs to another user */
 export function place(request: PlacementRequest): Placement {
   const { directory, account, knownHome } = request;
   chmodSync(directory, account === undefined ? 0o700 : 0o711);
@@ -55,9 +55,7 @@ function chooseHome(request: PlacementRequest): string {
   if (isReachable(account, directory)) return '.';
   makeFolder(fallbackParent, 0o711);
   if (!isReachable(account, fallbackParent)) {
-    throw new Error(
-      `the user "${account?.name}" can enter neither ${directory} nor ${fallbackParent}`,
-    );
+    throw new Error(`the user "${account?.name}" cannot access ${directory} or ${fallbackParent}`);
   }
   const home = join(fallbackParent, shortHash(directory));
   if (existsSync(home)) {
@@ -68,7 +66,7 @@ function chooseHome(request: PlacementRequest): string {
   }
   makeFolder(home, 0o711);
   writeFileSync(ownerFile(home), directory);
-  say(`The user "${account?.name}" cannot enter ${directory}: the database is kept in ${home}`);
+  say(`The user "${account?.name}" cannot access ${directory}: the database is stored in ${home}`);
   return home;
 }
 
@@ -77,11 +75,11 @@ function checkKnownHome(request: PlacementRequest, home: string): void {
   if (home === '.') {
     if (isReachable(account, directory)) return;
     throw new Error(
-      `${directory} was moved to a folder that the user "${account?.name}" cannot enter`,
+      `${directory} was moved to a folder that the user "${account?.name}" cannot access`,
     );
   }
   if (!existsSync(join(home, 'data'))) {
-    throw new Error(`${home}, the database of ${directory}, is missing; put it back`);
+    throw new Error(`${home}, the database of ${directory}, is missing; restore it`);
   }
   const owner = readFileSync(ownerFile(home), 'utf8');
   if (owner !== directory && existsSync(owner)) {

@@ -98,7 +98,7 @@ describe('a first start', () => {
     expect(await value(serviceUrl, 'SELECT 1')).toBe(1);
   });
 
-  test('places the socket elsewhere when the path is too long', async () => {
+  test('places the socket elsewhere if the path is too long', async () => {
     const server = await start({ directory: join(folder, 'd'.repeat(120)) });
     expect(await value(server.serviceUrl, 'SELECT 1')).toBe(1);
     await server.stop();
@@ -107,7 +107,7 @@ describe('a first start', () => {
   });
 
   test.runIf(isRoot)(
-    'places the data elsewhere when the server cannot enter the folder',
+    'places the data elsewhere if the server cannot enter the folder',
     async () => {
       const closed = join(folder, 'closed');
       mkdirSync(closed, { mode: 0o700 });
@@ -117,7 +117,7 @@ describe('a first start', () => {
       await first.stop();
       const second = await start();
       expect(await value(second.adminUrl, 'SELECT id FROM kept')).toBe(7);
-      expect(said).toEqual([expect.stringContaining(`cannot enter ${directory}`)]);
+      expect(said).toEqual([expect.stringContaining(`cannot access ${directory}`)]);
       expect(existsSync(join(directory, 'data'))).toBe(false);
     },
   );
@@ -143,7 +143,7 @@ describe('a running server', () => {
     await server.stop();
   });
 
-  test('is stopped first by another start', async () => {
+  test('is stopped before a second start proceeds', async () => {
     const first = await start();
     const second = await start();
     expect(isAlive(first.pid())).toBe(false);
@@ -153,14 +153,14 @@ describe('a running server', () => {
 });
 
 describe('the files of a killed server', () => {
-  test('do not stop another program that has its process id', async () => {
+  test('do not stop another program that has the same process id', async () => {
     await (await start()).stop();
     writeFileSync(join(directory, 'data', 'postmaster.pid'), `${process.pid}\n`);
     const { serviceUrl } = await start();
     expect(await value(serviceUrl, 'SELECT 1')).toBe(1);
   });
 
-  test('keep the data when the passwords are missing', async () => {
+  test('are not overwritten if the passwords are missing', async () => {
     await (await start()).stop();
     rmSync(join(directory, 'cluster.json'));
     await expect(start()).rejects.toThrow(/cluster\.json/);

@@ -11,7 +11,7 @@ import { startServer, type Exit, type ServerOptions, type ServerProcess } from '
 import { stopLeftover } from './stop-server.ts';
 
 const FALLBACK_PARENT = '/var/lib/script-orchestration';
-/** After a SIGKILL the server's helpers take a moment to notice, and hold the cluster until then. */
+/** After a SIGKILL, the server's helpers need some time to exit, and keep the cluster locked until then. */
 const START_ATTEMPTS = 5;
 const START_PAUSE_MS = 500;
 
@@ -31,13 +31,13 @@ export interface EmbeddedPostgres {
   readonly adminUrl: string;
   /** For the services, with the privileges that the migrations grant to `orch_app`. */
   readonly serviceUrl: string;
-  /** The server's process now. */
+  /** The current process of the server. */
   pid(): number;
   /** Settles when the current process has ended. */
   exited(): Promise<Exit>;
-  /** Starts it again after its end, or stops it first. The addresses stay. */
+  /** Starts the server again after its end, or stops it first. The addresses are unchanged. */
   restart(): Promise<void>;
-  /** Ends every session, then the server; safe twice. */
+  /** Ends every session, then the server. Idempotent. */
   stop(): Promise<void>;
 }
 
@@ -129,7 +129,7 @@ export function embeddedAddresses(
   return record === undefined ? undefined : addresses(record);
 }
 
-/** Where the files of the cluster of `directory` are: there, or where its account can reach them. */
+/** The folder with the files of the cluster of `directory`: there, or a folder that its account can reach. */
 export function clusterFolder(directory: string): string {
   const home = cluster.readRecord(directory)?.home ?? '.';
   return home === '.' ? directory : home;
@@ -142,7 +142,7 @@ function addresses(record: cluster.ClusterRecord): { adminUrl: string; serviceUr
   };
 }
 
-/** An address for `pg` and `psql` alike. The port is named because PGPORT would change it. */
+/** An address for both `pg` and `psql`. It names the port, because PGPORT would otherwise override it. */
 function socketUrl(record: cluster.ClusterRecord, user: string, database: string): string {
   const { sockets, adminPassword, servicePassword } = record;
   const password = user === cluster.ADMIN_USER ? adminPassword : servicePassword;

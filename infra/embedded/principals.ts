@@ -1,4 +1,4 @@
-/** The database of the service, and who may log in to it. */
+/** The database of the service and its users. */
 import { withConnection } from '#infra/postgres/await-database.ts';
 import type pg from 'pg';
 import { DATABASE, SERVICE_USER } from './cluster.ts';

@@ -13,8 +13,8 @@ const START_PATIENCE_MS = 60_000;
 const POLL_MS = 15;
 /** Kills the server's process when this one is killed; part of util-linux. */
 const SETPRIV = '/usr/bin/setpriv';
-/** Memory of one session, without what all share. A query that wants more fails; without the limit the kernel would
- *  kill a session, and Postgres end all of them. */
+/** Memory of one session, without shared memory. A query that needs more fails. Without the limit, the kernel would
+ *  kill a session, and Postgres would end all sessions. */
 const MAX_SESSION_KIB = 512 * 1024;
 
 export interface ServerOptions {
@@ -24,7 +24,7 @@ export interface ServerOptions {
   readonly account: Account | undefined;
   readonly durable: boolean;
   readonly logFile: string;
-  /** An administrator's address, to see whether the server answers. */
+  /** An administrator's address, for checking whether the server responds. */
   readonly maintenanceUrl: string;
 }
 
@@ -35,14 +35,14 @@ export interface Exit {
 
 export interface ServerProcess {
   readonly pid: number;
-  /** Settles when the process has ended, for whatever reason. */
+  /** Settles when the process has ended, for any reason. */
   readonly exited: Promise<Exit>;
-  /** Safe twice, and after the end. */
+  /** Idempotent, even after the end. */
   stop(): Promise<void>;
 }
 
-/** Starts the server and waits until it answers.
- *  @throws Error when it ends instead */
+/** Starts the server and waits until it responds.
+ *  @throws Error if the server ends instead */
 export async function startServer(options: ServerOptions): Promise<ServerProcess> {
   const server = spawnServer(options);
   let exit: Exit | undefined;
@@ -83,7 +83,7 @@ function spawnServer(options: ServerOptions): ServerProcess {
   };
 }
 
-/** By this process, so that the file never grows beyond its bound. */
+/** This process writes the log, so that the file never exceeds its limit. */
 function keepLog(child: ChildProcess, path: string): void {
   const file = openLogFile(path);
   child.stdout?.on('data', (bytes: Buffer) => file.append(bytes));
@@ -133,7 +133,7 @@ function settings(options: ServerOptions): Record<string, string> {
     max_wal_size: '512MB',
     checkpoint_timeout: '15min',
     jit: 'off',
-    // A transaction that is left open would hold up every reader of the event store.
+    // A transaction that stays open would block every reader of the event store.
     idle_in_transaction_session_timeout: '60s',
     timezone: 'UTC',
     log_timezone: 'UTC',

@@ -13,7 +13,7 @@ export async function stopLeftover(data: string): Promise<number | undefined> {
   const file = join(data, 'postmaster.pid');
   const pid = readPid(file);
   if (pid === undefined || !isServerOf(pid, data)) {
-    // The number may belong to another program by now, and the server would be afraid of it.
+    // Another program may have the process id by now, and the server would then refuse to start.
     rmSync(file, { force: true });
     return undefined;
   }
@@ -23,7 +23,7 @@ export async function stopLeftover(data: string): Promise<number | undefined> {
 
 /** Stops a server: first fast (ends sessions, writes a checkpoint), then immediate, then by SIGKILL. */
 export async function stopServer(pid: number, isAlive: () => boolean): Promise<void> {
-  for (const [signal, patienceMs] of [
+  for (const [signal, timeoutMs] of [
     ['SIGINT', FAST_STOP_MS],
     ['SIGQUIT', IMMEDIATE_STOP_MS],
     ['SIGKILL', IMMEDIATE_STOP_MS],
@@ -34,7 +34,7 @@ export async function stopServer(pid: number, isAlive: () => boolean): Promise<v
       if ((error as NodeJS.ErrnoException).code === 'ESRCH') return;
       throw error;
     }
-    const deadline = performance.now() + patienceMs;
+    const deadline = performance.now() + timeoutMs;
     while (performance.now() < deadline) {
       if (!isAlive()) return;
       await wait(POLL_MS);
@@ -53,7 +53,7 @@ function readPid(file: string): number | undefined {
   }
 }
 
-/** Numbers are reused by other programs; the data folder among a program's arguments is not. */
+/** Other programs may reuse a process id, but do not have the data folder among their arguments. */
 function isServerOf(pid: number, data: string): boolean {
   try {
     const args = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');

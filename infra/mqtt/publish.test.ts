@@ -54,10 +54,10 @@ describe('a message', () => {
 
   test.each([
     ['refuses the user', [0x20, 2, 0, 4], /user name or password/],
-    ['refuses otherwise', [0x20, 2, 0, 99], /refused the connection: 99/],
-    ['sends another packet', [0x90, 2, 0, 0], /unexpected response/],
+    ['refuses the connection for another reason', [0x20, 2, 0, 99], /refused the connection: 99/],
+    ['sends an unexpected packet', [0x90, 2, 0, 0], /unexpected response/],
     [
-      'sends a long packet',
+      'sends an oversized packet',
       [0x20, 0xff, 0x01, 0, ...Array.from({ length: 300 }, () => 0)],
       /unexpected/,
     ],

@@ -1,5 +1,5 @@
-/** Publishes one message to an MQTT broker (MQTT 3.1.1, OASIS), with a new connection for each, so that none must be
- *  kept alive. */
+/** Publishes one message to an MQTT broker (MQTT 3.1.1, OASIS), with a new connection for each message, so that no
+ *  connection must be kept alive. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect as connectTcp, type Socket } from 'node:net';
@@ -22,7 +22,7 @@ const timeoutMs = 10_000;
 const [connectPacket, connackPacket, publishPacket, pubackPacket] = [0x10, 0x20, 0x30, 0x40];
 const disconnect = Buffer.from([0xe0, 0x00]);
 const packetId = 1;
-/** A broker's answers to a connection (3.2.2.3). */
+/** Return codes of a connection attempt (3.2.2.3). */
 const refusals = [
   '',
   'unsupported protocol version',
@@ -114,7 +114,7 @@ function packet(kind: number, parts: readonly Uint8Array[]): Buffer {
   return Buffer.concat([Buffer.from([kind, ...length]), body]);
 }
 
-/** The bodies of the broker's answers with their kinds. Those that are waited for are short. */
+/** The bodies of the broker's packets by type. Expected packets are short. */
 async function* answersOf(socket: Socket): AsyncGenerator<{ kind: number; body: Buffer }, void> {
   let bytes = Buffer.alloc(0);
   for await (const chunk of socket as AsyncIterable<Buffer>) {

@@ -1,6 +1,6 @@
 /** Opens folders below a root one part at a time, each relative to its parent, so that no symbolic link is ever
- *  followed, not even a link that is planted meanwhile. Node has no `openat`; on Linux `/proc/self/fd/N/name` means the
- *  same. */
+ *  followed, even if it is planted meanwhile. Node has no `openat`; `/proc/self/fd/N/name` is the equivalent on
+ *  Linux. */
 import { constants } from 'node:fs';
 import { lstat, mkdir, open, type FileHandle } from 'node:fs/promises';
 

@@ -11,7 +11,7 @@ import { errorCode, inside, NotPlain, openFolder } from './beneath.ts';
 const INCOMING = '.incoming';
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const WRITE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-// How often a folder may vanish, emptied by a delete, on the way to it.
+// How often a delete may remove an empty folder while a write is opening it.
 const PUBLISH_ATTEMPTS = 10;
 
 export interface Place {
@@ -32,8 +32,8 @@ export function storeError(key: ObjectKey, error: unknown): Error {
   return new ObjectStoreUnavailable(`object ${key} cannot be reached`, { cause: error });
 }
 
-/** The open file of an object, or undefined if it does not exist; the caller closes it.
- *  @throws NotPlain when a link or a device lies there */
+/** Opens the file of an object; undefined if it does not exist. The caller closes it.
+ *  @throws NotPlain if the path is a link or a device */
 export async function openObject(root: string, key: ObjectKey): Promise<FileHandle | undefined> {
   const { folders, name } = placeOf(key);
   const folder = await openFolder(root, folders, false).catch(missing);
@@ -99,7 +99,7 @@ export async function publish(root: string, key: ObjectKey, incoming: Incoming):
   await incoming.file.close();
 }
 
-/** Makes sure that the name of an object that is already there survives a crash. */
+/** Ensures that the name of an existing object survives a crash. */
 export async function settle(root: string, key: ObjectKey): Promise<void> {
   const folder = await openFolder(root, placeOf(key).folders, false);
   try {
@@ -110,7 +110,7 @@ export async function settle(root: string, key: ObjectKey): Promise<void> {
 }
 
 /** Creates the folder of unfinished files, and removes files that a crash left.
- *  @param olderThanMs time in milliseconds; newer files may belong to running processes and stay */
+ *  @param olderThanMs time in milliseconds; newer files may belong to running processes and are kept */
 export async function prepareIncoming(root: string, olderThanMs: number): Promise<void> {
   const folder = join(root, INCOMING);
   await mkdir(folder, { recursive: true, mode: 0o700 });

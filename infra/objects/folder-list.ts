@@ -29,7 +29,7 @@ function isWanted(walk: Walk, entry: Entry): boolean {
   return mayMatch && (walk.after.startsWith(text) || compareBytes(text, walk.after) > 0);
 }
 
-/** A folder sorts as its name with the slash, since that is how the keys in it begin. */
+/** A folder sorts by its name with a slash, because the keys in it begin with that text. */
 async function entriesOf(walk: Walk, folder: FileHandle, start: string): Promise<Entry[]> {
   const found = await readdir(inside(folder, '.'), { withFileTypes: true });
   return found
@@ -42,7 +42,7 @@ async function entriesOf(walk: Walk, folder: FileHandle, start: string): Promise
     .toSorted((a, b) => compareBytes(a.text, b.text));
 }
 
-/** The details of an object, from its file. Each write makes a new file. */
+/** The details of an object, from its file. Each write creates a new file. */
 export function infoFrom(key: ObjectKey, { ino, size, mtimeMs }: Stats): ObjectInfo {
   const etag = [ino, Math.floor(mtimeMs * 1000), size].map((part) => part.toString(36)).join('-');
   return { key, sizeBytes: size, modifiedAtMs: mtimeMs, etag };

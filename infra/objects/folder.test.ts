@@ -36,7 +36,7 @@ describeObjectStore('folder', async () => {
   };
 });
 
-describe('the folder of objects', () => {
+describe('the object folder', () => {
   let folder: string;
   let store: ObjectStore;
   const key = objectKey.runArtifact('r1', 'a/b.txt');
@@ -52,13 +52,13 @@ describe('the folder of objects', () => {
     expect(await readFile(join(folder, 'store', key), 'utf8')).toBe('hello');
   });
 
-  test('removes folders that became empty', async () => {
+  test('removes folders that have become empty', async () => {
     await store.put(key, text('hello'));
     await store.delete(key);
     expect(await readdir(join(folder, 'store', 'runs'))).toEqual([]);
   });
 
-  test('refuses a key below an object, and an object above others', async () => {
+  test('refuses a key below an existing object, and a key that is a prefix of others', async () => {
     await store.put(key, text('hello'));
     const below = objectKey.runArtifact('r1', 'a/b.txt/c');
     const above = objectKey.runArtifact('r1', 'a');
@@ -69,7 +69,7 @@ describe('the folder of objects', () => {
     expect(await readdir(join(folder, 'store', '.incoming'))).toEqual([]);
   });
 
-  test('follows no link, neither for the object nor in its path', async () => {
+  test('follows no symbolic link, neither for the object nor in its path', async () => {
     const outside = join(folder, 'outside');
     await mkdir(outside);
     await writeFile(join(outside, 'secret'), 'secret');
@@ -96,7 +96,7 @@ describe('the folder of objects', () => {
     expect(await store.get(link)).toEqual(Buffer.from('mine'));
   });
 
-  test('removes files of crashed writers, and keeps those of active ones', async () => {
+  test('removes files of crashed writers, but not those of active ones', async () => {
     const incoming = join(folder, 'store', '.incoming');
     await writeFile(join(incoming, 'old'), 'half');
     await writeFile(join(incoming, 'new'), 'half');
@@ -106,9 +106,9 @@ describe('the folder of objects', () => {
   });
 
   test.each([
-    ['is away', () => rename(join(folder, 'store'), join(folder, 'away'))],
+    ['is missing', () => rename(join(folder, 'store'), join(folder, 'away'))],
     [
-      'is empty, as after its disk was unmounted',
+      'is empty because its disk was unmounted',
       async () => {
         await rename(join(folder, 'store'), join(folder, 'away'));
         await mkdir(join(folder, 'store'));
@@ -152,7 +152,7 @@ describe.skipIf(!canMount)('a full disk (needs root to mount one)', () => {
     await rm(disk, { recursive: true });
   });
 
-  test('makes a put fail without leftovers, until there is room again', async () => {
+  test('makes a put fail without leftovers until space is available again', async () => {
     const store = await openFolderStore({ folder: disk });
     const [small, big] = [objectKey.system('small'), objectKey.system('big')];
     await store.put(small, new Uint8Array(600_000));

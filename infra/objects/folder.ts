@@ -9,7 +9,7 @@ import { infoFrom, walkObjects } from './folder-list.ts';
 import { createSemaphore } from './semaphore.ts';
 
 export interface FolderStoreOptions {
-  /** Created if missing. The path may contain links; below it none is followed. */
+  /** Created if missing. The path may contain links; links below it are never followed. */
   readonly folder: string;
   /** Concurrent file operations; more would use the threads that the rest of the process needs. */
   readonly maxConcurrency?: number;
@@ -40,7 +40,7 @@ class FolderStore implements ObjectStore {
     this.#semaphore = gate;
   }
 
-  /** One bounded file operation whose failure is an error of the port. */
+  /** Runs one of the limited file operations, and converts failures to errors of the port. */
   async #try<T>(key: ObjectKey, task: () => Promise<T>): Promise<T> {
     try {
       return await this.#semaphore(task);
@@ -53,7 +53,7 @@ class FolderStore implements ObjectStore {
     const expected = contentHashOf(key);
     if (expected !== undefined) {
       if (sha256(bytes) !== expected) throw new ObjectCorrupt(key);
-      // A damaged copy is written again; a sound one only needs to be durable.
+      // A damaged copy is written again; an intact copy only needs to be durable.
       if (await this.#holds(key, bytes)) return this.#try(key, () => files.settle(this.#root, key));
     }
     await this.#try(key, async () => {
@@ -156,7 +156,7 @@ class FolderStore implements ObjectStore {
   ): ReturnType<ObjectStore['list']> & AsyncGenerator {
     const start = prefix.slice(0, prefix.lastIndexOf('/') + 1);
     const parts = start.split('/').slice(0, -1);
-    // No key has such a part, and the folder that it names may be outside.
+    // No key has such a part, which could name a folder outside the store.
     if (parts.some((part) => ['', '.', '..'].includes(part))) return;
     try {
       await files.expectStore(this.#root);
@@ -174,7 +174,7 @@ class FolderStore implements ObjectStore {
     });
   }
 
-  /** Removes folders that the last object left, so that a busy store does not fill with them. */
+  /** Removes folders that have become empty, so that they do not accumulate. */
   async #prune(folders: readonly string[]): Promise<void> {
     for (let depth = folders.length; depth > 1; depth -= 1) {
       const name = folders[depth - 1] ?? '';
@@ -184,7 +184,7 @@ class FolderStore implements ObjectStore {
     }
   }
 
-  /** @returns false if there was nothing to remove, or more than may be removed */
+  /** @returns false if the folder does not exist or is not empty */
   async #inFolder(
     folders: readonly string[],
     remove: (folder: FileHandle) => Promise<void>,

@@ -27,13 +27,13 @@ describe('the configured object store', () => {
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  test('is a folder without an address', async () => {
+  test('is a folder if no address is set', async () => {
     const store = await openObjectStore(readConfig(NAMES, { ORCH_OBJECTS_DIR: folder }));
     await store.put(key, hello);
     expect(await readFile(join(folder, key), 'utf8')).toBe('hello');
   });
 
-  test('is refused with half of the credentials', async () => {
+  test('is refused with incomplete credentials', async () => {
     const environment = { ORCH_OBJECTS_URL: 's3://bucket', ORCH_S3_ACCESS_KEY_ID: 'a' };
     await expect(openObjectStore(readConfig(NAMES, environment))).rejects.toThrow(
       /ORCH_S3_SECRET_ACCESS_KEY/,
@@ -49,7 +49,7 @@ describe('the configured object store', () => {
   );
 });
 
-describeWith(s3Service, 'the object store on S3 that the settings name', () => {
+describeWith(s3Service, 'an object store on S3 in the settings', () => {
   test.each(['', '/', '/some/prefix', '/prefix/'])('is a bucket with "%s"', async (prefix) => {
     const { location, stop } = await startS3Server();
     const environment = {

@@ -9,7 +9,7 @@ export interface ObjectStoreConfig {
   readonly objectsDir: string;
   /** `s3://bucket` or `s3://bucket/prefix`. */
   readonly objectsUrl: string | undefined;
-  /** Undefined: Amazon's. */
+  /** Undefined: Amazon's endpoint. */
   readonly s3Endpoint: string | undefined;
   readonly s3Region: string;
   /** Both or neither. Undefined: the credentials of the machine, such as the role of its host. */
@@ -40,7 +40,9 @@ function locationOf(config: ObjectStoreConfig): S3Location | undefined {
   if (config.objectsUrl === undefined) return undefined;
   const { s3AccessKeyId: accessKeyId, s3SecretAccessKey: secretAccessKey } = config;
   if ((accessKeyId === undefined) !== (secretAccessKey === undefined)) {
-    throw new Error('ORCH_S3_ACCESS_KEY_ID and ORCH_S3_SECRET_ACCESS_KEY go together; one is set');
+    throw new Error(
+      'only one of ORCH_S3_ACCESS_KEY_ID and ORCH_S3_SECRET_ACCESS_KEY is set; set both or neither',
+    );
   }
   return {
     ...bucketOf(config.objectsUrl),

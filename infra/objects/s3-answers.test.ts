@@ -65,7 +65,7 @@ describe('the object store on S3', () => {
     [507, 'InsufficientStorage'],
     [507, 'Unknown'],
     [403, 'QuotaExceeded'],
-  ])('a server that returns %i %s is full, and is not retried', async (status, code) => {
+  ])('a server that returns %i %s is reported as full, without a retry', async (status, code) => {
     answer = refusal(status, code);
     await expect(store.put(blob, bytes)).rejects.toThrow(ObjectStoreFull);
     expect(asked).toEqual(['PUT']);
@@ -76,7 +76,7 @@ describe('the object store on S3', () => {
     [503, 'SlowDown', 3],
     [500, 'InternalError', 3],
   ])(
-    'a server that returns %i %s is unavailable after %i attempts',
+    'a server that returns %i %s is reported as unavailable after %i attempts',
     async (status, code, times) => {
       answer = refusal(status, code);
       await expect(store.put(blob, bytes)).rejects.toThrow(ObjectStoreUnavailable);
@@ -84,7 +84,7 @@ describe('the object store on S3', () => {
     },
   );
 
-  test('decodes only encoded keys', async () => {
+  test('decodes keys only if they are encoded', async () => {
     const encoded = '<EncodingType>url</EncodingType>';
     answer = listing(encoded, 'root/runs/r/a%2Bb+c', 'root/runs/r/%C3%A4%25');
     expect(await listed()).toEqual(['runs/r/a+b c', 'runs/r/ä%']);
@@ -92,7 +92,7 @@ describe('the object store on S3', () => {
     expect(await listed()).toEqual(['runs/r/a%2Bb+c']);
   });
 
-  test('ignores foreign objects in the bucket', async () => {
+  test('ignores objects in the bucket that it did not create', async () => {
     answer = listing('', 'root/runs/', 'root/runs/r/a', 'root/runs/r/b/');
     expect(await listed()).toEqual(['runs/r/a']);
   });
@@ -102,7 +102,7 @@ describe('the object store on S3', () => {
     await expect(listed()).rejects.toThrow(/out of order/);
   });
 
-  test('refuses a truncated body without an error', async () => {
+  test('detects a truncated body that the server does not report', async () => {
     answer = (response) => {
       // Chunked, so that only the content shows the truncation.
       response.write('hel');
@@ -130,10 +130,10 @@ describe('the object store on S3', () => {
     await expect(store.put(blob, bytes)).rejects.toThrow(ObjectConflict);
   });
 
-  describe('a large write whose upload is no longer known', () => {
+  describe('a large write whose upload no longer exists', () => {
     const large = new Uint8Array(9 * 1024 * 1024);
     const key = objectKey.runArtifact('r1', 'large');
-    /** Follows the steps of an upload, and says of the object that `owner` wrote it. */
+    /** Responds to the steps of an upload, and reports `owner` as the writer of the object. */
     const steps = (owner: (own: string) => string) => {
       let own = '';
       return (response: ServerResponse, request: IncomingMessage): void => {

@@ -1,13 +1,13 @@
-/** How the S3 adapter calls its server: a client whose every call ends within a bound. */
+/** The S3 adapter's client: every call ends within a time limit. */
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
 import { createSemaphore } from './semaphore.ts';
 
 /** The location of the objects, and the credentials. */
 export interface S3Location {
   readonly bucket: string;
-  /** In front of every key: empty, or ending in a slash. */
+  /** The prefix of every key: empty, or ending in a slash. */
   readonly root: string;
-  /** Undefined: the one of Amazon's region. */
+  /** Undefined: the endpoint of Amazon's region. */
   readonly endpoint: string | undefined;
   readonly region: string;
   /** Undefined: the credentials of the machine, such as the role of its host. */
@@ -23,13 +23,13 @@ export interface S3Limits {
   readonly connectTimeoutMs: number;
   /** Until the response begins, per attempt; sending takes additional time. */
   readonly answerTimeoutMs: number;
-  /** The whole call with its repetitions; sending takes its own time on top. */
+  /** For the whole call including retries; sending takes additional time. */
   readonly callTimeoutMs: number;
-  /** Between two pieces of an object that is being read. */
+  /** Between two pieces of an object during a read. */
   readonly idleTimeoutMs: number;
-  /** How often a call is made before it fails, with a growing random pause in between. */
+  /** The number of attempts before a call fails, with growing random pauses between them. */
   readonly attempts: number;
-  /** What is larger is written in parts of this size; the protocol's least is 5 MiB. */
+  /** Larger objects are written in parts of this size; the protocol's minimum is 5 MiB. */
   readonly partBytes: number;
 }
 
@@ -59,9 +59,9 @@ export interface S3Calls {
   readonly call: <T>(send: (options: CallOptions) => Promise<T>, extraMs?: number) => Promise<T>;
 }
 
-// A slower line than this counts as broken: a part of 8 MiB takes at most half a minute.
+// A slower connection is considered broken: a part of 8 MiB takes at most half a minute.
 const SLOWEST_BYTES_PER_MS = 256;
-const CALLS_AT_ONCE = 32;
+const MAX_CONCURRENT_CALLS = 32;
 
 /** The permitted time for sending a body. */
 export function sendingMs(bytes: number): number {
@@ -71,7 +71,7 @@ export function sendingMs(bytes: number): number {
 /** Prepares the client without connecting. */
 export function createS3Calls(location: S3Location, limits: S3Limits): S3Calls {
   const client = new S3Client(clientConfig(location, limits));
-  const semaphore = createSemaphore(CALLS_AT_ONCE);
+  const semaphore = createSemaphore(MAX_CONCURRENT_CALLS);
   return {
     client,
     location,
@@ -79,9 +79,10 @@ export function createS3Calls(location: S3Location, limits: S3Limits): S3Calls {
     call: (send, extraMs = 0) => {
       const askedAt = performance.now();
       return semaphore(() => {
-        // Those that waited behind a server that hangs do not wait for it each in its turn.
+        // If the server hangs, waiting calls fail too, instead of each waiting for its own timeout.
         const waitedMs = performance.now() - askedAt;
-        if (waitedMs > limits.callTimeoutMs) throw new Error(`too busy for ${waitedMs} ms`);
+        if (waitedMs > limits.callTimeoutMs)
+          throw new Error(`no request to the server could start for ${Math.round(waitedMs)} ms`);
         return bounded(send, {
           requestTimeout: limits.answerTimeoutMs + extraMs,
           callTimeoutMs: limits.callTimeoutMs + extraMs,
@@ -104,7 +105,7 @@ async function bounded<T>(
   }, callTimeoutMs);
   try {
     const answer = send({ abortSignal: controller.signal, requestTimeout });
-    // Not every step of a call heeds the signal: finding credentials does not.
+    // Some steps of a call ignore the signal, such as finding credentials.
     return await Promise.race([answer, passed.promise]);
   } finally {
     clearTimeout(timer);
@@ -112,7 +113,7 @@ async function bounded<T>(
 }
 
 function clientConfig(location: S3Location, limits: S3Limits): S3ClientConfig {
-  // The semaphore bounds the calls; objects that are being read slowly must not keep others waiting.
+  // The semaphore bounds the calls; slow reads must not block other calls.
   const agent = { keepAlive: true, maxSockets: Number.POSITIVE_INFINITY };
   return {
     region: location.region,
@@ -121,10 +122,10 @@ function clientConfig(location: S3Location, limits: S3Limits): S3ClientConfig {
     ...(location.credentials === undefined ? {} : { credentials: location.credentials }),
     maxAttempts: limits.attempts,
     retryMode: 'standard',
-    // The adapter sends and checks SHA-256 itself; other checksums are not known to every server.
+    // The adapter sends and checks SHA-256 itself; not every server supports other checksums.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
-    // Servers that do not know it would cost each large write a pause of seconds.
+    // With servers that do not support it, each large write would pause for seconds.
     expectContinueHeader: false,
     requestHandler: {
       connectionTimeout: limits.connectTimeoutMs,

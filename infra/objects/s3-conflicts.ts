@@ -7,8 +7,8 @@ import type { S3Calls } from './s3-calls.ts';
 import { objectError, saysConflict, saysMissing } from './s3-errors.ts';
 import { listObjects } from './s3-list.ts';
 
-// The parts that a key has at least, by the layout; nothing shorter is looked for.
-const LEAST_PARTS: Readonly<Record<string, number>> = {
+// The minimum number of parts of a key in the layout; shorter keys are not checked.
+const MIN_PARTS: Readonly<Record<string, number>> = {
   scripts: 4,
   runs: 4,
   backups: 3,
@@ -17,13 +17,12 @@ const LEAST_PARTS: Readonly<Record<string, number>> = {
 };
 const PRUNING_ATTEMPTS = 10;
 
-/** Looks above and below the key. Blobs have their names by a rule that leaves no room for others, so
- *  that the commonest write costs nothing.
+/** Checks keys above and below. The naming rule of blobs excludes conflicts, so the most common write needs no check.
  *  @throws ObjectConflict, ObjectStoreUnavailable */
 export async function refuseConflict(calls: S3Calls, key: ObjectKey): Promise<void> {
   if (contentHashOf(key) !== undefined) return;
   const parts = key.split('/');
-  const least = LEAST_PARTS[parts[0] ?? ''] ?? 0;
+  const least = MIN_PARTS[parts[0] ?? ''] ?? 0;
   const above = parts
     .map((_, depth) => (depth < least ? undefined : parts.slice(0, depth).join('/')))
     .flatMap((text) => (text === undefined ? [] : (parseObjectKey(text) ?? [])));

@@ -8,7 +8,7 @@ import {
   ObjectStoreUnavailable,
 } from '#domain/ports/objects.ts';
 
-// The protocol has no code for a full server; these are of Ceph, MinIO, versitygw and others.
+// The protocol has no code for a full server; these are the codes of Ceph, MinIO, versitygw and others.
 const FULL: readonly string[] = [
   'InsufficientStorage',
   'QuotaExceeded',
@@ -50,7 +50,7 @@ export function saysNoUpload(error: unknown): boolean {
   return codeOf(error) === 'NoSuchUpload';
 }
 
-/** The port's error for the failure of a call about one object. */
+/** Converts the failure of a call about one object to an error of the port. */
 export function objectError(key: ObjectKey, error: unknown): Error {
   if (error instanceof ObjectCorrupt || error instanceof ObjectConflict) return error;
   if (saysConflict(error)) return new ObjectConflict(key, { cause: error });
@@ -60,7 +60,7 @@ export function objectError(key: ObjectKey, error: unknown): Error {
   return unavailable(`object ${key} cannot be reached`, error);
 }
 
-/** The port's error for any other failure. */
+/** Converts any other failure to an error of the port. */
 export function unavailable(what: string, cause?: unknown): ObjectStoreUnavailable {
   if (cause instanceof ObjectStoreUnavailable) return cause;
   const code = codeOf(cause);

@@ -1,4 +1,4 @@
-/** Listing the objects of an S3 bucket in the order of their keys' bytes, page by page. */
+/** Lists the objects of an S3 bucket page by page, in byte order of their keys. */
 import { ListObjectsV2Command, type ListObjectsV2CommandOutput } from '@aws-sdk/client-s3';
 import { parseObjectKey, type ObjectKey } from '#domain/ports/object-keys.ts';
 import type { ObjectInfo } from '#domain/ports/objects.ts';
@@ -22,7 +22,7 @@ interface ListedObject {
 
 /** Lists every object whose key starts with the prefix. Each page starts after the last key of the previous page, so
  *  that pages can be repeated while objects are added and deleted.
- *  @throws ObjectStoreUnavailable also if the server does not keep the order */
+ *  @throws ObjectStoreUnavailable, including when the server does not keep the order */
 export async function* listObjects(calls: S3Calls, listing: S3Listing): AsyncGenerator<ObjectInfo> {
   if (!mayStartKey(listing.prefix)) return;
   const root = calls.location.root;
@@ -74,7 +74,7 @@ async function fetchPage(
   }
 }
 
-// Some servers leave the keys as they are, and say so by naming no encoding.
+// Some servers do not encode keys, and then name no encoding.
 function decoded(name: string, encoding: string | undefined): string {
   if (encoding !== 'url') return name;
   try {
@@ -88,7 +88,7 @@ function follows(name: string, last: string): boolean {
   return Buffer.compare(Buffer.from(name), Buffer.from(last)) > 0;
 }
 
-// A prefix that no key can have is not asked for: servers treat such paths each in their own way.
+// A prefix that no key can have is not requested, because servers treat such paths differently.
 function mayStartKey(prefix: string): boolean {
   if (prefix === '') return true;
   const whole = prefix.split('/').slice(0, -1);

@@ -63,7 +63,7 @@ describeWith(s3Service, 'the object store on S3, when its network fails', () => 
   afterEach(() => server.proxy.set({ kind: 'pass' }));
   afterAll(() => server.stop());
 
-  test('detects an unreachable server within seconds, and uses it again after recovery', async () => {
+  test('detects an unreachable server within seconds, and uses it again after it recovers', async () => {
     await server.proxy.set({ kind: 'refuse' });
     const startedAt = performance.now();
     const calls = everything(store, objectKey.runArtifact('r1', 'gone'));
@@ -76,7 +76,7 @@ describeWith(s3Service, 'the object store on S3, when its network fails', () => 
     expect(sha256(await store.get(key))).toBe(sha256(body));
   });
 
-  test('a server that never answers does not block callers', async () => {
+  test('does not block callers when a server never responds', async () => {
     await server.proxy.set({ kind: 'hang', direction: 'response', afterBytes: 0 });
     const calls = everything(hasty, objectKey.runArtifact('r1', 'mute'));
     const ends = await Promise.allSettled(calls.map((call) => call()));
@@ -92,8 +92,8 @@ describeWith(s3Service, 'the object store on S3, when its network fails', () => 
     await server.proxy.struck();
   });
 
-  describe('reading', () => {
-    test('reports an error for a body that is always truncated', async () => {
+  describe('a read', () => {
+    test('reports an error when the body is always truncated', async () => {
       await server.proxy.set(cutAnswer(MID_BODY, false));
       await expect(store.get(key)).rejects.toThrow(ObjectStoreUnavailable);
       const pieces = await store.getStream(key);
@@ -105,13 +105,13 @@ describeWith(s3Service, 'the object store on S3, when its network fails', () => 
       expect(readBytes).toBeLessThan(BODY_BYTES);
     });
 
-    test('reads a body again that was truncated once', async () => {
+    test('is repeated when the body was truncated once', async () => {
       await server.proxy.set(cutAnswer(MID_BODY, true));
       expect(sha256(await store.get(key))).toBe(sha256(body));
       await server.proxy.struck();
     });
 
-    test('reports an error for a stalled body', async () => {
+    test('reports an error when the body stalls', async () => {
       await server.proxy.set({ kind: 'hang', direction: 'response', afterBytes: MID_BODY });
       await expect(hasty.get(key)).rejects.toThrow(ObjectStoreUnavailable);
       const pieces = await hasty.getStream(key);
@@ -124,11 +124,11 @@ describeWith(s3Service, 'the object store on S3, when its network fails', () => 
     });
   });
 
-  describe('writing', () => {
+  describe('a write', () => {
     const target = objectKey.runArtifact('r2', 'target');
     const changed = bytesOf(BODY_BYTES, 2);
 
-    test('changes nothing if each attempt is cut off', async () => {
+    test('changes nothing if every attempt is interrupted', async () => {
       await store.put(target, body);
       await server.proxy.set(cutRequest(MID_BODY, false));
       await expect(store.put(target, changed)).rejects.toThrow(ObjectStoreUnavailable);
@@ -137,21 +137,21 @@ describeWith(s3Service, 'the object store on S3, when its network fails', () => 
       expect(sha256(await store.get(target))).toBe(sha256(body));
     });
 
-    test('succeeds if one attempt is cut off', async () => {
+    test('succeeds if one attempt is interrupted', async () => {
       await server.proxy.set(cutRequest(MID_BODY, true));
       await store.put(target, changed);
       await server.proxy.struck();
       expect(sha256(await store.get(target))).toBe(sha256(changed));
     });
 
-    test('repeats a write whose response is lost', async () => {
+    test('is repeated if its response is lost', async () => {
       await server.proxy.set(cutAnswer(0, true));
       await store.put(blob, body);
       await server.proxy.struck();
       expect(sha256(await store.get(blob))).toBe(sha256(body));
     });
 
-    test('completes a large write if only its last response is lost', async () => {
+    test('completes a large object even if the last response is lost', async () => {
       const large = bytesOf(PART_BYTES, 3);
       const source = async function* () {
         yield large;
@@ -163,7 +163,7 @@ describeWith(s3Service, 'the object store on S3, when its network fails', () => 
       expect(sha256(await store.get(target))).toBe(sha256(large));
     });
 
-    test('fails a large write if the server disappears, and keeps the object', async () => {
+    test('fails for a large object if the server disappears, and keeps the previous object', async () => {
       await store.put(target, body);
       const source = async function* () {
         yield bytesOf(PART_BYTES, 4);
@@ -176,7 +176,7 @@ describeWith(s3Service, 'the object store on S3, when its network fails', () => 
     });
   });
 
-  describe('listing', () => {
+  describe('a listing', () => {
     const names = Array.from({ length: 20 }, (_, n) => objectKey.runArtifact('r3', `${n}`));
 
     beforeAll(() => Promise.all(names.map((name) => store.put(name, text(name)))));

@@ -1,14 +1,14 @@
-/** Cuts a stream into parts of one size. */
+/** Splits a stream into parts of equal size. */
 
 const FIRST_BUFFER_BYTES = 64 * 1024;
 
-/** Parts of exactly `partBytes`, but for the last, which is shorter and may be empty. A part is valid
- *  until the next is asked for. */
+/** Yields parts of exactly `partBytes`. The last part is shorter and may be empty. A part is valid until the next one
+ *  is requested. */
 export async function* partsOf(
   chunks: AsyncIterable<Uint8Array>,
   partBytes: number,
 ): AsyncGenerator<Uint8Array> {
-  // Grows with what arrives, so that a small object does not take the room of a large one.
+  // Grows with the data, so that a small object does not use the memory of a large one.
   let part: Buffer = Buffer.allocUnsafe(Math.min(FIRST_BUFFER_BYTES, partBytes));
   let used = 0;
   for await (const chunk of chunks) {

@@ -1,4 +1,4 @@
-/** Reading an object's body from an S3 server, so that short or changed data never passes for whole. */
+/** Reads an object's body from an S3 server, and detects truncated or changed data. */
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { contentHashOf, type ObjectKey } from '#domain/ports/object-keys.ts';
@@ -8,9 +8,9 @@ import { unavailable } from './s3-errors.ts';
 /** The expected body. */
 export interface ExpectedBody {
   readonly key: ObjectKey;
-  /** As the server announced it. */
+  /** The size that the server announced. */
   readonly sizeBytes: number | undefined;
-  /** The longest wait for a next piece. The reader's own time does not count. */
+  /** The maximum wait for the next piece, without the time of the reader. */
   readonly idleTimeoutMs: number;
 }
 
@@ -49,7 +49,7 @@ async function nextOf(
   { key, idleTimeoutMs }: ExpectedBody,
 ): Promise<IteratorResult<Uint8Array>> {
   const timer = setTimeout(() => {
-    body.destroy(new Error(`nothing arrived for ${idleTimeoutMs} ms`));
+    body.destroy(new Error(`no data received for ${idleTimeoutMs} ms`));
   }, idleTimeoutMs);
   try {
     return await pieces.next();

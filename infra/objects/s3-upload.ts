@@ -31,7 +31,7 @@ export function checksumOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('base64');
 }
 
-/** Starts to write an object in parts. */
+/** Starts an upload in parts. */
 export async function beginUpload(calls: S3Calls, key: ObjectKey): Promise<Upload> {
   const { client, location, call } = calls;
   const object = { Bucket: location.bucket, Key: location.root + key };
@@ -63,7 +63,7 @@ export async function beginUpload(calls: S3Calls, key: ObjectKey): Promise<Uploa
       try {
         await call((options) => client.send(command, options), join);
       } catch (error) {
-        // It was completed, and the answer got lost: repeating it finds no upload, but the object.
+        // The upload was completed, but the response was lost: a retry finds the object instead of the upload.
         if (saysNoUpload(error) && (await ownerOf(calls, object)) === owner) return;
         throw error;
       }
@@ -89,8 +89,8 @@ async function abortUpload(
   await call((options) => client.send(command, options)).catch(() => undefined);
 }
 
-/** Removes parts of crashed writers that were started before `beforeMs`. Never throws: a failure is no reason to refuse
- *  a write, and not every server or key permits it. */
+/** Removes parts of crashed writers that were started before `beforeMs`. Never throws: a failed cleanup must not fail a
+ *  write, and not every server or key permits it. */
 export async function removeLeftovers(calls: S3Calls, beforeMs: number): Promise<void> {
   const { client, location, call } = calls;
   const command = new ListMultipartUploadsCommand({

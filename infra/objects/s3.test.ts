@@ -17,7 +17,7 @@ import { beginUpload, removeLeftovers } from './s3-upload.ts';
 import { openS3Store } from './s3.ts';
 
 const MIB = 1024 * 1024;
-// The least that servers take for a part.
+// The minimum part size of servers.
 const PART_BYTES = 5 * MIB;
 const text = (value: string) => new TextEncoder().encode(value);
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
@@ -63,7 +63,7 @@ describeWith(s3Service, 'the object store on S3', () => {
     });
     afterAll(() => server.stop());
 
-    test('is shared by stores with different prefixes, which are isolated', async () => {
+    test('is shared by stores with different prefixes, isolated from each other', async () => {
       const other = openS3Store({ ...server.location, root: 'elsewhere/' });
       await other.put(key, text('elsewhere'));
       expect(await store.get(key)).toBeUndefined();
@@ -71,7 +71,7 @@ describeWith(s3Service, 'the object store on S3', () => {
       expect(await Array.fromAsync(other.list(''))).toMatchObject([{ key }]);
     });
 
-    test('refuses a key below an object, and an object above others', async () => {
+    test('refuses a key below an existing object, and a key that is a prefix of others', async () => {
       const at = (path: string) => objectKey.runArtifact('conflict', path);
       await store.put(at('a/b'), text('hello'));
       for (const path of ['a/b/c', 'a/b/c/d', 'a']) {
@@ -83,7 +83,7 @@ describeWith(s3Service, 'the object store on S3', () => {
       expect(await Array.fromAsync(store.list('runs/conflict/'))).toHaveLength(1);
     });
 
-    test('stores large objects in parts, by put and as a stream', async () => {
+    test('stores large objects in parts, both from memory and from a stream', async () => {
       const bytes = bytesOf(2 * PART_BYTES + 17);
       const blob = objectKey.runBlob('large', sha256(bytes));
       await store.put(blob, bytes);
@@ -94,7 +94,7 @@ describeWith(s3Service, 'the object store on S3', () => {
       expect(sha256((await store.get(artifact)) ?? text(''))).toBe(sha256(even));
     });
 
-    test('keeps nothing of a large stream that fails or does not match its key', async () => {
+    test('stores nothing of a large stream that fails or does not match its key', async () => {
       const bytes = bytesOf(2 * PART_BYTES + 17);
       const failure = new Error('the source failed');
       const failing = async function* () {
@@ -109,7 +109,7 @@ describeWith(s3Service, 'the object store on S3', () => {
       expect(await uploads()).toEqual([]);
     });
 
-    test('loses old files of crashed writers', async () => {
+    test('removes old uploads of crashed writers', async () => {
       const upload = await beginUpload(calls, key);
       await upload.add(bytesOf(PART_BYTES));
       await removeLeftovers(calls, Date.now() - 60_000);
@@ -118,7 +118,7 @@ describeWith(s3Service, 'the object store on S3', () => {
       expect(await uploads()).toEqual([]);
     });
 
-    test('has the same list with any page size', async () => {
+    test('returns the same list with any page size', async () => {
       const names = ['a', 'b/c', 'b-d', 'b/e/f', 'g'].map((name) =>
         objectKey.runArtifact('pages', name),
       );
@@ -131,7 +131,7 @@ describeWith(s3Service, 'the object store on S3', () => {
       expect(all.map((info) => info.key)).toEqual(names.toSorted());
     });
 
-    test('that is missing, or not accessible with these credentials, is reported as unavailable', async () => {
+    test('is reported as unavailable if missing, or not accessible with the credentials', async () => {
       const { location } = server;
       const missing = openS3Store({ ...location, bucket: 'not-there' });
       const accessKeyId = location.credentials?.accessKeyId ?? '';

@@ -53,7 +53,7 @@ class S3Store implements ObjectStore {
     return { Bucket: bucket, Key: root + key };
   }
 
-  /** One call about one object, whose failure is an error of the port. */
+  /** Makes one call about one object, and converts failures to errors of the port. */
   async #try<T>(
     key: ObjectKey,
     send: (options: CallOptions) => Promise<T>,

@@ -9,7 +9,7 @@ export function createSemaphore(width: number): <T>(task: () => Promise<T>) => P
     try {
       return await task();
     } finally {
-      // The place goes straight to the next in line, so that a newcomer cannot take it first.
+      // The slot passes directly to the next waiting task, so that a new task cannot overtake it.
       const next = waiting.shift();
       if (next === undefined) free += 1;
       else next();

@@ -21,7 +21,7 @@ export interface Mail {
   readonly to: readonly string[];
   readonly subject: string;
   readonly text: string;
-  /** The same at each attempt, so that a receiver can tell a repeated one. */
+  /** The same for each attempt, so that a receiver can detect duplicates. */
   readonly messageId: string;
 }
 

@@ -1,15 +1,15 @@
-/** Sends one HTTP request to where people said, and nowhere else: redirects are not followed. */
+/** Sends one HTTP request to an address that a user configured. Redirects are not followed. */
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
 import type { Targets } from './targets.ts';
 
-/** More of an answer is not read. */
+/** The maximum number of bytes read from a response. */
 const maxAnswerBytes = 4096;
 
 export interface Posted {
   readonly status: number;
-  /** The beginning of the answer. */
+  /** The beginning of the response body. */
   readonly text: string;
   readonly retryAfterSeconds: number | null;
   /** The target of a redirect. */
@@ -22,8 +22,8 @@ export interface Post {
   readonly body: string;
 }
 
-/** @param signal ends it, at whatever stage
- *  @throws TargetRefused, or what went wrong with the connection */
+/** @param signal aborts at any stage
+ *  @throws TargetRefused, or the error of the connection */
 export async function post(
   { url, headers, body }: Post,
   targets: Targets,

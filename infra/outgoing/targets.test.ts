@@ -28,21 +28,21 @@ const refused = [
   '2001:db8::1',
 ];
 
-describe('no exceptions', () => {
+describe('without exceptions', () => {
   const targets = new Targets([]);
 
-  test.each(refused)('refuses the address %s', async (address) => {
+  test.each(refused)('the address %s is refused', async (address) => {
     await expect(targets.addressOf(address)).rejects.toThrow(TargetRefused);
   });
 
   test.each(['1.1.1.1', '93.184.215.14', '2606:4700::1111', '::ffff:1.1.1.1', '172.32.0.1'])(
-    'accepts the address %s',
+    'the address %s is accepted',
     async (address) => {
       expect(await targets.addressOf(address)).toBe(address);
     },
   );
 
-  test('uses only the public addresses of a name', async () => {
+  test('only the public addresses of a name are used', async () => {
     const both = new Targets([], () => Promise.resolve(['10.0.0.1', '1.1.1.1']));
     expect(await both.addressOf('example.com')).toBe('1.1.1.1');
     const none = new Targets([], () => Promise.resolve(['10.0.0.1', '::1']));
@@ -52,7 +52,7 @@ describe('no exceptions', () => {
   });
 });
 
-test('accepts only the named exceptions', async () => {
+test('only listed exceptions are accepted', async () => {
   const targets = new Targets(['10.1.0.0/16', '127.0.0.1', 'fd00::/8']);
   for (const address of ['10.1.2.3', '127.0.0.1', '::ffff:127.0.0.1', 'fd00::1']) {
     expect(await targets.addressOf(address)).toBe(address);

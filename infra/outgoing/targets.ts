@@ -46,7 +46,7 @@ export class Targets {
     this.#lookup = lookup;
   }
 
-  /** The address to connect to, which must not be resolved again: another look-up could return another address.
+  /** The address to connect to, which must not be resolved again: another lookup could return a different address.
    *  @param host a name or an address, without brackets
    *  @throws TargetRefused if none of its addresses is permitted */
   async addressOf(host: string): Promise<string> {
@@ -70,7 +70,7 @@ async function lookupAll(host: string): Promise<readonly string[]> {
   return (await systemLookup(host, { all: true })).map(({ address }) => address);
 }
 
-/** An IPv4 address that is written as IPv6 is judged as what it is. */
+/** An IPv4 address in IPv6 notation is checked as an IPv4 address. */
 function plain(address: string): string {
   const [, high, low] = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/i.exec(canonical(address)) ?? [];
   if (high === undefined || low === undefined) return address;
@@ -78,7 +78,7 @@ function plain(address: string): string {
   return [one >> 8, one & 255, other >> 8, other & 255].join('.');
 }
 
-/** Any way to write an IPv6 address, as one. */
+/** Normalizes the notation of an IPv6 address. */
 function canonical(address: string): string {
   if (isIP(address) !== 6) return address;
   return new URL(`http://[${address.replace(/%.*$/, '')}]`).hostname.slice(1, -1);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { newSigningSecret, signedHeaders } from './webhook-signature.ts';
 
-test('signs the example of the specification as documented', () => {
+test('reproduces the example of the specification', () => {
   const headers = signedHeaders(
     'msg_p5jXN8AQM9LWM0D4loKWxJek',
     new Date(1_614_265_330_000),

@@ -5,7 +5,7 @@ import { freePorts } from '#infra/testing/free-ports.ts';
 import { expect, test } from 'vitest';
 import { awaitDatabase, withoutPassword } from './await-database.ts';
 
-test('reports each attempt while the database is away, and stops waiting at the signal', async () => {
+test('reports each attempt while the database is unavailable, and stops waiting when aborted', async () => {
   const [port] = await freePorts(1);
   const stopping = new AbortController();
   const told: string[] = [];
@@ -18,7 +18,7 @@ test('reports each attempt while the database is away, and stops waiting at the 
   expect(told).toEqual(Array(2).fill(`postgres://user@127.0.0.1:${port}/name`));
 });
 
-test('resolves when the database becomes available; throws permanent errors', async () => {
+test('resolves when the database becomes available, and throws permanent errors', async () => {
   const database = await createEmptyDatabase();
   const refused = (error: unknown) => error;
   const never = { passes: () => false, onAway: refused };
@@ -31,6 +31,6 @@ test('resolves when the database becomes available; throws permanent errors', as
   await database.drop();
 });
 
-test('shows an address without its password', () => {
+test('shows the address without its password', () => {
   expect(withoutPassword('postgres://u:p%40@/n?host=/run')).toBe('postgres://u@/run:5432/n');
 });

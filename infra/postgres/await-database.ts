@@ -7,7 +7,7 @@ const firstPauseMs = 250;
 const maxPauseMs = 5_000;
 
 export interface AwaitOptions {
-  /** Ends the waiting. */
+  /** Aborts the wait. */
   readonly signal?: AbortSignal | undefined;
   /** Called after each failed attempt with the address, such as `postgres://user@host:5432/name`. */
   readonly onAway: (tried: string, error: Error) => void;
@@ -15,8 +15,7 @@ export interface AwaitOptions {
   readonly passes: (error: unknown) => boolean;
 }
 
-/** Resolves when the database answers.
- *  @throws what does not pass, such as a wrong password, and the signal's reason */
+/** Resolves when the database responds. @throws permanent errors, such as a wrong password, and the signal's reason */
 export async function awaitDatabase(url: string, options: AwaitOptions): Promise<void> {
   const { signal, onAway, passes } = options;
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, maxPauseMs)) {

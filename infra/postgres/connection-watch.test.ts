@@ -27,7 +27,7 @@ afterAll(async () => {
   await made.drop();
 });
 
-test('a silent connection fails its statement, is replaced, and its session is ended', async () => {
+test('a silent connection fails its statement and is replaced, and its session is terminated', async () => {
   const { pool } = database;
   const [holder, idle] = [await pool.connect(), await pool.connect()];
   idle.release();
@@ -42,7 +42,7 @@ test('a silent connection fails its statement, is replaced, and its session is e
   await withClient(made.serviceUrl, (client) => client.query('SELECT pg_advisory_lock(7)'));
 });
 
-test('a slow statement is not interrupted while the server works on it', async () => {
+test('a slow statement is not interrupted while the server is working on it', async () => {
   const answer = await database.pool.query<{ slept: string }>(
     `SELECT pg_sleep(6)::text || 'slept' AS slept`,
   );

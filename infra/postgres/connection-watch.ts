@@ -3,14 +3,14 @@
 import pg from 'pg';
 import type { Connection } from './connection.ts';
 
-const lookMs = 500;
+const checkEveryMs = 500;
 /** The time without a byte of a response before the server is checked. */
 const silentMs = 4_000;
 /** The time for the server to accept a connection and to report its activity. */
 const askMs = 3_000;
 
 const statements = {
-  // Behind a pooler, clients see other process ids than the server: sessions cannot be identified then.
+  // Behind a pooler, clients see other process ids than the server, so sessions cannot be identified.
   sessions: `SELECT pg_backend_pid() AS own, pid, state = 'active'
     AND wait_event IS DISTINCT FROM 'ClientRead' AS is_working
     FROM (SELECT) AS always LEFT JOIN pg_stat_activity ON pid = ANY($1)`,
@@ -22,7 +22,7 @@ const statements = {
 
 interface Seen {
   bytesRead: number;
-  /** Since when it waits without a byte. */
+  /** The start of the wait without a byte. */
   sinceMs: number;
 }
 
@@ -41,10 +41,10 @@ class Watch {
   add(connection: Connection): void {
     this.#connections.set(connection, { bytesRead: 0, sinceMs: performance.now() });
     connection.once('end', () => this.#connections.delete(connection));
-    this.#timer ??= setInterval(() => this.#look(), lookMs).unref();
+    this.#timer ??= setInterval(() => this.#check(), checkEveryMs).unref();
   }
 
-  #look(): void {
+  #check(): void {
     const nowMs = performance.now();
     for (const [connection, seen] of this.#connections) {
       const { bytesRead } = connection;
@@ -105,7 +105,7 @@ class Watch {
       if (rows[0]?.own !== processID) return { has: () => true };
       return new Set(rows.filter((row) => row.is_working).map((row) => row.pid));
     } catch (error) {
-      // It answers, though not this: too many connections, say.
+      // The server responds, but refuses the query, for example because of too many connections.
       return error instanceof pg.DatabaseError ? { has: () => true } : new Set();
     } finally {
       client.connection.stream.destroy();
@@ -118,7 +118,7 @@ class Watch {
     const nowMs = performance.now();
     const ages = lost.map(([, connectedMs]) => nowMs - connectedMs);
     for (const [pid] of lost) this.#lost.delete(pid);
-    // Where it is not allowed, the server ends them when their time is over.
+    // Without that permission, the server ends the sessions after its own timeout.
     await client.query(statements.end, [lost.map(([pid]) => pid), ages]).catch(() => undefined);
   }
 }

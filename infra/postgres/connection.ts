@@ -8,7 +8,7 @@ const keepAliveAfterMs = 10_000;
 /** For the server's reply to the end of a session. */
 const endMs = 3_000;
 
-/** There was no answer from the server: it cannot be reached, has closed the connection or is silent. */
+/** The server did not respond: it is unreachable, has closed the connection, or is silent. */
 export class DatabaseUnavailable extends Error {
   override readonly name = 'DatabaseUnavailable';
   /** The error code of the system, such as `ECONNREFUSED`, if there is one. */
@@ -38,8 +38,8 @@ type Method = (...all: unknown[]) => unknown;
 type Finish = (error: Error | null | undefined) => Error | null | undefined;
 type Callback = (error: Error | null | undefined, ...rest: unknown[]) => void;
 
-/** Destroyed when the server is silent (`connection-watch.ts`). Fails with what the server answered, with
- *  `DatabaseUnavailable`, or with a mistake in the call. */
+/** Destroyed when the server is silent (`connection-watch.ts`). Fails with the server's error, with
+ *  `DatabaseUnavailable`, or with the error of an invalid call. */
 export class Connection extends pg.Client {
   readonly #url: string | undefined;
   #unanswered = 0;
@@ -55,12 +55,12 @@ export class Connection extends pg.Client {
     this.#url = config.connectionString;
   }
 
-  /** Whether the server owes an answer. */
+  /** Whether a response of the server is pending. */
   get isWaiting(): boolean {
     return this.#unanswered > 0;
   }
 
-  /** The time of the connection, on the monotonic clock. */
+  /** When the connection was made, on the monotonic clock. */
   get connectedMs(): number {
     return this.#connectedMs ?? performance.now();
   }
@@ -79,7 +79,7 @@ export class Connection extends pg.Client {
     this.connection.stream.destroy(reason);
   }
 
-  // The types of these have many forms: callers see those of `pg.Client`.
+  // These methods have many overloads: callers see those of `pg.Client`.
   override connect(...args: unknown[]): never {
     const finish: Finish = (error) => {
       if (error != null) return this.#judged(error);
@@ -112,13 +112,13 @@ export class Connection extends pg.Client {
     return (super.emit as Method).apply(this, [event, ...told]) as boolean;
   }
 
-  // While there is a connection, what fails without an answer is a mistake in the call.
+  // While a connection exists, a failure without a response is an invalid call.
   #judged(error: Error): Error {
     return this.connection.stream.destroyed ? unavailable(error) : error;
   }
 }
 
-/** Connections that are shared. What fails without an answer of the server is `DatabaseUnavailable`. */
+/** A pool of connections. Failures without a response of the server are `DatabaseUnavailable`. */
 export class ConnectionPool extends pg.Pool {
   constructor(config: pg.PoolConfig) {
     super({ connectionTimeoutMillis: connectMs, Client: Connection, ...config });
@@ -134,7 +134,7 @@ export class ConnectionPool extends pg.Pool {
   }
 }
 
-/** Calls a method that takes a callback as its last argument or answers by a promise.
+/** Calls a method that takes a callback as its last argument or returns a promise.
  *  @param finish is called at the end, and returns the error */
 function settledBy(method: Method, args: unknown[], finish: Finish): never {
   const callback = args.at(-1);
@@ -143,7 +143,7 @@ function settledBy(method: Method, args: unknown[], finish: Finish): never {
     try {
       return method(...args.slice(0, -1), told) as never;
     } catch (error) {
-      // The pool would leave its listener on the connection, and give the connection back a second time when it breaks.
+      // The pool would leave its listener on the connection, and release the connection a second time when it breaks.
       process.nextTick(told, error);
       return undefined as never;
     }
@@ -158,4 +158,9 @@ function settledBy(method: Method, args: unknown[], finish: Finish): never {
     },
   );
   return settled as never;
+}
+
+/** SQLSTATE of a Postgres error; `undefined` for anything else, such as a connection that broke. */
+export function sqlState(error: unknown): string | undefined {
+  return error instanceof pg.DatabaseError ? error.code : undefined;
 }

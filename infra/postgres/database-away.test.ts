@@ -79,7 +79,7 @@ describe('no response', () => {
     const silent = createServer((socket) => socket.on('error', () => undefined));
     const garbled = createServer((socket) => {
       socket.on('error', () => undefined);
-      // It agrees to TLS, and answers the first message of the handshake with something else.
+      // The server accepts TLS, and sends invalid data during the handshake.
       socket.once('data', () => {
         socket.write('S');
         socket.once('data', () => socket.write('no handshake'));
@@ -98,13 +98,13 @@ describe('no response', () => {
     expect(errors.map(isDatabaseAway)).toEqual([true, true, true]);
   });
 
-  test('names the reason for every attempted address', () => {
+  test('names the reason for every address tried', () => {
     const reasons = [new Error('connect ECONNREFUSED ::1:5432'), new Error('connect EHOSTDOWN')];
     const error = new DatabaseUnavailable(new AggregateError(reasons));
     expect(error.message).toBe('connect ECONNREFUSED ::1:5432, connect EHOSTDOWN');
   });
 
-  test('is an outage if a connection breaks, and if a pool is exhausted', async () => {
+  test('is an outage if a connection breaks, or if a pool is exhausted', async () => {
     const { pool, close } = openDatabase(platform.serviceUrl, {
       connections: 1,
       applicationName: 'test',

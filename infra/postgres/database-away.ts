@@ -1,16 +1,15 @@
 /** Distinguishes an unavailable database from a programming error. */
-import { DatabaseUnavailable } from './connection.ts';
-import { sqlState } from './database.ts';
+import { DatabaseUnavailable, sqlState } from './connection.ts';
 
 /** Classes of SQLSTATE: connection exception, insufficient resources, operator intervention (shutting down, starting
  *  up, cancelled), and errors of the system below Postgres. */
 const awayClasses: ReadonlySet<string> = new Set(['08', '53', '57', '58']);
-/** Of a class that is of mistakes otherwise: a standby, which takes writes when it has been promoted, and sessions
- *  that the server ended for their age. */
+/** Codes in classes that otherwise mean a programming error: a standby, which accepts writes once promoted, and
+ *  sessions that the server ended because of their age. */
 const awayStates: ReadonlySet<string> = new Set(['25006', '25P03', '25P04']);
 
-/** Whether an error, or what caused it, is temporary: the server did not respond, or it responded that
- *  it cannot serve now. */
+/** Whether an error or its cause is temporary: the server did not respond, or responded that it is currently
+ *  unavailable. */
 export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof DatabaseUnavailable) return true;

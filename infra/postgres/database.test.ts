@@ -14,7 +14,7 @@ describe('a transaction whose connection Postgres ends', () => {
     const work = inTransaction(platform.pool, async (client) => {
       const pid = await backendOf(client);
       const statement = client.query('SELECT pg_sleep(60)');
-      statement.catch(() => undefined); // it is awaited below
+      statement.catch(() => undefined); // awaited below
       await end(pid);
       await statement;
     });
@@ -45,7 +45,7 @@ describe('a transaction that throws', () => {
   });
 });
 
-test('prepares a statement at its second use', async () => {
+test('a statement is prepared at its second use', async () => {
   const texts = await inTransaction(platform.pool, async (client) => {
     for (const number of [1, 2, 3]) await client.query(`SELECT $1 || '${number} once'`, ['']);
     for (const value of ['a', 'b']) await client.query(`SELECT $1 || ' again'`, [value]);

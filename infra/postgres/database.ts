@@ -8,7 +8,7 @@ import { Connection, ConnectionPool } from './connection.ts';
 // Positions and sizes stay far below 2^53. Transaction ids may not, so they are read as text.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
-/** Whatever runs a statement: the pool, or the client of one transaction. */
+/** An executor of statements: the pool, or the client of one transaction. */
 export interface Queryable {
   query<Row extends pg.QueryResultRow>(
     text: string,
@@ -18,12 +18,12 @@ export interface Queryable {
 
 export interface Database {
   readonly pool: pg.Pool;
-  /** Ends all connections; safe twice. */
+  /** Ends all connections. Idempotent. */
   close(): Promise<void>;
 }
 
 export interface DatabaseOptions {
-  /** Connections at most. */
+  /** Maximum number of connections. */
   readonly connections: number;
   /** Shown by `pg_stat_activity`. */
   readonly applicationName: string;
@@ -38,7 +38,7 @@ export interface DatabaseOptions {
 class PreparingConnection extends Connection {
   #isGathering = false;
 
-  // The types of `query` have many forms; only text with values is given a name.
+  // `query` has many overloads; only text with values gets a name.
   override query(...args: unknown[]): never {
     this.#gather();
     const [text, values, ...rest] = args;
@@ -79,7 +79,7 @@ function statementName(text: string): string | undefined {
   return name;
 }
 
-/** Opens a pool. Connections are made when they are needed, so this works before Postgres is up. */
+/** Opens a pool. Connections are opened on demand, so this works before Postgres is up. */
 export function openDatabase(url: string, options: DatabaseOptions): Database {
   const pool = new ConnectionPool({
     connectionString: url,
@@ -129,14 +129,13 @@ export function inTransaction<Result>(
   return begun('BEGIN', pool, commits);
 }
 
-/** Sends the commit immediately, also while earlier statements are under way. @throws when one of them failed */
+/** Sends the commit immediately, even while earlier statements are running. @throws if one of them failed */
 export async function commit(client: pg.PoolClient): Promise<void> {
   const { command } = await client.query('COMMIT');
   if (command !== 'COMMIT') throw new Error('the transaction failed and was rolled back');
 }
 
-/** Runs `work`, which commits itself and finds everything by keys, in one transaction: rolled back when it
- *  throws. */
+/** Runs `work`, which commits itself and looks up all rows by key, in one transaction: rolled back if it throws. */
 export function inTransactionByKeys<Result>(
   pool: pg.Pool,
   work: (client: pg.PoolClient) => Promise<Result>,
@@ -164,7 +163,7 @@ async function begun<Result>(
   }
 }
 
-/** The same on an existing connection, which stays open. */
+/** Does the same on an existing connection, which stays open. */
 export async function inTransactionOf<Result>(
   client: pg.PoolClient,
   work: () => Promise<Result>,
@@ -179,9 +178,4 @@ export async function inTransactionOf<Result>(
     await client.query('ROLLBACK').catch(() => undefined);
     throw error;
   }
-}
-
-/** SQLSTATE of a Postgres error; `undefined` for anything else, such as a connection that broke. */
-export function sqlState(error: unknown): string | undefined {
-  return error instanceof pg.DatabaseError ? error.code : undefined;
 }

@@ -30,7 +30,7 @@ async function rowsOf(sql: string): Promise<unknown[]> {
 const recorded = 'SELECT number, name FROM schema_migrations ORDER BY number';
 
 describe('an empty database', () => {
-  test('gets every file applied in order and recorded', async () => {
+  test('gets every migration in order and records each one', async () => {
     write('0002_b.sql', "INSERT INTO a VALUES (1); INSERT INTO a VALUES (2); SELECT ';';");
     write('0001_a.sql', 'CREATE TABLE a (id integer);');
     const outcome = await migrate(database.adminUrl, { directory });
@@ -42,7 +42,7 @@ describe('an empty database', () => {
     expect(await rowsOf('SELECT id FROM a ORDER BY id')).toEqual([{ id: 1 }, { id: 2 }]);
   });
 
-  test('gets each file once when several processes migrate it concurrently', async () => {
+  test('gets each migration once when several processes migrate it concurrently', async () => {
     write('0001_a.sql', 'CREATE TABLE a (id integer); INSERT INTO a VALUES (1);');
     write('0002_b.sql', 'SELECT pg_sleep(0.05); INSERT INTO a VALUES (2);');
     const outcomes = await Promise.all(
@@ -52,7 +52,7 @@ describe('an empty database', () => {
     expect(await rowsOf('SELECT id FROM a')).toHaveLength(2);
   });
 
-  test('is unchanged by a failed file, which is named and can be fixed', async () => {
+  test('is unchanged by a failing migration, which is named in the error and can be fixed', async () => {
     write('0001_a.sql', 'CREATE TABLE a (id integer);');
     write('0002_b.sql', 'CREATE TABLE b (id integer); SELECT 1 / 0;');
     await expect(migrate(database.adminUrl, { directory })).rejects.toThrow(
@@ -71,18 +71,18 @@ describe('a migrated database', () => {
     await migrate(database.adminUrl, { directory });
   });
 
-  test('is unchanged when nothing is new', async () => {
+  test('is unchanged when there are no new files', async () => {
     expect(await migrate(database.adminUrl, { directory })).toEqual({ applied: [], ahead: [] });
   });
 
-  test('names an applied file that was changed', async () => {
+  test('is refused if an applied file was changed, and the file is named', async () => {
     write('0001_a.sql', 'CREATE TABLE a (id bigint);');
     await expect(migrate(database.adminUrl, { directory })).rejects.toThrow(
       /0001_a\.sql was changed/,
     );
   });
 
-  test('lists the files that an older version does not know', async () => {
+  test('lists the files that an older release does not know', async () => {
     rmSync(join(directory, '0002_b.sql'));
     expect(await migrate(database.adminUrl, { directory })).toEqual({
       applied: [],
@@ -97,7 +97,7 @@ describe('a folder with wrong numbers', () => {
     [['0002_b.sql'], /migration before 0002_b\.sql/],
     [['0001_a.sql', '0001_b.sql'], /0001_a\.sql and 0001_b\.sql have the same number/],
     [['1_a.sql'], /1_a\.sql is not named/],
-  ])('applies nothing when it holds %j', async (names, message) => {
+  ])('applies nothing when it contains %j', async (names, message) => {
     for (const name of names) write(name, 'SELECT 1;');
     await expect(migrate(database.adminUrl, { directory })).rejects.toThrow(message);
     expect(await rowsOf("SELECT to_regclass('schema_migrations')::text AS found")).toEqual([

@@ -1,11 +1,11 @@
-/** Migrates a database's schema to the current version, by numbered plain SQL files that only go forward. */
+/** Migrates a database's schema to the current version, with numbered plain SQL files, forward only. */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { withConnection } from './await-database.ts';
 import type { Queryable } from './database.ts';
 
-/** Any fixed number: everyone who migrates a database waits for the same lock. */
+/** An arbitrary fixed number: all processes that migrate a database wait for the same lock. */
 const LOCK_KEY = 7_264_011_853;
 const ownTable = `CREATE TABLE IF NOT EXISTS schema_migrations (
   number integer PRIMARY KEY,
@@ -25,7 +25,7 @@ export interface Migration {
 export interface MigrationOutcome {
   /** Files that were applied by this call. */
   readonly applied: readonly string[];
-  /** Files that the database has applied and this version does not know. */
+  /** Applied files that this version does not know. */
   readonly ahead: readonly string[];
 }
 
@@ -34,11 +34,11 @@ export interface MigrateOptions {
   readonly directory: string;
 }
 
-/** Applies the pending files, each in a transaction of its own. Of several concurrent processes, one works and the
- *  others wait.
+/** Applies the pending files, each in a separate transaction. If several processes migrate concurrently, one works and
+ *  the others wait.
  *  @param adminUrl the address of the schema's owner
- *  @throws Error naming the file that failed, is numbered wrongly, or was changed after it was applied; the files
- *  before it stay applied */
+ *  @throws Error naming the file that failed, is numbered wrongly, or was changed after it was applied; earlier files
+ *  stay applied */
 export async function migrate(
   adminUrl: string,
   options: MigrateOptions,
@@ -53,12 +53,9 @@ export async function migrate(
 }
 
 /** The message for a user who starts an older version on a newer database.
- *  @param ahead as returned by `migrate`, which changed nothing then */
+ *  @param ahead as returned by `migrate`, which then changed nothing */
 export function newerSchema(ahead: readonly string[]): string {
-  return (
-    `The database is of a newer version than this program (${ahead.join(', ')}); nothing was changed. ` +
-    'Start that version, or restore a backup that was made with this one.'
-  );
+  return `The database belongs to a newer version of this program (${ahead.join(', ')}). Nothing was changed. Start the newer version, or restore a backup made by this version.`;
 }
 
 /** Blocks other migrations until the caller's transaction ends. */
@@ -66,7 +63,7 @@ export async function lockMigrations(db: Queryable): Promise<void> {
   await db.query('SELECT pg_advisory_xact_lock($1)', [LOCK_KEY]);
 }
 
-/** Carries migrations out inside the caller's transaction, which has their lock. */
+/** Applies migrations inside the caller's transaction, which holds their lock. */
 export async function migrateWithin(
   db: Queryable,
   migrations: readonly Migration[],
@@ -75,7 +72,7 @@ export async function migrateWithin(
   for (const migration of migrations) await applyMigration(db, migration);
 }
 
-/** Reads and checks a folder of migrations. @throws Error naming a wrong name, gap or double number */
+/** Reads and checks a folder of migrations. @throws Error that describes a wrong name, a gap or a duplicate number */
 export function readMigrations(directory: string): readonly Migration[] {
   const names = readdirSync(directory).filter((name) => name.endsWith('.sql'));
   return names.toSorted().map((name, index, sorted) => {
@@ -112,8 +109,9 @@ async function catchUp(
 }
 
 function changed(applied: string, file: string): string {
-  if (applied !== file) return `migration ${file} was applied as ${applied}, with other content`;
-  return `migration ${file} was changed after it was applied: undo that, and add a new one`;
+  if (applied !== file)
+    return `migration ${file} was applied as ${applied}, with different content`;
+  return `migration ${file} was changed after it was applied; revert the change and add a new migration`;
 }
 
 async function applyOne(client: Queryable, migration: Migration): Promise<void> {

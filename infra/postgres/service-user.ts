@@ -3,7 +3,7 @@ import pg from 'pg';
 import { withConnection } from './await-database.ts';
 
 /** Creates the user of `serviceUrl`, or sets its password. Migrations grant its permissions to `orch_app`, so they must
- *  be applied before.
+ *  be applied first.
  *  @param adminUrl the address of the schema's owner, who may create users
  *  @throws Error with a line for the operator if both addresses name the same user */
 export async function prepareServiceUser(adminUrl: string, serviceUrl: string): Promise<void> {

@@ -1,5 +1,5 @@
-/** Data keys, wrapped by the master key and stored outside the events: one for the secrets of a script, one for each
- *  signed webhook, and one for each notification channel. Destroying a key makes every copy of its ciphertext
+/** Data keys, wrapped by the master key and stored outside the events: one for the secrets of a script, one for
+ *  those of a group, and one for each second factor, signed webhook, notification channel and identity provider. Destroying a key makes every copy of its ciphertext
  *  unreadable, while the events stay complete. */
 import { randomBytes } from 'node:crypto';
 import { inTransaction, type Queryable } from '#infra/postgres/database.ts';
@@ -8,15 +8,21 @@ import type { Ids } from '#domain/ports/ids.ts';
 import type pg from 'pg';
 import { close, keyBytes, keyName, open, UnreadableSecret } from './envelope.ts';
 
-/** `script_id` of the key of a webhook or a notification channel is its id. */
+/** `script_id` of the key of a group, a user, a webhook, a notification channel or an identity provider is its id. */
 const isUsed = `(EXISTS (
     SELECT FROM secrets s WHERE s.script_id = k.script_id AND s.sealed IS NOT NULL)
+  OR EXISTS (SELECT FROM group_secrets g JOIN groups USING (group_id)
+    WHERE g.group_id = k.script_id AND g.sealed IS NOT NULL)
+  OR EXISTS (SELECT FROM users u
+    WHERE u.user_id = k.script_id AND u.second_factor IS NOT NULL)
   OR EXISTS (SELECT FROM webhooks w
     WHERE w.webhook_id = k.script_id AND w.signing IS NOT NULL AND NOT w.deleted)
   OR EXISTS (SELECT FROM notification_channels c
-    WHERE c.channel_id = k.script_id AND c.sealed IS NOT NULL))`;
+    WHERE c.channel_id = k.script_id AND c.sealed IS NOT NULL)
+  OR EXISTS (SELECT FROM identity_providers p
+    WHERE p.identity_provider_id = k.script_id AND p.sealed IS NOT NULL))`;
 
-/** Backups are without it too from then on. */
+/** Later backups do not contain it either. */
 function destroying(removal: string): string {
   return `WITH gone AS (${removal} RETURNING key_id)
     INSERT INTO destroyed_keys (key_id) SELECT key_id FROM gone ON CONFLICT DO NOTHING`;
@@ -69,7 +75,7 @@ export class DataKeys {
   }
 
   /** The script's key; created if it does not exist.
-   *  @throws UnreadableSecret when it was wrapped by another master key */
+   *  @throws UnreadableSecret if another master key wrapped it */
   async ofScript(scriptId: string): Promise<DataKey> {
     const { rows } = await this.#db.query<KeyRow>(statements.byScript, [scriptId]);
     if (rows[0] !== undefined) return this.#unwrap(rows[0]);
@@ -89,7 +95,7 @@ export class DataKeys {
   }
 
   /** Rewraps data keys of other known master keys with the current master key.
-   *  @returns how many cannot be decrypted */
+   *  @returns the number of keys that cannot be decrypted */
   async rewrap(): Promise<number> {
     const { rows } = await this.#db.query<KeyRow>(statements.others, [this.#present]);
     let left = 0;
@@ -122,19 +128,19 @@ export class DataKeys {
   }
 }
 
-/** A data key, wrapped by a master key and bound to its place. */
+/** Wraps a data key with a master key, bound to its owner. */
 export function wrapDataKey(masterKey: Uint8Array, key: Uint8Array, place: KeyPlace): Buffer {
   const { nonce, ciphertext } = close(masterKey, key, contextOf(place));
   return Buffer.concat([nonce, ciphertext]);
 }
 
-/** The same data key, wrapped with the current master key.
+/** Rewraps a data key with the current master key.
  *  @throws UnreadableSecret if no known master key decrypts it */
 export function rewrapDataKey(masterKeys: MasterKeys, row: KeyRow): Buffer {
   return wrapDataKey(masterKeys[0], unwrapDataKey(masterKeys, row), row);
 }
 
-/** @param masterKeys the known ones
+/** @param masterKeys all known master keys
  *  @throws UnreadableSecret if none of them decrypts it */
 export function unwrapDataKey(masterKeys: readonly Uint8Array[], row: KeyRow): Buffer {
   const masterKey = masterKeys.find((key) => keyName(key) === row.master_key_id);
@@ -150,17 +156,18 @@ function contextOf({ key_id: keyId, script_id: scriptId }: KeyPlace) {
   return ['data key', scriptId, keyId];
 }
 
-/** Destroys the data keys of the script and of its webhooks, and with them every copy of every secret that
- *  they ever had. */
+/** Destroys the data keys of the script and of its webhooks, so that no copy of their secrets can be decrypted. */
 export async function destroyDataKey(db: Queryable, scriptId: string): Promise<void> {
   await db.query(statements.destroy, [scriptId]);
 }
 
-/** Destroys the data key of a script, or of a webhook, if it has no secret. */
+/** Destroys the data key of an owner without secrets. */
 export async function destroyUnusedDataKey(pool: pg.Pool, ownerId: string): Promise<void> {
   await inTransaction(pool, async (client) => {
     // A concurrent change of a secret commits either before, so that its key is in use, or after, with a new key.
-    await client.query(lockStreams, [[`secret-${ownerId}`, `webhook-${ownerId}`]]);
+    await client.query(lockStreams, [
+      ['secret', 'group_secret', 'webhook', 'user'].map((type) => `${type}-${ownerId}`),
+    ]);
     await client.query(statements.destroyUnused, [ownerId]);
   });
 }

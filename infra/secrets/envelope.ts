@@ -1,5 +1,5 @@
-/** Envelope encryption with AES-256-GCM: values under a data key, data keys under the master key. What a
- *  ciphertext belongs to is bound to it, so that one that was put into another's place cannot be opened. */
+/** Envelope encryption with AES-256-GCM: values under a data key, data keys under the master key. A ciphertext is bound
+ *  to its owner, so it cannot be decrypted in another place. */
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
 
 const algorithm = 'aes-256-gcm';
@@ -20,7 +20,7 @@ export interface Box {
   readonly ciphertext: Buffer;
 }
 
-/** @param context what the ciphertext belongs to; decryption requires the same */
+/** @param context identifies the owner of the ciphertext; decryption requires the same context */
 export function close(key: Uint8Array, content: Uint8Array, context: readonly string[]): Box {
   const nonce = randomBytes(nonceBytes);
   const cipher = createCipheriv(algorithm, key, nonce);
@@ -53,13 +53,13 @@ export function keyName(key: Uint8Array): string {
 }
 
 function additionalData(context: readonly string[]): Buffer {
-  // JSON, so that no two lists of parts give the same bytes.
+  // JSON, so that different lists of parts never give the same bytes.
   return Buffer.from(JSON.stringify(context));
 }
 
 function unreadable(cause?: unknown): UnreadableSecret {
   return new UnreadableSecret(
-    'it was closed with another key, belongs to something else, or was damaged',
+    'it was sealed with another key, belongs to another resource, or is damaged',
     { cause },
   );
 }

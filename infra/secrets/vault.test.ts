@@ -41,13 +41,13 @@ const placeOf = (changes = {}) => ({
 });
 
 describe('a sealed value', () => {
-  test('opens to the exact value in its own place', async () => {
+  test('can be opened unchanged in its own place', async () => {
     const place = placeOf();
     const value = 'päss "wörd"\n😀';
     expect(await vault.open(place, await vault.seal(place, value))).toBe(value);
   });
 
-  test('differs completely each time the same value is sealed', async () => {
+  test('is completely different each time the same value is sealed', async () => {
     const place = placeOf();
     const [one, other] = [await vault.seal(place, 'same'), await vault.seal(place, 'same')];
     expect(one.nonce).not.toBe(other.nonce);
@@ -63,7 +63,7 @@ describe('a sealed value', () => {
         ...place,
         ...{ name: { name: 'OTHER' }, version: { version: 2 }, scriptId: placeOf() }[part],
       };
-      await expect(vault.open(elsewhere, sealed)).rejects.toThrow(/cannot be read: it was closed/);
+      await expect(vault.open(elsewhere, sealed)).rejects.toThrow(/cannot be read: it was sealed/);
     },
   );
 
@@ -74,7 +74,7 @@ describe('a sealed value', () => {
     await expect(vault.open(place, { ...sealed, keyId })).rejects.toThrow(/cannot be read/);
   });
 
-  test('cannot be read when altered or truncated', async () => {
+  test('cannot be read when changed or truncated', async () => {
     const place = placeOf();
     const sealed = await vault.seal(place, 'a value');
     const bytes = Buffer.from(sealed.ciphertext, 'base64');
@@ -85,7 +85,7 @@ describe('a sealed value', () => {
     }
   });
 
-  test('fails with an error that only says that the master key differs', async () => {
+  test('fails with an error that says only that the master key differs', async () => {
     const place = placeOf();
     const sealed = await vault.seal(place, 'a value');
     const other = new Vault(database.pool, [randomBytes(32)], systemIds);
@@ -95,7 +95,7 @@ describe('a sealed value', () => {
     await expect(other.seal(place, 'x')).rejects.toThrow(/another SECRET_MASTER_KEY/);
   });
 
-  test('cannot be read when its wrapped key was replaced by another', async () => {
+  test('cannot be read when its wrapped key was replaced by another one', async () => {
     const [one, other] = [placeOf(), placeOf()];
     const sealed = await vault.seal(one, 'a value');
     await vault.seal(other, 'another');
@@ -109,7 +109,7 @@ describe('a sealed value', () => {
 });
 
 describe('a new master key', () => {
-  test('is accepted with the old one until the data keys are rewrapped, then alone', async () => {
+  test('is accepted together with the old one until all data keys are rewrapped, and then alone', async () => {
     const next = randomBytes(32);
     const [place, later] = [placeOf(), placeOf()];
     const sealed = await vault.seal(place, 'a value');
@@ -132,7 +132,7 @@ describe('a new master key', () => {
 });
 
 describe('an interrupted change of the master key', () => {
-  test('keeps every secret readable, and is completed by the next start', async () => {
+  test('keeps every secret readable, and is completed at the next start', async () => {
     const [before, next] = [randomBytes(32), randomBytes(32)];
     const running = [
       new Vault(database.pool, [before, next], systemIds),
@@ -151,7 +151,7 @@ describe('an interrupted change of the master key', () => {
         expect(values).toEqual(places.map(({ version }) => `value ${version}`));
       }
     };
-    // It stops at the key in the middle, which another connection has locked.
+    // The change stops at the key in the middle, which another connection has locked.
     const holder = await database.pool.connect();
     await holder.query('BEGIN');
     await holder.query('SELECT FROM data_keys WHERE script_id = $1 FOR UPDATE', [
@@ -173,7 +173,7 @@ describe('an interrupted change of the master key', () => {
     const half = await wrappedBy(places);
     expect(new Set(half).size).toBe(2);
     await readable(running);
-    // Runs continue, and scripts get new secrets, meanwhile.
+    // Meanwhile, runs continue and scripts get new secrets.
     const later = placeOf();
     const added = await running[0].seal(later, 'later');
     const reading = readable(running);
@@ -229,7 +229,7 @@ describe('a script whose data key is destroyed', () => {
   });
 });
 
-describe('data keys of scripts without a secret', () => {
+describe('data keys of scripts without secrets', () => {
   test('are destroyed by a cleanup, unless they are in use', async () => {
     const [unused, used] = [placeOf(), placeOf()];
     const lost = await vault.seal(unused, 'a value');

@@ -7,7 +7,7 @@ import { close, open, UnreadableSecret } from './envelope.ts';
 
 /** Identifies a sealed value. */
 export interface SecretPlace {
-  /** The script, the webhook whose calls are signed, or the notification channel. */
+  /** The script, the group, the webhook whose calls are signed, or the notification channel. */
   readonly scriptId: string;
   readonly name: string;
   readonly version: number;
@@ -23,7 +23,7 @@ export class Vault {
     this.#keys = new DataKeys(pool, masterKeys, ids);
   }
 
-  /** @throws UnreadableSecret when the script's data key was made with another master key */
+  /** @throws UnreadableSecret if another master key wrapped the script's data key */
   async seal(place: SecretPlace, value: string): Promise<Sealed> {
     const { keyId, key } = await this.#keys.ofScript(place.scriptId);
     const { nonce, ciphertext } = close(key, Buffer.from(value), contextOf(place, keyId));
@@ -49,12 +49,12 @@ export class Vault {
     }
   }
 
-  /** Rewraps all data keys with the current master key. @returns how many cannot be decrypted */
+  /** Rewraps all data keys with the current master key. @returns the number of keys that cannot be decrypted */
   async rewrap(): Promise<number> {
     return await this.#keys.rewrap();
   }
 
-  /** Destroys the data key of a script, or of a webhook, if no secret is left. */
+  /** Destroys the data key of an owner if no secret is left. */
   async destroyUnusedKey(ownerId: string): Promise<void> {
     await destroyUnusedDataKey(this.#pool, ownerId);
   }

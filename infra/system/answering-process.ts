@@ -1,18 +1,18 @@
-/** A process of our own that answers one question at a time. It starts with the first question, is killed where an
- *  answer takes too long, and gives its memory back when it is not needed. */
+/** A child process that handles one request at a time. It starts with the first request, is killed if a response takes
+ *  too long, and ends when idle to free its memory. */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 
 const maxIdleMs = 60_000;
-const startPatienceMs = 30_000;
+const startTimeoutMs = 30_000;
 
 export interface AnsweringProcessOptions {
-  /** The path of a program that sends "ready" first, then one answer to each message. */
+  /** The path of a program that sends "ready" first, then one response to each message. */
   readonly program: string;
-  /** The limit of its heap. */
+  /** Maximum heap size. */
   readonly maxMemoryMb: number;
-  /** The longest time for one answer. */
-  readonly patienceMs: number;
+  /** Maximum time for one response. */
+  readonly timeoutMs: number;
 }
 
 export class AnsweringProcess {
@@ -24,24 +24,24 @@ export class AnsweringProcess {
     this.#options = options;
   }
 
-  /** Asks a question, only after the previous one is answered. `undefined` if the process ended or took too long; the
-   *  next question starts it again.
-   *  @param question receives whether it is the first for its process
+  /** Sends a request; call it only after the previous response. `undefined` if the process ended or took too long; the
+   *  next request starts it again.
+   *  @param question receives whether this is the first request to its process
    *  @throws Error if the process does not start */
   async ask(question: (isFirst: boolean) => object): Promise<unknown> {
     const isFirst = this.#child === undefined;
     const child = (this.#child ??= await this.#start());
     clearTimeout(this.#idle);
-    const answered = messageOf(child, this.#options.patienceMs);
+    const answered = messageOf(child, this.#options.timeoutMs);
     child.send(question(isFirst), () => undefined);
     const answer = await answered;
-    // Stopped before the next question, since its late answer would be taken for the next one.
+    // Stopped before the next request, because a late response would be taken for the next one.
     if (answer === undefined) await this.end();
     else this.#idle = setTimeout(() => void this.end(), maxIdleMs).unref();
     return answer;
   }
 
-  /** Ends the process; safe twice. */
+  /** Ends the process. Idempotent. */
   async end(): Promise<void> {
     clearTimeout(this.#idle);
     const child = this.#child;
@@ -65,7 +65,7 @@ export class AnsweringProcess {
     child.once('exit', () => {
       if (this.#child === child) this.#child = undefined;
     });
-    if ((await messageOf(child, startPatienceMs)) === undefined) {
+    if ((await messageOf(child, startTimeoutMs)) === undefined) {
       child.kill('SIGKILL');
       throw new Error(`the process ${program} did not start`);
     }
@@ -75,11 +75,11 @@ export class AnsweringProcess {
   }
 }
 
-/** Its next message; `undefined` where it ends, or `patienceMs` pass, before there is one. */
-async function messageOf(child: ChildProcess, patienceMs: number): Promise<unknown> {
+/** The next message of the process; `undefined` if it ends or `timeoutMs` pass first. */
+async function messageOf(child: ChildProcess, timeoutMs: number): Promise<unknown> {
   const { promise, resolve } = Promise.withResolvers<unknown>();
   const nothing = (): void => resolve(undefined);
-  const tooLate = setTimeout(nothing, patienceMs);
+  const tooLate = setTimeout(nothing, timeoutMs);
   child.once('message', resolve).once('exit', nothing).once('error', nothing);
   try {
     return await promise;

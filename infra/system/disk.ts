@@ -1,4 +1,4 @@
-/** How much room there is. */
+/** Reads the free space of disks. */
 import { statfs } from 'node:fs/promises';
 
 export interface DiskSpace {

@@ -5,12 +5,12 @@ import { promisify } from 'node:util';
 
 const args = (path: string) => ['--file-system', path];
 
-/** Writes everything on the file system of `path` to its disk. @throws Error when the disk fails */
+/** Writes everything on the file system of `path` to its disk. @throws Error if the disk fails */
 export async function flushDisk(path: string): Promise<void> {
   await promisify(execFile)('sync', args(path));
 }
 
-/** The same, for programs that wait. */
+/** The synchronous version. */
 export function flushDiskSync(path: string): void {
   execFileSync('sync', args(path));
 }

@@ -1,7 +1,7 @@
 import { v5, v7 } from 'uuid';
 import type { Ids } from '#domain/ports/ids.ts';
 
-// Names below a cause that is no UUID itself are derived in this namespace of the platform's own.
+// The platform's own namespace, for causes that are not UUIDs.
 const platformNamespace = 'a7f0b1f6-6a6c-5d1e-9a35-0f1b8a4f3c52';
 
 /** UUIDs of RFC 9562. */

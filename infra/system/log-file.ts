@@ -1,11 +1,11 @@
-/** A file that lines are added to, and that never grows beyond a bound. */
+/** A log file of limited size. */
 import { closeSync, fstatSync, openSync, renameSync, writeSync } from 'node:fs';
 
 const MAX_BYTES = 10 * 1024 * 1024;
 
 export interface LogFile {
   write(line: string): void;
-  /** Adds bytes as they are. */
+  /** Appends bytes unchanged. */
   append(bytes: Uint8Array): void;
   close(): void;
 }

@@ -1,4 +1,4 @@
-/** Small things that the test server and the test databases need. */
+/** Helpers of the test server and the test databases. */
 import pg from 'pg';
 
 /** Runs a function with a new connection. */
@@ -21,7 +21,7 @@ export function databaseUrl(
   database: string,
   login?: { readonly user: string; readonly password: string },
 ): string {
-  // An address with an empty host, as sockets have it, is no URL for the URL class.
+  // The URL class refuses an address with an empty host, which sockets have.
   const parts = /^(postgres(?:ql)?:\/\/)(?:([^@/]*)@)?([^/?]*)(?:\/[^?]*)?(\?.*)?$/.exec(url);
   if (parts === null) throw new Error('a database address starts with postgres://');
   const [, scheme, own = '', host, query = ''] = parts;

@@ -1,4 +1,4 @@
-/** A database server with a data folder and a socket of its own, which can be killed and can follow another one. */
+/** A database server with its own data folder and socket. It can be killed, and can replicate another one. */
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import pg from 'pg';
 
 /** The password of all users of all nodes. */
 export const nodePassword = 'both-nodes';
-/** After a SIGKILL the server's helpers hold the data folder for a moment. */
+/** After a SIGKILL, the server's helpers keep the data folder locked for some time. */
 const startAttempts = 40;
 const account = serverAccount();
 
@@ -54,7 +54,7 @@ export class DatabaseNode {
     });
   }
 
-  /** Starts the server. @returns when it answers */
+  /** Starts the server. Resolves when it responds. */
   async start(): Promise<void> {
     const settings = {
       listen_addresses: '',
@@ -100,8 +100,8 @@ export class DatabaseNode {
     }
   }
 
-  /** Starts as a standby of another node, from a copy of its data; own data is deleted.
-   *  @param sockets folder that leads to the socket of the primary. @returns when changes stream */
+  /** Starts as a standby of another node, from a copy of its data. Deletes its own data.
+   *  @param sockets folder that leads to the socket of the primary. Resolves when changes stream */
   async follow(primary: DatabaseNode, sockets = primary.sockets): Promise<void> {
     await rm(this.data, { recursive: true, force: true });
     this.#makeFolder(this.data, 0o700);
@@ -126,7 +126,7 @@ export class DatabaseNode {
     while ((await primary.query(streaming)).length === 0) await pause(50);
   }
 
-  /** From now on commits wait until a standby has them too. */
+  /** From now on, commits wait for a standby. */
   async replicateSynchronously(): Promise<void> {
     this.#configure({ synchronous_standby_names: '*' });
     await this.query('SELECT pg_reload_conf()');

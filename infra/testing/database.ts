@@ -1,4 +1,4 @@
-/** A database of its own for every test file, with the whole schema in it. */
+/** A separate database with the whole schema for every test file. */
 import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -11,7 +11,7 @@ export interface TestDatabase {
   readonly adminUrl: string;
   /** The address for the services. */
   readonly serviceUrl: string;
-  /** Cuts the sessions that are left, and removes the database. */
+  /** Ends remaining sessions, and removes the database. */
   drop(): Promise<void>;
 }
 

@@ -41,7 +41,7 @@ describe('a proxy that fails on demand', () => {
     server.close();
   });
 
-  test('passes all data and the end of either side without a fault', async () => {
+  test('without a fault, passes all data and the end of either side', async () => {
     client.write('hello');
     expect(await read(client, 5)).toBe('hello');
     client.end('bye');
@@ -51,7 +51,7 @@ describe('a proxy that fails on demand', () => {
   });
 
   test.each(['request', 'response'] as const)(
-    'cuts after some bytes of a %s',
+    'cuts the connection after some bytes of a %s',
     async (direction) => {
       await proxy.set({ kind: 'cut', direction, afterBytes: 3 });
       const cut = closed(client);
@@ -64,7 +64,7 @@ describe('a proxy that fails on demand', () => {
     },
   );
 
-  test('cuts once, and then passes', async () => {
+  test('cuts the connection once, and then passes all data', async () => {
     await proxy.set({ kind: 'cut', direction: 'request', afterBytes: 0, once: true });
     const cut = closed(client);
     client.write('hello');
@@ -84,7 +84,7 @@ describe('a proxy that fails on demand', () => {
     expect(await read(client, 3)).toBe('llo');
   });
 
-  test('drops everything, and keeps affected connections silent', async () => {
+  test('drops all data, and keeps affected connections silent', async () => {
     await proxy.set({ kind: 'blackhole' });
     const answers: Buffer[] = [];
     client.on('data', (piece: Buffer) => answers.push(piece));

@@ -1,5 +1,4 @@
-/** A TCP proxy that fails on demand: stands for a network between a client and a server that is slow,
- *  cut, or down. Does not interpret the traffic. */
+/** A TCP proxy that fails on demand, to simulate a slow or broken network. Does not interpret the traffic. */
 import { once } from 'node:events';
 import {
   connect,
@@ -13,8 +12,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 /** `request` is data of the client, `response` data of the server. */
 export type Direction = 'request' | 'response';
 
-/** What happens to connections; bytes are counted per connection since the fault was set.
- *  `once`: it strikes one connection, and everything passes afterwards. */
+/** What happens to connections; bytes are counted per connection since the fault was set. `once`: the fault affects one
+ *  connection, and everything passes afterwards. */
 export type Fault =
   | { readonly kind: 'pass' }
   /** Each chunk is delayed by `delayMs` in both directions. */
@@ -33,8 +32,8 @@ export type Fault =
       readonly afterBytes: number;
       readonly once?: boolean;
     }
-  /** Everything is accepted and acknowledged, and nothing is forwarded, not even the end of a connection. A connection
-   *  that has lost data stays silent, also when another fault is set. */
+  /** Everything is accepted and acknowledged, but nothing is forwarded, including the end of a connection. A connection
+   *  that has lost data stays silent, even when another fault is set. */
   | { readonly kind: 'blackhole' }
   /** The port refuses connections, and existing ones are reset. */
   | { readonly kind: 'refuse' };
@@ -44,9 +43,9 @@ export interface FaultProxy {
   readonly port: number;
   /** Connections that were accepted so far. */
   readonly accepted: number;
-  /** Replaces the fault, also for existing connections. */
+  /** Replaces the fault, for existing connections as well. */
   set(fault: Fault): Promise<void>;
-  /** Resolves when a `cut` or `hang` has struck a connection since the last `set`. */
+  /** Resolves when a `cut` or `hang` has affected a connection since the last `set`. */
   struck(): Promise<void>;
   close(): Promise<void>;
 }
@@ -80,15 +79,15 @@ function stateOf(fault: Fault): State {
   };
 }
 
-/** One client and its way to the server. */
+/** One client and its connection to the server. */
 interface Link {
   readonly client: Socket;
   readonly server: Socket;
-  /** Whether data of it was lost. */
+  /** Whether some of its data was lost. */
   isSilent: boolean;
 }
 
-// An address of the loopback that is this proxy's alone: while it refuses, no other process gets its port.
+// A loopback address that only this proxy uses: no other process gets its port while the proxy refuses connections.
 function ownHost(): string {
   const part = (): number => 1 + Math.floor(Math.random() * 250);
   return `127.${part()}.${part()}.${part()}`;
@@ -182,7 +181,7 @@ class TcpProxy implements FaultProxy {
     if (!link.isSilent && this.#state.fault.kind !== 'blackhole') to.end();
   }
 
-  /** Waits, or resets the link, according to the fault. @returns how many bytes may pass now */
+  /** Waits, or resets the link, according to the fault. @returns the number of bytes that may pass */
   async #admit(
     link: Link,
     direction: Direction,

@@ -1,4 +1,4 @@
-/** The front of the production edition for tests: Caddy with the configuration that is shipped. */
+/** The front of the production edition for tests: Caddy with the shipped configuration. */
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import { findProgram } from './find-program.ts';
 import { freePorts } from './free-ports.ts';
 
 const shipped = fileURLToPath(new URL('../deploy/caddy/Caddyfile', import.meta.url));
-/** Finds the backends by the name of their containers. */
+/** Resolves the host name of the backends' containers. */
 const byName = /dynamic a \{[^}]*\}/;
 
 export const caddyService: OptionalService = {
@@ -22,7 +22,7 @@ export const caddyService: OptionalService = {
 };
 
 export interface TestFrontOptions {
-  /** Addresses such as `127.0.0.1:8080`. Default: those that the name of the containers has, which is none. */
+  /** Addresses such as `127.0.0.1:8080`. Default: none, because the host name does not resolve. */
   readonly backends?: readonly string[];
   /** Adapts the shipped configuration to the test. */
   readonly change?: (configuration: string) => string;
@@ -40,7 +40,7 @@ export class TestFront {
     this.#folder = folder;
   }
 
-  /** @throws where `caddyService` was not found */
+  /** @throws if `caddyService` was not found */
   static async start({ backends, change = (same) => same }: TestFrontOptions): Promise<TestFront> {
     const folder = await mkdtemp(join(tmpdir(), 'orch-caddy-'));
     const [port = 0] = await freePorts(1);
@@ -53,7 +53,7 @@ export class TestFront {
     return front;
   }
 
-  /** Resolves when it serves. */
+  /** Resolves when it accepts requests. */
   async restart(): Promise<void> {
     const folder = this.#folder;
     const started = spawn(
@@ -85,7 +85,7 @@ export class TestFront {
     await this.#end('SIGKILL');
   }
 
-  /** Its log is whole then. */
+  /** Its log is then complete. */
   async stop(): Promise<void> {
     await this.#end('SIGTERM');
     await rm(this.#folder, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-/** Starts a program that kills itself at a step (`infra/testing/mortal.ts`). */
+/** Starts a program that kills itself at a step (`infra/testing/kill-steps.ts`). */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -18,14 +18,15 @@ async function endOf(
   return signal ?? code;
 }
 
-/** Runs the program until the step. @throws when it did not come to it */
+/** Runs the program until the step. @throws if it did not reach the step */
 export async function killedBefore(
   step: string,
   program: string,
   args: readonly string[],
 ): Promise<void> {
   const end = await endOf(program, args, { KILLED_BEFORE: step });
-  if (end !== 'SIGKILL') throw new Error(`it was not killed before "${step}", but ended: ${end}`);
+  if (end !== 'SIGKILL')
+    throw new Error(`expected SIGKILL before "${step}", but the process ended with: ${end}`);
 }
 
 /** Runs the program to its end. @returns the executed steps */

@@ -12,7 +12,7 @@ import { freePorts } from './free-ports.ts';
 
 const startTimeoutMs = 20_000;
 
-/** Debian installs it in a folder for administrators. */
+/** Debian installs it in /usr/sbin, which may not be on the PATH. */
 export const natsService: OptionalService = {
   service: 'NATS server',
   found: findProgram('nats-server', ['/usr/sbin']),
@@ -36,7 +36,7 @@ export class TestNatsServer {
     this.#folder = folder;
   }
 
-  /** Starts a server on a port of its own. @throws where `natsService` was not found */
+  /** Starts a server on a free port. @throws if `natsService` was not found */
   static async start(options: TestNatsOptions = {}): Promise<TestNatsServer> {
     const [port = 0] = await freePorts(1);
     const server = new TestNatsServer(port, await mkdtemp(join(tmpdir(), 'nats-')));
@@ -56,7 +56,7 @@ export class TestNatsServer {
     return `nats://127.0.0.1:${this.port}`;
   }
 
-  /** Starts it again after `kill`. @returns when it accepts connections */
+  /** Starts it again after `kill`. Resolves when it accepts connections */
   async restart(): Promise<void> {
     const args = ['--config', join(this.#folder, 'nats.conf')];
     const child = spawn(natsService.found ?? '', args, { stdio: 'ignore' });
@@ -77,7 +77,7 @@ export class TestNatsServer {
     this.#child?.kill(signal);
   }
 
-  /** As a crash; safe twice. */
+  /** Kills the server, like a crash. Idempotent. */
   async kill(): Promise<void> {
     const child = this.#child;
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;

@@ -6,7 +6,7 @@ import type { CommandContext, Outcome } from '#domain/ports/commands.ts';
 import { userId } from '#domain/testing/ids.ts';
 import {
   CommandPipeline,
-  type CommandPipelineParts,
+  type CommandPipelineDeps,
 } from '#infra/postgres/commands/command-pipeline.ts';
 import { inTransaction, openDatabase, queryBuilder } from '#infra/postgres/database.ts';
 import { systemIds } from '#infra/system/ids.ts';
@@ -20,7 +20,7 @@ import { vi } from 'vitest';
 import { createTestDatabase } from './database.ts';
 
 export interface TestPlatform {
-  /** The privileges of the services, which cannot change the schema or the events. */
+  /** Connections with the privileges of the services, which cannot change the schema or the events. */
   readonly pool: pg.Pool;
   /** The address that `pool` connects to. */
   readonly serviceUrl: string;
@@ -31,7 +31,7 @@ export interface TestPlatform {
   /** The announced events, call by call. */
   readonly announced: (readonly Recorded[])[];
   /** Another pipeline over the same database. */
-  pipeline(parts: Partial<CommandPipelineParts>): CommandPipeline;
+  pipeline(parts: Partial<CommandPipelineDeps>): CommandPipeline;
   /** Executes a command that must be accepted. @returns the recorded events */
   accepted(command: Command, context?: Partial<CommandContext>): Promise<readonly Recorded[]>;
   /** Starts commands one after the other while a transaction holds their lock: each waits for it, in the order of their
@@ -51,7 +51,7 @@ export async function openTestPlatform(): Promise<TestPlatform> {
     onIdleError: () => undefined,
   });
   const announced: (readonly Recorded[])[] = [];
-  const usual: CommandPipelineParts = {
+  const usual: CommandPipelineDeps = {
     pool,
     clock: tickingClock(),
     ids: systemIds,
@@ -111,8 +111,8 @@ export function tickingClock(): Clock {
 const hidden = `SELECT transaction_id >= pg_snapshot_xmin(pg_current_snapshot()) AS hidden
   FROM events ORDER BY transaction_id DESC LIMIT 1`;
 
-/** Waits until readers of the store see all there is: an open transaction anywhere on the server, such
- *  as one of another test, hides what came after it. */
+/** Waits until readers of the store see all events: any open transaction on the server, such as that of another test,
+ *  hides later events. */
 export async function eventsVisible(pool: pg.Pool): Promise<void> {
   await untilTrue('all events are visible', async () => {
     const { rows } = await pool.query<{ hidden: boolean }>(hidden);
@@ -120,7 +120,7 @@ export async function eventsVisible(pool: pg.Pool): Promise<void> {
   });
 }
 
-/** Locks a stream, like a command that writes it or is guarded by it. */
+/** Locks a stream, like a command that writes to it or is guarded by it. */
 export function streamOf(streamId: string) {
   return (client: pg.PoolClient): Promise<unknown> => client.query(lockStreams, [[streamId]]);
 }
@@ -161,5 +161,6 @@ export async function untilTrue(what: string, condition: () => Promise<boolean>)
   const check = async () => {
     if (!(await condition())) throw new Error(`this did not come to be: ${what}`);
   };
-  await vi.waitFor(check, { timeout: 20_000, interval: 5 });
+  // For slow machines: nothing is decided by a time.
+  await vi.waitFor(check, { timeout: 120_000, interval: 20 });
 }

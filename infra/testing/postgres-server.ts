@@ -13,7 +13,7 @@ import { databaseUrl, withClient } from './client.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Answers every connection with one line of JSON, a `TestServerAnswer`. */
+    /** Responds to every connection with one line of JSON, a `TestServerAnswer`. */
     readonly testServerSocket: string;
   }
 }
@@ -22,9 +22,9 @@ declare module 'vitest' {
 export type TestServerAnswer = TestServer | { readonly error: string };
 
 export interface TestServer {
-  /** The administrator's address of the database that others are cloned from. */
+  /** The administrator's address of the template database. */
   readonly adminUrl: string;
-  /** The services' address of the same. */
+  /** The services' address of the same database. */
   readonly serviceUrl: string;
   readonly template: string;
 }
@@ -42,7 +42,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   let started: Promise<RunningServer> | undefined;
   const listener = createServer((socket) => {
     started ??= startServer(folder);
-    socket.on('error', () => socket.destroy()); // a stopped test
+    socket.on('error', () => socket.destroy()); // a test that was stopped
     started.then(
       ({ adminUrl, serviceUrl, template }) =>
         socket.end(JSON.stringify({ adminUrl, serviceUrl, template })),

@@ -1,4 +1,4 @@
-/** The way to a database over a network that fails on demand. */
+/** A database behind a network that fails on demand. */
 import pg from 'pg';
 import { startFaultProxy, type FaultProxy } from './fault-proxy.ts';
 

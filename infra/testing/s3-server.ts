@@ -1,4 +1,4 @@
-/** A real S3 server for tests: the one that the environment names, else versitygw on a folder. */
+/** A real S3 server for tests: the server that the environment names, otherwise versitygw on a folder. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -13,7 +13,7 @@ import type { OptionalService } from '../../scripts/testing/optional-service.ts'
 import { findProgram } from './find-program.ts';
 import { startFaultProxy, type FaultProxy } from './fault-proxy.ts';
 
-/** A server, seen through a proxy that can fail. */
+/** A server behind a proxy that can fail. */
 export interface TestS3Server {
   /** An existing bucket with a `root` for this test. */
   readonly location: S3Location;
@@ -35,8 +35,7 @@ export const s3Service: OptionalService = {
   reason: `${ADDRESS} is not set and ${PROGRAM} is not installed (.ci/install-s3-server builds it)`,
 };
 
-/** Starts a server that stops with `stop`, or uses the one given.
- *  @throws where `s3Service` was not found */
+/** Starts a server, which `stop` ends, or uses the given one. @throws if `s3Service` was not found */
 export async function startS3Server(): Promise<TestS3Server> {
   const { found, reason } = s3Service;
   if (found === undefined) throw new Error(reason);
@@ -126,7 +125,7 @@ async function listening(child: ChildProcess, target: NetConnectOpts): Promise<v
   }
 }
 
-/** Ends the program, at the latest with this process. */
+/** Ends the program. The program also ends with this process. */
 function stopperOf(child: ChildProcess): () => Promise<void> {
   const ended = once(child, 'exit');
   const kill = (): boolean => child.kill('SIGKILL');

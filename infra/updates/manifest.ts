@@ -73,8 +73,8 @@ export function signManifest(manifest: Manifest, privateKey: KeyObject): string 
   return `${JSON.stringify(envelope, null, 2)}\n`;
 }
 
-/** What is in an envelope, once one of its signatures was found good and its time has not come.
- *  @throws UpdateRefused saying why it cannot be trusted */
+/** The manifest of an envelope, if a signature is valid and the manifest has not expired. @throws UpdateRefused with
+ *  the reason */
 export function openEnvelope(bytes: Uint8Array, keys: readonly KeyObject[], now: Date): Manifest {
   const envelope = parsed(bytes, 'latest.json');
   if (!Value.Check(Envelope, envelope))
@@ -86,7 +86,7 @@ export function openEnvelope(bytes: Uint8Array, keys: readonly KeyObject[], now:
     return key !== undefined && verify(null, signed, key, Buffer.from(signature, 'base64'));
   });
   if (!isGood) throw new UpdateRefused('its manifest is not signed with a known key');
-  // Parsed only now: unsigned content is not examined.
+  // Parsed only after the check of the signature.
   const manifest = parsed(payload, 'the manifest');
   if (!Value.Check(Manifest, manifest)) {
     const [first] = Value.Errors(Manifest, manifest);

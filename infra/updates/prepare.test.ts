@@ -66,12 +66,12 @@ test('flushes a release to disk before giving it its name', async () => {
 test('unpacks a release with identical packages, and exposes no secret to its programs', async () => {
   vi.stubEnv('SECRET_MASTER_KEY', 'canary');
   await prepare('0.1.14');
-  const packed = join(folder, 'release');
-  expect(await readFile(join(packed, 'node_modules/a/index.js'), 'utf8')).toBe('a package');
-  expect(await readFile(join(packed, 'web/node_modules/b/index.js'), 'utf8')).toBe(
+  const packJson = join(folder, 'release');
+  expect(await readFile(join(packJson, 'node_modules/a/index.js'), 'utf8')).toBe('a package');
+  expect(await readFile(join(packJson, 'web/node_modules/b/index.js'), 'utf8')).toBe(
     'a package of a part',
   );
-  expect(await readFile(join(packed, 'environment'), 'utf8')).not.toContain('canary');
+  expect(await readFile(join(packJson, 'environment'), 'utf8')).not.toContain('canary');
   // An interrupted preparation starts again.
   await prepare('0.1.14');
   expect((await readdir(folder)).toSorted()).toEqual(['a.tar.gz', 'own', 'release', 'source']);
@@ -93,7 +93,7 @@ test('is not disturbed by processes of an interrupted preparation', async () => 
   expect(await readdir(join(folder, 'release'))).toContain('package.json');
 });
 
-test('refuses an artifact with another version than declared', async () => {
+test('refuses an artifact with a version other than the declared one', async () => {
   await expect(prepare('0.1.15')).rejects.toThrow('contains 0.1.14, not 0.1.15');
   expect(await readdir(folder)).not.toContain('release');
 });

@@ -1,4 +1,4 @@
-/** Prepares a folder from an artifact, from which the release can be started. */
+/** Unpacks an artifact into a folder from which the release can be started. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -19,7 +19,7 @@ export interface Preparing {
 }
 
 /** Unpacks the release, and installs the packages of its lock file. The folder appears once it is complete.
- *  @throws UpdateRefused if the artifact contains another version than declared */
+ *  @throws UpdateRefused if the artifact contains a version other than declared */
 export async function prepareRelease(
   { artifactPath, version, folder, ownFolder }: Preparing,
   signal: AbortSignal,
@@ -43,16 +43,16 @@ async function fill(
   signal: AbortSignal,
 ): Promise<void> {
   await run('tar', ['-xzf', artifactPath, '--no-same-owner', '-C', part], part, signal);
-  const packed = JSON.parse(await readFile(join(part, 'package.json'), 'utf8')) as {
+  const packJson = JSON.parse(await readFile(join(part, 'package.json'), 'utf8')) as {
     version?: unknown;
   };
-  if (packed.version !== version) {
-    throw new UpdateRefused(`the artifact contains ${String(packed.version)}, not ${version}`);
+  if (packJson.version !== version) {
+    throw new UpdateRefused(`the artifact contains ${String(packJson.version)}, not ${version}`);
   }
   await takeOverPackages(ownFolder, part, signal);
-  // Installs what is missing: other packages, or another Node.
+  // Installs missing packages, or another Node.
   await run('bash', ['scripts/bootstrap.sh'], part, signal);
-  // The name of the release promises that all of it is there, also after a power loss.
+  // A release with its final name must be complete, even after a power loss.
   await flushDisk(part);
 }
 
@@ -65,7 +65,7 @@ async function takeOverPackages(from: string, to: string, signal: AbortSignal): 
   }
 }
 
-/** `node_modules`, also of the parts with their own packages. */
+/** All `node_modules` folders, including those of workspaces. */
 function packageFolders(packages: Packages): readonly string[] {
   const paths = Object.keys(packages).filter((path) => path.includes('node_modules/'));
   return [...new Set(paths.map((path) => path.replace(/node_modules\/.*$/, 'node_modules')))];
@@ -77,7 +77,7 @@ async function takeOver(
   to: string,
   signal: AbortSignal,
 ): Promise<void> {
-  // As links, which takes a second and no room; on another disk as files.
+  // Links the files, which takes a second and no space; copies them from another disk.
   await run('cp', ['-al', present, copy], to, signal).catch(async () => {
     await rm(copy, { recursive: true, force: true });
     await cp(present, copy, { recursive: true, verbatimSymlinks: true });
@@ -94,7 +94,7 @@ async function packagesOf(folder: string): Promise<Packages> {
   return { ...packages, '': root };
 }
 
-/** Of the machine. Programs of packages run here: none of this process's secrets is for them. */
+/** Variables of the machine. Programs of packages get them, so they must not contain secrets of this process. */
 const needed =
   /^(HOME|USER|LOGNAME|LANG|LC_\w+|TMPDIR|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR)|npm_config_\w+|((https?|no|all)_proxy))$/i;
 

@@ -137,12 +137,12 @@ describe('a repository that cannot be trusted', () => {
       /expired/,
     ],
     [
-      'is of another format',
+      'has another format',
       signManifest(manifest({ format_version: 2 as never }), privateKey),
       /unsupported format/,
     ],
     [
-      'names a file outside',
+      'names a file outside the repository',
       signManifest(
         manifest({ artifact: { ...manifest().artifact, path: '../../etc/passwd' } }),
         privateKey,
@@ -157,16 +157,16 @@ describe('a repository that cannot be trusted', () => {
     await expect(fromFolder().download('0.1.14', destination)).rejects.toThrow(UpdateRefused);
   });
 
-  test('refuses the download when it now has another version', async () => {
-    await expect(fromFolder().download('0.1.13', destination)).rejects.toThrow(/not 0.1.13/);
+  test('is refused for a download when its version has changed in the meantime', async () => {
+    await expect(fromFolder().download('0.1.13', destination)).rejects.toThrow(/instead of 0.1.13/);
   });
 
-  test('stops reading an artifact that is larger than signed', async () => {
+  test('is read only up to the signed size of an artifact', async () => {
     await offer(signManifest(flat({ size_bytes: 5 }), privateKey));
     await expect(fromFolder().download('0.1.14', destination)).rejects.toThrow(/larger/);
   });
 
-  test('fails when the download is cut off, and leaves no release', async () => {
+  test('makes a download fail when it is interrupted, and leaves no partial release', async () => {
     const url = await serve((request, response) => {
       if (request.url?.endsWith('.json') === true) {
         return response.end(signManifest(flat(), privateKey));

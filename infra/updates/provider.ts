@@ -17,7 +17,7 @@ import type { ReadRepository } from './source.ts';
 
 export interface RepositoryOptions {
   readonly read: ReadRepository;
-  /** One of them must have signed. */
+  /** One of these keys must have signed the manifest. */
   readonly keys: readonly KeyObject[];
   readonly clock: Clock;
 }
@@ -37,7 +37,7 @@ export class RepositoryUpdateProvider implements UpdateProvider {
     const envelope = await this.#readEnvelope();
     const { version: offered, artifact } = this.#open(envelope);
     if (offered !== version) {
-      throw new UpdateRefused(`the repository has ${offered} now, not ${version}`);
+      throw new UpdateRefused(`the repository now offers ${offered} instead of ${version}`);
     }
     const path = join(destination, `${version}.tar.gz`);
     // The signed manifest is stored next to the artifact.
@@ -90,7 +90,7 @@ async function writeWhole(
     let bytes = 0;
     for await (const chunk of chunks) {
       bytes += chunk.length;
-      if (bytes > sizeBytes) throw new UpdateRefused('the artifact is larger than was signed');
+      if (bytes > sizeBytes) throw new UpdateRefused('the artifact is larger than its signed size');
       await file.write(chunk);
     }
     if (bytes < sizeBytes) throw new Error('the download was cut off');

@@ -1,4 +1,4 @@
-/** Repositories over HTTPS, of a server whose authority is the operator's own. */
+/** Repositories over HTTPS with the operator's own certificate authority. */
 import { execFile, execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -69,7 +69,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** @param trusts whether the authority is named */
+/** @param trusts whether NODE_EXTRA_CA_CERTS names the authority */
 async function read(server: Server, below: string, trusts = true): Promise<string> {
   const url = `https://localhost:${(server.address() as AddressInfo).port}${below}`;
   const { NODE_EXTRA_CA_CERTS: _, ...rest } = process.env;
@@ -98,9 +98,9 @@ describeWith(openssl, 'a repository over HTTPS with a private certificate author
 
   test.each([
     ['redirects away from HTTPS', '/plain/', /redirects away from HTTPS/],
-    ['leads round and round', '/round/', /answered 302/],
-    ['says nothing', '/silent/', /does not respond/],
-    ['stops in the middle', '/halts/', /does not respond|aborted|cut/],
+    ['redirects in a loop', '/round/', /returned status 302/],
+    ['sends no response', '/silent/', /does not respond/],
+    ['stops in the middle of a response', '/halts/', /does not respond|aborted|cut/],
   ])('fails with the reason when it %s', async (_, below, reason) => {
     const said = await read(good, below);
     expect(said).toMatch(/^refused: /);

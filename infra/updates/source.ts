@@ -9,17 +9,17 @@ import type { Targets } from '#infra/outgoing/targets.ts';
 
 const maxRedirects = 3;
 /** The timeout without received data. */
-const usualSilenceMs = 30_000;
+const defaultSilenceMs = 30_000;
 
 /** @param path within the repository
- *  @returns its bytes, from the first to the last; a file that was cut throws */
+ *  @returns its bytes, from the first to the last; a truncated file throws */
 export type ReadRepository = (path: string) => Promise<AsyncIterable<Uint8Array>>;
 
 /** @param url of the repository: `https:`, `http:` or `file:` */
 export function repositoryAt(
   url: string,
   targets: Targets,
-  silenceMs = usualSilenceMs,
+  silenceMs = defaultSilenceMs,
 ): ReadRepository {
   const base = new URL(url.endsWith('/') ? url : `${url}/`);
   if (base.protocol === 'file:') {
@@ -53,14 +53,14 @@ async function get(
   }
   if (statusCode !== 200) {
     response.destroy();
-    throw new Error(`${url.href} answered ${statusCode}`);
+    throw new Error(`${url.href} returned status ${statusCode}`);
   }
   return whole(response);
 }
 
 async function send(url: URL, { targets, silenceMs }: Reach): Promise<IncomingMessage> {
   const host = url.hostname.replace(/^\[|\]$/g, '');
-  // Looked up once: every redirect again.
+  // Resolved once per request, including each redirect.
   const address = await targets.addressOf(host);
   return await new Promise((resolve, reject) => {
     const start = url.protocol === 'https:' ? httpsRequest : httpRequest;

@@ -74,7 +74,7 @@ describe('accepted and refused commands', () => {
     ]);
   });
 
-  test('belong to the group of their script at that time', async () => {
+  test('belong to the group that their script had at that time', async () => {
     const entries = await entriesAfter([await history]);
     const [first, second] = [groupId(1), groupId(2)];
     const groups = [first, second, first, first, second, second, null];
@@ -100,13 +100,13 @@ describe('accepted and refused commands', () => {
     expect(entry?.event_hash).toBe(createHash('sha256').update(lines.join('\n')).digest('hex'));
   });
 
-  test('give the same chain if a part was delivered before', async () => {
+  test('form the same chain if some events are delivered again', async () => {
     const events = await history;
     const whole = await entriesAfter([events]);
     expect(await entriesAfter([events.slice(0, 2), events.slice(0, 5), events])).toEqual(whole);
   });
 
-  test('give the same times and positions in any batches', async () => {
+  test('have the same times and positions regardless of batch size', async () => {
     const events = await history;
     const parts = [events.slice(0, 4), events.slice(4)];
     const { audit_spans: spans } = await rowsAfter(reads.db, [auditProjection], parts);

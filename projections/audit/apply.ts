@@ -45,7 +45,7 @@ const idIn = (prefix: string) => sql`CASE WHEN starts_with(resource, ${sql.lit(`
   THEN substring(resource FROM ${sql.lit(`^${prefix}-(${uuid})$`)})::uuid END`;
 
 /** For these kinds, the first event of the resource names no script. */
-const withoutScript = '{script,group,user,session,token,system,refusal,disclosure}';
+const withoutScript = '{script,group,group_secret,user,session,token,system,refusal,disclosure}';
 
 /** The script of an entry: named by the event, by the requested resource, or by the first event of the resource. A
  *  chain belongs to its source. */
@@ -67,7 +67,7 @@ async function addEntries(db: ReadModels, source: RawBuilder<unknown>): Promise<
   const end = await chainEnd(db);
   await sql`
     WITH ${entriesOf(source, end)}, placed AS MATERIALIZED (
-      SELECT entry.*, ${scriptOf} AS script_id, ${idIn('group')} AS own_group_id, ${causeOf} AS caused_by,
+      SELECT entry.*, ${scriptOf} AS script_id, coalesce(${idIn('group')}, ${idIn('group_secret')}) AS own_group_id, ${causeOf} AS caused_by,
         CASE WHEN action IN ('script_created', 'script_changed') THEN (data ->> 'groupId')::uuid END AS moved_to
       FROM entry
     ), stay AS MATERIALIZED (

@@ -35,7 +35,7 @@ const detail = sql`CASE
   WHEN type IN ('FileSaved', 'FileDeleted', 'FileMoved') THEN data ->> 'path'
   WHEN type = 'FilesRestored' THEN 'version ' || (data ->> 'restoredVersion')
   WHEN type IN ('ScriptChanged', 'WebhookChanged', 'ChainChanged', 'UserChanged') THEN ${changed}
-  WHEN type IN ('SecretSet', 'SecretDeleted', 'ScriptCreated', 'GroupCreated', 'GroupChanged', 'TokenIssued', 'WebhookCreated')
+  WHEN type IN ('SecretSet', 'SecretDeleted', 'GroupSecretSet', 'GroupSecretDeleted', 'ScriptCreated', 'GroupCreated', 'GroupChanged', 'TokenIssued', 'WebhookCreated')
     THEN data ->> 'name'
   WHEN type = 'UserCreated' THEN data ->> 'email'
   WHEN type = 'SessionClosed' THEN data ->> 'reason'
@@ -71,9 +71,9 @@ const head = sql`${sql.join(
 )} || ',"prev_hash":"'`;
 const tail = sql`'","resource":' || ${text('resource')} || ',"time":"' || iso || '"}'`;
 
-/** The entries of events, chained from `end`, as parts of a `WITH`. `entry` has the columns of the table except
- *  the group, and the event's data. Every entry has a link. A full join prevents a nested loop, also if Postgres
- *  cached the plan when the table was small.
+/** The entries of events, chained from `end`, as parts of a `WITH`. `entry` has the columns of the table except the
+ *  group, and the event's data. Every entry has a link. A full join prevents a nested loop, even if Postgres cached the
+ *  plan when the table was small.
  *  @param source a relation with the columns of `events` */
 export function entriesOf(source: RawBuilder<unknown>, end: ChainEnd): RawBuilder<unknown> {
   const { audit_seq: before, hash } = end;

@@ -1,11 +1,36 @@
 /** Current names of the resources of audit entries. */
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import type { ReadModels } from '../projection.ts';
+import { containing } from '../scripts/search.ts';
 
-const form = /^(script|secret|schedule|webhook|run|user|group)-([0-9a-f-]{36})$/;
+/** Ids and names of each kind of resource. A schedule, a run and the secrets of a script have the name of their script,
+ *  the secrets of a group the name of the group, a user and a session the e-mail address, a chain the names of both scripts. */
+const named: Readonly<Record<string, RawBuilder<unknown>>> = {
+  script: sql`SELECT script_id AS id, name FROM scripts`,
+  secret: sql`SELECT script_id AS id, name FROM scripts`,
+  group_secret: sql`SELECT group_id AS id, name FROM groups`,
+  schedule: sql`SELECT schedule_id AS id, scripts.name FROM schedules JOIN scripts USING (script_id)`,
+  webhook: sql`SELECT webhook_id AS id, name FROM webhooks`,
+  chain: sql`SELECT chain_id AS id, source.name || ' → ' || target.name AS name FROM chains
+    JOIN scripts source ON source.script_id = source_script_id
+    JOIN scripts target ON target.script_id = target_script_id`,
+  run: sql`SELECT run_id AS id, script_name AS name FROM runs`,
+  user: sql`SELECT user_id AS id, email AS name FROM users`,
+  session: sql`SELECT session_id AS id, email AS name FROM sessions JOIN users USING (user_id)`,
+  token: sql`SELECT token_id AS id, name FROM api_tokens`,
+  group: sql`SELECT group_id AS id, name FROM groups`,
+  channel: sql`SELECT channel_id AS id, name FROM notification_channels`,
+  rule: sql`SELECT rule_id AS id, settings ->> 'name' AS name FROM notification_rules`,
+};
+/** The kinds of resources that have names. */
+export const resourceKinds = Object.keys(named);
+/** Runs and sessions are too many for a search. */
+const searched = resourceKinds.filter((kind) => kind !== 'run' && kind !== 'session');
+const maxFound = 500;
 
-/** Names by resource. A schedule, a run and the secrets of a script have the name of their script, a user the e-mail
- *  address. Resources that no longer exist have no name. */
+const form = /^([a-z_]+)-([0-9a-f-]{36})$/;
+
+/** Names by resource. Resources that no longer exist have no name. */
 export async function resourceNames(
   db: ReadModels,
   resources: readonly string[],
@@ -13,22 +38,33 @@ export async function resourceNames(
   const ids = Map.groupBy(
     resources.flatMap((resource) => {
       const [, kind = '', id = ''] = form.exec(resource) ?? [];
-      return kind === '' ? [] : [{ kind, id }];
+      return kind in named ? [{ kind, id }] : [];
     }),
     ({ kind }) => kind,
   );
   if (ids.size === 0) return new Map();
-  const idsOf = (kind: string) => sql`ANY(${ids.get(kind)?.map(({ id }) => id) ?? []}::uuid[])`;
-  const { rows } = await sql<{ resource: string; name: string }>`
-    SELECT 'script-' || script_id AS resource, name FROM scripts WHERE script_id = ${idsOf('script')}
-    UNION ALL SELECT 'secret-' || script_id, name FROM scripts WHERE script_id = ${idsOf('secret')}
-    UNION ALL SELECT 'schedule-' || schedule_id, scripts.name FROM schedules JOIN scripts USING (script_id)
-      WHERE schedule_id = ${idsOf('schedule')}
-    UNION ALL SELECT 'webhook-' || webhook_id, name FROM webhooks WHERE webhook_id = ${idsOf('webhook')}
-    UNION ALL SELECT 'run-' || run_id, script_name FROM runs WHERE run_id = ${idsOf('run')}
-    UNION ALL SELECT 'user-' || user_id, email FROM users WHERE user_id = ${idsOf('user')}
-    UNION ALL SELECT 'group-' || group_id, name FROM groups WHERE group_id = ${idsOf('group')}`.execute(
-    db,
+  const found = await namesWhere(db, [...ids.keys()], (kind) => {
+    return sql`id = ANY(${ids.get(kind)?.map(({ id }) => id) ?? []}::uuid[])`;
+  });
+  return new Map(found.map(({ resource, name }) => [resource, name]));
+}
+
+/** The resources whose name contains this text, ignoring case. */
+export async function resourcesNamed(db: ReadModels, text: string): Promise<readonly string[]> {
+  const found = await namesWhere(db, searched, () => sql`lower(name) LIKE ${containing(text)}`);
+  return found.map(({ resource }) => resource);
+}
+
+async function namesWhere(
+  db: ReadModels,
+  kinds: readonly string[],
+  condition: (kind: string) => RawBuilder<unknown>,
+): Promise<readonly { readonly resource: string; readonly name: string }[]> {
+  const parts = kinds.map(
+    (kind) => sql`(SELECT ${sql.lit(`${kind}-`)} || id AS resource, name
+      FROM (${named[kind]}) named WHERE ${condition(kind)} LIMIT ${sql.lit(maxFound)})`,
   );
-  return new Map(rows.map(({ resource, name }) => [resource, name]));
+  const { rows } = await sql<{ resource: string; name: string }>`
+    ${sql.join(parts, sql` UNION ALL `)}`.execute(db);
+  return rows;
 }

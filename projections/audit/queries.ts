@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { ReadModels } from '../projection.ts';
+import { auditValues, hasAnyOf, valuesWith } from './search.ts';
 import { spanSize, type AuditOutcome, type AuditTable } from './table.ts';
 
 export interface AuditFilter {
@@ -9,6 +10,8 @@ export interface AuditFilter {
   /** Only entries of users, including their API tokens. */
   readonly people?: boolean | undefined;
   readonly action?: string | undefined;
+  /** Part of the actor, of the action in words or of the name of the resource, ignoring case. */
+  readonly text?: string | undefined;
   readonly resource?: string | undefined;
   readonly outcome?: AuditOutcome | undefined;
   /** Recorded at or after this time, and before `to`. */
@@ -40,12 +43,13 @@ export async function listAudit(
     spans === 'everywhere'
       ? []
       : [sql`audit_seq BETWEEN ${sql.lit(spans.lowest)} AND ${sql.lit(spans.highest)}`];
-  const where = sql.join([...behind, ...between, ...auditConditions(filter)], sql` AND `);
+  const found = filter.text === undefined ? [] : [hasAnyOf(await valuesWith(db, filter.text))];
+  const where = sql.join([...behind, ...between, ...found, ...auditConditions(filter)], sql` AND `);
   const inOrder = sql`ORDER BY audit_seq ${sql.raw(order)} LIMIT ${sql.lit(limit)}`;
   const { groupIds } = filter;
   if (groupIds?.length === 0) return [];
   if (filter.people === true) return await listPeople(db, groupIds, where, inOrder);
-  const found =
+  const listed =
     groupIds === null
       ? sql`${where} ${inOrder}`
       : sql`audit_seq = ANY(ARRAY(SELECT audit_seq FROM (${sql.join(
@@ -55,7 +59,7 @@ export async function listAudit(
           ),
           sql` UNION ALL `,
         )}) own ${inOrder})) ${inOrder}`;
-  const { rows } = await sql<AuditTable>`SELECT * FROM audit WHERE ${found}`.execute(db);
+  const { rows } = await sql<AuditTable>`SELECT * FROM audit WHERE ${listed}`.execute(db);
   return rows;
 }
 
@@ -67,19 +71,14 @@ async function listPeople(
   inOrder: RawBuilder<unknown>,
 ): Promise<readonly AuditTable[]> {
   const visible = groupIds === null ? sql`true` : sql`group_id = ANY(${groupIds}::uuid[])`;
+  // Only e-mail addresses contain an @, apart from names of webhooks.
+  const isPerson = (actor: string) => actor.includes('@') && !actor.startsWith('webhook ');
+  const people = (await auditValues(db, 'actor', null)).filter(isPerson);
   const { rows } = await sql<AuditTable>`
-    WITH RECURSIVE actors AS (
-      (SELECT actor AS name FROM audit ORDER BY actor LIMIT 1)
-      UNION ALL
-      SELECT (SELECT actor FROM audit WHERE actor > actors.name ORDER BY actor LIMIT 1)
-      FROM actors WHERE actors.name IS NOT NULL
-    )
     SELECT * FROM audit WHERE audit_seq = ANY(ARRAY(
-      SELECT own.audit_seq FROM actors CROSS JOIN LATERAL (
-        SELECT audit_seq FROM audit WHERE actor = actors.name AND ${visible} AND ${where} ${inOrder}
-      ) own
-      -- Only e-mail addresses contain an @, apart from names of webhooks.
-      WHERE actors.name LIKE '%@%' AND actors.name NOT LIKE 'webhook %' ${inOrder}
+      SELECT own.audit_seq FROM unnest(${people}::text[]) person CROSS JOIN LATERAL (
+        SELECT audit_seq FROM audit WHERE actor = person AND ${visible} AND ${where} ${inOrder}
+      ) own ${inOrder}
     )) ${inOrder}`.execute(db);
   return rows;
 }

@@ -22,7 +22,7 @@ const on: Command = { type: 'ChangeChain', ...id, changes: { enabled: true, on: 
 const skip: Command = { type: 'SkipChain', ...id, sourceRunId: runId(), reason: 'not_found' };
 const remove: Command = { type: 'DeleteChain', ...id };
 
-test('a chain has a row that is created, disabled, enabled and deleted', async () => {
+test('the row of a chain is created, disabled, enabled and deleted', async () => {
   const row = async (...commands: readonly Command[]) => {
     const events = await recordAll([...beginning, target, createChain(), ...commands]);
     const { chains } = await rowsAfter(reads.db, [chainsProjection], [events]);
@@ -88,7 +88,7 @@ describe('chains of several scripts, one of them deleted', () => {
     expect(await listed({ targetScriptId: scriptId(2) })).toEqual([chainId(1)]);
   });
 
-  test('are found by source, with the runs that they handled', async () => {
+  test('are found by their source, with the runs that they handled', async () => {
     const found = await chainsAfter(reads.db, scriptId());
     expect(found.map((one) => one.targetScriptId)).toEqual([scriptId(2), scriptId(3)]);
     expect(await findChain(reads.db, chainId(3))).toBeUndefined();

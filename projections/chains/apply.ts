@@ -60,15 +60,15 @@ export const chainAnswersProjection: Projection = {
   version: 1,
   handles: ['RunQueued', 'ChainSkipped'],
   tables: ['chain_answers'],
-  apply: (db, events) => write(db, answersTo(events)),
-  writes: answersTo,
+  apply: (db, events) => write(db, writesOf(events)),
+  writes: writesOf,
 };
 
 const keepAnswers = `INSERT INTO chain_answers (chain_id, source_run_id, time, run_id, reason)
   SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::uuid[], $5::text[])
   ON CONFLICT (chain_id, source_run_id) DO NOTHING`;
 
-function answersTo(events: readonly Recorded[]): readonly Write[] {
+function writesOf(events: readonly Recorded[]): readonly Write[] {
   const answers = events.flatMap(answerOf);
   // Most runs have another trigger.
   if (answers.length === 0) return [];

@@ -41,7 +41,8 @@ export const configuredChannels = statement<ChannelsTable>(
 
 export const configuredRules = statement<RulesTable>(`SELECT * FROM notification_rules`);
 
-/** In tables of an earlier time: marks the scripts that were purged since, because their files no longer exist. */
+/** In tables as of an earlier time: marks the scripts that have been purged since, because their files no longer
+ *  exist. */
 export const hidePurgedScripts = statement(`
   UPDATE scripts SET deleted = true, purge = now.purge FROM public.scripts now
   WHERE now.script_id = scripts.script_id AND now.purge IS NOT NULL`);

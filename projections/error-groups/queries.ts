@@ -1,4 +1,4 @@
-/** Groups of failed runs that have one error. They are computed from the runs, so a rebuild gives the same. */
+/** Groups of failed runs with the same error. They are computed from the runs, so a rebuild returns the same groups. */
 import type { ErrorGroupStatus } from '#domain/error-group/error-group.ts';
 import {
   mustParse,
@@ -8,6 +8,7 @@ import {
   type RunId,
   type ScriptId,
 } from '#domain/kernel/ids.ts';
+import type { RunErrorGroup } from '#domain/reactions/reaction.ts';
 import type { ReadModels } from '../projection.ts';
 import { statement } from '../statement.ts';
 
@@ -18,6 +19,9 @@ export interface ErrorGroupRow {
   readonly first_seen: Date;
   readonly last_seen: Date;
   readonly count: number;
+  /** The lowest and the highest script version of its runs. */
+  readonly first_version: number;
+  readonly last_version: number;
   readonly last_run_id: string;
   readonly status: ErrorGroupStatus;
   readonly resolved_in_version: number | null;
@@ -25,7 +29,7 @@ export interface ErrorGroupRow {
 }
 
 export interface ErrorGroupFilter {
-  /** Groups of people to look in; `null` for all. */
+  /** The user groups to include; `null` for all. */
   readonly groupIds: readonly GroupId[] | null;
   readonly scriptId: ScriptId | null;
   readonly status: ErrorGroupStatus | null;
@@ -39,9 +43,16 @@ export interface ErrorGroupFilter {
 export const errorGroupIdOf = (run: string): string =>
   `md5(${run}.group_id::text || ${run}.error_fingerprint)::uuid`;
 
+/** The decision to ignore the error of a run, if it applied at the end of that run. */
+function ignoredAt(run: string): string {
+  return `SELECT FROM error_group_states s WHERE s.error_group_id = ${errorGroupIdOf(run)}
+    AND s.status = 'ignored' AND (s.ignored_until IS NULL OR s.ignored_until > ${run}.finished_at)`;
+}
+
 const grouped = `
   SELECT ${errorGroupIdOf('r')} AS error_group_id, r.group_id, array_agg(DISTINCT r.script_id) AS script_ids,
     min(r.finished_at) AS first_seen, max(r.finished_at) AS last_seen, count(*)::integer AS count,
+    min(r.script_version) AS first_version, max(r.script_version) AS last_version,
     (array_agg(r.run_id ORDER BY r.run_id DESC))[1] AS last_run_id
   FROM runs r
   WHERE r.error_fingerprint IS NOT NULL AND ($1::uuid[] IS NULL OR r.group_id = ANY($1))
@@ -54,7 +65,7 @@ const withState = `
       ELSE coalesce(s.status, 'open') END AS status
   FROM (${grouped}) g LEFT JOIN error_group_states s USING (error_group_id)`;
 
-/** Last seen first, from behind `after`; at most `limit`. */
+/** Last seen first, starting after `after`; at most `limit`. */
 export async function listErrorGroups(
   db: ReadModels,
   { groupIds, scriptId, status, since, text }: ErrorGroupFilter,
@@ -72,7 +83,36 @@ const manyGroups = statement<ErrorGroupRow>(`
       AND strpos(lower((report.error ->> 'type') || ': ' || (report.error ->> 'message')), lower($8)) > 0))
   ORDER BY last_run_id DESC LIMIT $7`);
 
-/** One group; `undefined`: not found in these groups of people. */
+/** The number of days that `dailyFailures` covers. */
+export const trendDays = 14;
+
+/** The failed runs of each group on each of the last days, oldest first, ending at `now`. */
+export async function dailyFailures(
+  db: ReadModels,
+  errorGroupIds: readonly string[],
+  now: Date,
+): Promise<ReadonlyMap<string, readonly number[]>> {
+  const rows = errorGroupIds.length === 0 ? [] : await failuresByDay(db, errorGroupIds, now);
+  const trends = new Map(errorGroupIds.map((id) => [id, Array<number>(trendDays).fill(0)]));
+  for (const { error_group_id: id, days_ago: daysAgo, count } of rows) {
+    trends.get(id)?.splice(trendDays - 1 - daysAgo, 1, count);
+  }
+  return trends;
+}
+
+const failuresByDay = statement<{
+  readonly error_group_id: string;
+  readonly days_ago: number;
+  readonly count: number;
+}>(`
+  SELECT ${errorGroupIdOf('r')} AS error_group_id, count(*)::integer AS count,
+    greatest(0, floor(extract(epoch FROM $2::timestamptz - r.finished_at) / 86400))::integer AS days_ago
+  FROM runs r
+  WHERE r.error_fingerprint IS NOT NULL AND ${errorGroupIdOf('r')} = ANY($1::uuid[])
+    AND r.finished_at > $2::timestamptz - make_interval(days => ${trendDays})
+  GROUP BY 1, 3`);
+
+/** One group; `undefined` if it does not exist in these user groups. */
 export async function findErrorGroup(
   db: ReadModels,
   groupIds: readonly GroupId[] | null,
@@ -104,6 +144,29 @@ const resolvedGroup = statement<{
   FROM runs r JOIN error_group_states s ON s.error_group_id = ${errorGroupIdOf('r')}
   WHERE r.run_id = $1 AND r.error_fingerprint IS NOT NULL AND s.status = 'resolved'`);
 
+/** The error groups of failed runs, by run. Runs without an error have none. */
+export async function errorGroupsOf(
+  db: ReadModels,
+  runIds: readonly string[],
+): Promise<ReadonlyMap<string, RunErrorGroup>> {
+  if (runIds.length === 0) return new Map();
+  const rows = await groupsOfRuns(db, runIds);
+  return new Map(
+    rows.map(({ run_id, error_group_id, ignored }) => [
+      run_id,
+      { errorGroupId: mustParse(parseErrorGroupId, error_group_id), isIgnored: ignored },
+    ]),
+  );
+}
+
+const groupsOfRuns = statement<{
+  readonly run_id: string;
+  readonly error_group_id: string;
+  readonly ignored: boolean;
+}>(`
+  SELECT r.run_id, ${errorGroupIdOf('r')} AS error_group_id, EXISTS (${ignoredAt('r')}) AS ignored
+  FROM runs r WHERE r.run_id = ANY($1::uuid[]) AND r.error_fingerprint IS NOT NULL`);
+
 /** The number of runs with the error of this run, up to the end of this run; counted up to `most`. 0 if the run has
  *  no error, or if users ignore the error. */
 export async function errorOccurrences(
@@ -121,6 +184,5 @@ const occurrences = statement<{ readonly count: number }>(`
       AND r.error_fingerprint IS NOT NULL
     WHERE this.run_id = $1 AND this.error_fingerprint IS NOT NULL
       AND (r.finished_at, r.run_id) <= (this.finished_at, this.run_id)
-      AND NOT EXISTS (SELECT FROM error_group_states s WHERE s.error_group_id = ${errorGroupIdOf('this')}
-        AND s.status = 'ignored' AND (s.ignored_until IS NULL OR s.ignored_until > this.finished_at))
+      AND NOT EXISTS (${ignoredAt('this')})
     LIMIT $2) counted`);

@@ -23,8 +23,8 @@ const totals = {
   maxMemoryBytes: 3_000_000_000,
 };
 
-/** Three runs of group 1 have ended, and one of them never started. In group 2, one run has ended, one runs and
- *  one waits. All events are within a minute, one second apart. */
+/** Three runs of group 1 have ended, and one of them never started. In group 2, one run has ended, one is running and
+ *  one is waiting. All events are within a minute, one second apart. */
 const history: readonly Command[] = [
   ...beginning,
   createScript({
@@ -73,7 +73,7 @@ describe('finished runs', () => {
     expect(await day([])).toMatchObject({ success: 0, failed: 0, stopped: 0 });
   });
 
-  test('are not counted a day later', async () => {
+  test('are no longer counted a day later', async () => {
     const hours = (count: number) => new Date(soon.getTime() + count * 3_600_000);
     expect(await day(null, hours(23))).toEqual(await day(null));
     expect(await day(null, hours(25))).toMatchObject({ success: 0, failed: 0, stopped: 0 });
@@ -86,7 +86,7 @@ describe('finished runs', () => {
   });
 
   test.each([60, 300, 900, 3600, 21_600, 86_400] as const)(
-    'are counted once each in buckets of %i seconds',
+    'are each counted once in buckets of %i seconds',
     async (length) => {
       const wanted = { from: at(-200_000), to: soon, length };
       const buckets = await figuresByTime(reads.db, null, wanted);
@@ -102,7 +102,7 @@ describe('finished runs', () => {
   );
 });
 
-test('unfinished runs are the waiting and the running ones', async () => {
+test('unfinished runs are either waiting or running', async () => {
   expect(await activeNow(reads.db, null)).toEqual({ queued: 1, running: 1 });
   expect(await activeNow(reads.db, [groupId(2)])).toEqual({ queued: 1, running: 1 });
   expect(await activeNow(reads.db, [groupId(1)])).toEqual({ queued: 0, running: 0 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { beginOf, bucketLengths, levelFor, levels, spansSince } from './buckets.ts';
 
-test('intervals begin at whole multiples of their length', () => {
+test('intervals start at multiples of their length', () => {
   const time = new Date('2026-11-21T02:31:07.123Z');
   expect(levels.map((level) => beginOf(time, level).toISOString())).toEqual([
     '2026-11-21T02:31:00.000Z',
@@ -23,7 +23,7 @@ test('every length consists of whole intervals of its level', () => {
   ]);
 });
 
-test('a range consists of few consecutive intervals without gaps', () => {
+test('splits a range into a few consecutive intervals without gaps', () => {
   const ms = fc.integer({ min: 1_795_000_000_000, max: 1_799_000_000_000 });
   fc.assert(
     fc.property(ms, fc.nat(40 * 86_400_000), (nowMs, lengthMs) => {

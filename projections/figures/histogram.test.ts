@@ -25,7 +25,7 @@ test('zero is preserved', () => {
   expect(quantile(of([0, 0, 0.4]), 0.95)).toBe(0);
 });
 
-test('added histograms equal the histogram of all values', () => {
+test('the sum of histograms equals the histogram of all values', () => {
   const values = fc.array(fc.nat(100_000));
   fc.assert(
     fc.property(values, values, (one, other) => {

@@ -38,7 +38,7 @@ export const runFigureColumns: Columns<RunFiguresTable> = {
   waits: 'jsonb',
 };
 
-/** An unfinished run, as far as statistics need it. */
+/** The data of an unfinished run that statistics need. */
 export interface FigureRunsTable {
   readonly run_id: string;
   readonly group_id: string;

@@ -25,6 +25,7 @@ export const noticesProjection: Projection = rowProjection<NoticesTable, Recorde
           script_id: event.data.scriptId,
           group_id: event.data.groupId,
           run_id: event.data.runId,
+          error_group_id: event.data.errorGroupId ?? null,
         };
     }
   },

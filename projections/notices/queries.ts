@@ -3,8 +3,12 @@ import type { ReadModels } from '../projection.ts';
 import { statement } from '../statement.ts';
 import { noticeColumns, type NoticesTable } from './table.ts';
 
-/** A notice as its reader sees it. */
+/** An entry of an inbox as its reader sees it: the newest notice of an error group, or one other notice. */
 export type ReadNotice = NoticesTable & {
+  /** The number of notices that the entry stands for. */
+  readonly count: number;
+  /** The time of the first of them. */
+  readonly first_seen: Date;
   /** Also `null` if the script has moved to a group that the reader cannot see. */
   readonly script_name: string | null;
   readonly read: boolean;
@@ -26,11 +30,14 @@ export interface InboxFilter {
 const those = `FROM (SELECT n.*, s.name AS script_name, s.group_id AS script_group_id
   FROM notices n LEFT JOIN scripts s ON s.script_id = n.script_id
   WHERE n.script_id IS NULL OR (s.script_id IS NOT NULL AND s.purge IS NULL)) n`;
+/** Whether the notice is not the newest one of its error group. @param where restricts the newer notices */
+const isRepeated = (where = 'true') => `EXISTS (SELECT FROM notices later
+  WHERE later.error_group_id = n.error_group_id AND later.notice_id > n.notice_id AND ${where})`;
 const isRead = `EXISTS (SELECT FROM notice_reads r
   WHERE r.user_id = $1 AND r.notice_id = n.notice_id)`;
 const isIn = `($2::uuid[] IS NULL OR n.group_id = ANY($2))`;
 
-/** Newest first, starting after `after`; at most `limit`. */
+/** Entries, newest first, starting after `after`; at most `limit`. */
 export async function listNotices(
   db: ReadModels,
   { reader, groupIds }: Inbox,
@@ -45,12 +52,15 @@ const manyNotices = statement<ReadNotice>(`
   SELECT ${Object.keys(noticeColumns)
     .map((column) => `n.${column}`)
     .join(', ')}, ${isRead} AS read,
-    CASE WHEN $2::uuid[] IS NULL OR script_group_id = ANY($2) THEN script_name END AS script_name
-  ${those} WHERE ${isIn} AND (NOT $3 OR NOT ${isRead}) AND ($4::uuid IS NULL OR n.script_id = $4)
+    CASE WHEN $2::uuid[] IS NULL OR script_group_id = ANY($2) THEN script_name END AS script_name,
+    coalesce(of_error.count, 1)::integer AS count, coalesce(of_error.first_seen, n.time) AS first_seen
+  ${those} LEFT JOIN LATERAL (SELECT count(*), min(o.time) AS first_seen FROM notices o
+    WHERE o.error_group_id = n.error_group_id) of_error ON n.error_group_id IS NOT NULL
+  WHERE ${isIn} AND NOT ${isRepeated('($4::uuid IS NULL OR later.script_id = $4)')} AND (NOT $3 OR NOT ${isRead}) AND ($4::uuid IS NULL OR n.script_id = $4)
     AND ($5::uuid IS NULL OR n.notice_id < $5)
   ORDER BY n.notice_id DESC LIMIT $6`);
 
-/** Number of unread notices of an inbox, counted up to `most`. */
+/** Number of unread entries of an inbox, counted up to `most`. */
 export async function countUnread(
   db: ReadModels,
   { reader, groupIds }: Inbox,
@@ -61,7 +71,7 @@ export async function countUnread(
 }
 
 const unreadNotices = statement<{ readonly count: number }>(`
-  SELECT count(*) FROM (SELECT ${those} WHERE ${isIn} AND NOT ${isRead} LIMIT $3) unread`);
+  SELECT count(*) FROM (SELECT ${those} WHERE ${isIn} AND NOT ${isRepeated()} AND NOT ${isRead} LIMIT $3) unread`);
 
 /** The groups of a notice; null for a notice about the platform. */
 export interface NoticeOwner {

@@ -1,4 +1,4 @@
-import type { Happening } from '#domain/notification/notification.ts';
+import type { NotifiableEvent } from '#domain/notification/notification.ts';
 import type { NoticeLevel } from '#domain/notice/events.ts';
 import type { Columns } from '../columns.ts';
 
@@ -6,12 +6,13 @@ export interface NoticesTable {
   readonly notice_id: string;
   readonly stream_version: number;
   readonly time: Date;
-  readonly happening: Happening;
+  readonly happening: NotifiableEvent;
   readonly level: NoticeLevel;
   readonly message: string;
   readonly script_id: string | null;
   readonly group_id: string | null;
   readonly run_id: string | null;
+  readonly error_group_id: string | null;
 }
 
 export const noticeColumns: Columns<NoticesTable> = {
@@ -24,4 +25,5 @@ export const noticeColumns: Columns<NoticesTable> = {
   script_id: 'uuid',
   group_id: 'uuid',
   run_id: 'uuid',
+  error_group_id: 'uuid',
 };

@@ -2,7 +2,7 @@ import type { RemovableKind } from '#domain/system/retention.ts';
 import type { ReadModels } from '../projection.ts';
 import type { RetentionTable } from './table.ts';
 
-/** The setting, its author and its time; `undefined` if it was never set. */
+/** The setting with its author and timestamp; `undefined` if never set. */
 export async function retentionSetting(db: ReadModels): Promise<RetentionTable | undefined> {
   return await db.selectFrom('retention').selectAll().executeTakeFirst();
 }

@@ -28,6 +28,7 @@ const waiting = {
   group_id: groupId(),
   priority: 0,
   runs_on: [],
+  pools: [],
   available_at: at(4),
   delayed: false,
   not_before: null,
@@ -62,7 +63,7 @@ describe('a run in the queue', () => {
     expect(await rowsOnce(stop, queue, release)).toMatchObject([{ ...held, waiting: false }]);
   });
 
-  test('is not affected by the clock if its start time has passed', async () => {
+  test('ignores the clock if its start time has passed', async () => {
     const queue = runScript({ notBefore: at(4).toISOString(), whenBusy: 'queue' });
     expect(await rowsOnce(queue)).toMatchObject([{ delayed: false, not_before: null }]);
   });
@@ -79,7 +80,7 @@ describe('a run in the queue', () => {
     ]);
   });
 
-  test('has a fence after its start', async () => {
+  test('has a fence once it has started', async () => {
     expect(await rowsOnce(start)).toEqual([{ ...waiting, stream_version: 2, fence: 2 }]);
   });
 
@@ -93,7 +94,7 @@ describe('a run in the queue', () => {
   });
 });
 
-test('a lease keeps its owner when the run starts', async () => {
+test('a lease keeps its owner when its run starts', async () => {
   const events = await recordAll([...beginning, runScript(), start, stop]);
   await runQueueProjection.apply(reads.db, events.slice(3, 4));
   await sql`UPDATE run_queue SET owner = 'a', lease_until = '2026-02-01T00:00:00Z'`.execute(

@@ -26,6 +26,7 @@ export const runQueueProjection: Projection = {
           group_id: event.data.groupId,
           priority: 0,
           runs_on: event.data.runsOn ?? [],
+          pools: event.data.pools ?? [],
           available_at: availableAt(event),
           // A time that had passed when the run was queued causes no delay, regardless of later clock changes.
           delayed: availableAt(event) > event.recordedAt,

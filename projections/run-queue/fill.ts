@@ -15,11 +15,12 @@ async function fillQueue(db: ReadModels, from: Position, to: Position): Promise<
       WHERE ${between(from, to)} AND type IN
         ('RunQueued', 'RunReleased', 'RunStarted', 'RunStopRequested', 'RunFinished')
     )
-    INSERT INTO run_queue (run_id, stream_version, script_id, group_id, priority, runs_on, available_at, delayed,
+    INSERT INTO run_queue (run_id, stream_version, script_id, group_id, priority, runs_on, pools, available_at, delayed,
       attempt, waiting, expires_at, fence, stop_requested)
     SELECT (q.data ->> 'runId')::uuid,
       greatest(q.version, released.version, started.version, stopping.version),
-      (q.data ->> 'scriptId')::uuid, (q.data ->> 'groupId')::uuid, 0, coalesce(q.data -> 'runsOn', '[]'), q.available_at,
+      (q.data ->> 'scriptId')::uuid, (q.data ->> 'groupId')::uuid, 0, coalesce(q.data -> 'runsOn', '[]'), coalesce(q.data -> 'pools', '[]'),
+      q.available_at,
       q.available_at > q.recorded_at, (q.data ->> 'attempt')::integer,
       q.data ? 'waiting' AND released.version IS NULL,
       -- Runs that were queued before this limit existed have its default.

@@ -11,6 +11,8 @@ export interface RunQueueTable {
   readonly priority: number;
   /** Labels that a runtime must have to claim the run. */
   readonly runs_on: readonly string[];
+  /** Pools in which the run takes a slot. */
+  readonly pools: readonly string[];
   readonly available_at: Date;
   /** Whether the run must not start before `available_at`. */
   readonly delayed: boolean;
@@ -30,6 +32,7 @@ export const runQueueColumns: Columns<RunQueueTable> = {
   group_id: 'uuid',
   priority: 'integer',
   runs_on: 'jsonb',
+  pools: 'jsonb',
   available_at: 'timestamptz',
   delayed: 'boolean',
   attempt: 'integer',

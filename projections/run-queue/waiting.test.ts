@@ -1,4 +1,4 @@
-/** The cost of waiting runs is small, however many there are. */
+/** The cost of waiting runs is small, regardless of their number. */
 import { defaultSettings } from '#domain/script/settings.ts';
 import { runId, scriptId } from '#domain/testing/ids.ts';
 import { createGroup, createScript, runScript } from '#domain/testing/samples.ts';
@@ -57,7 +57,7 @@ test('finds the first waiting runs of each script with a free slot', async () =>
   expect(counted.get(scriptId(3))).toHaveLength(slots);
 });
 
-test.each(['before the planner has heard of them', 'afterwards'])(
+test.each(['before the planner has statistics about the runs', 'afterwards'])(
   'a release and an admission read few rows, %s',
   async (when) => {
     if (when === 'afterwards') {

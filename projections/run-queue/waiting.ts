@@ -2,7 +2,9 @@
 import type { RunId, ScriptId } from '#domain/kernel/ids.ts';
 import { heldTriggers } from '#domain/run/run.ts';
 import type { ReadModels } from '../projection.ts';
+import { activeInPool } from '../pools/queries.ts';
 import { statement } from '../statement.ts';
+import { correlationIdOf } from './correlation.ts';
 
 /** The SQL condition that only a slot is missing for a run in `run_queue q`: its trigger is not paused, and no
  *  earlier run of its schedule is active if it must follow that run. Ids of a schedule's runs are in the order of
@@ -32,6 +34,8 @@ export function firstWaiting(scriptId: string, limit: string): string {
 export interface WaitingRun {
   readonly run_id: RunId;
   readonly script_id: ScriptId;
+  readonly pools: readonly string[];
+  readonly correlation_id: string;
 }
 
 // Script by script, using an index: reads few of many waiting runs.
@@ -43,15 +47,29 @@ const next = statement<WaitingRun>(`
       ORDER BY script_id LIMIT 1)
     FROM script_ids WHERE script_id IS NOT NULL
   )
-  SELECT next.run_id, s.script_id
+  , pool_slots AS MATERIALIZED (
+    SELECT p.name, p.max_runs - ${activeInPool} AS free FROM pools p
+  ), next_runs AS (
+  SELECT next.run_id, s.script_id, own.pools, next.queue_position
   FROM script_ids JOIN scripts s ON s.script_id = script_ids.script_id AND s.enabled AND NOT s.deleted
   CROSS JOIN LATERAL (
     SELECT greatest(s.max_concurrent_runs - count(*), 0) AS free FROM run_queue a
     WHERE a.script_id = s.script_id AND NOT a.waiting) slots
   CROSS JOIN LATERAL ${firstWaiting('s.script_id', 'slots.free')} next
-  ORDER BY next.queue_position LIMIT $1`);
+  JOIN run_queue own ON own.run_id = next.run_id
+  ), open_runs AS (
+    SELECT * FROM next_runs WHERE pools = '[]'
+      OR NOT EXISTS (SELECT FROM pool_slots WHERE free <= 0 AND pools ? name)
+  ), ahead AS (
+    -- The place of each run among the runs that want a slot of the same pool.
+    SELECT run_id, free, row_number() OVER (PARTITION BY name ORDER BY queue_position) AS place
+    FROM open_runs JOIN pool_slots ON pools ? name WHERE pools <> '[]'
+  )
+  SELECT run_id, script_id, pools, ${correlationIdOf('open_runs.run_id')} AS correlation_id FROM open_runs
+  WHERE NOT EXISTS (SELECT FROM ahead WHERE ahead.run_id = open_runs.run_id AND place > free)
+  ORDER BY queue_position LIMIT $1`);
 
-/** The waiting runs that have a free slot of their script, in release order; at most `limit`. */
+/** The waiting runs that have a free slot of their script and of their pools, in release order; at most `limit`. */
 export async function releasableRuns(
   db: ReadModels,
   limit: number,

@@ -80,11 +80,11 @@ const running = {
 };
 
 describe('the row of a run', () => {
-  test('shows why it waits', async () => {
+  test('shows why the run waits', async () => {
     expect(await rowOnce(run)).toEqual(queued);
   });
 
-  test('shows that it waits for a slot, until its release', async () => {
+  test('shows that the run waits for a slot, until its release', async () => {
     const notBefore = '2026-01-01T01:00:00.000Z';
     const later = runScript({ whenBusy: 'queue', notBefore });
     const release: Command = { type: 'ReleaseRun', runId: runId(), scriptId: scriptId() };

@@ -80,7 +80,7 @@ test.each<[string, () => Partial<RunListFilter>, number]>([
   expect(seen).toBeLessThanOrEqual(1_000);
 });
 
-test('continues behind the last run of a page', async () => {
+test('a page continues after the last run of the previous page', async () => {
   const filter = { groupIds: null, text: 'value' };
   const [first] = await listRuns(db, filter, undefined, 1);
   const [second] = await listRuns(db, filter, first?.run_id as RunId, 1);

@@ -21,7 +21,7 @@ export function errorContains(report: string, text: string): RawBuilder<boolean>
     AND lower((${error} ->> 'type') || ': ' || (${error} ->> 'message')) LIKE ${containing(text)}`;
 }
 
-/** Those of the runs whose error contains this text. */
+/** The runs whose error contains this text. */
 export async function runsWithError(
   db: ReadModels,
   runIds: readonly string[],

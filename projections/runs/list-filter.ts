@@ -1,6 +1,6 @@
 /** Filters of lists of runs, and their conditions on the rows of `runs`. */
 import {
-  inOrderOfTime,
+  deriveTimeOrderedId,
   type ErrorGroupId,
   type GroupId,
   type RunId,
@@ -34,7 +34,7 @@ export interface RunListFilter {
 const noId = '00000000-0000-0000-0000-000000000000';
 const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** The condition on `run_id`: the time range of the filter, and only runs behind `after`. */
+/** The condition on `run_id`: the time range of the filter, and only runs after `after`. */
 export function rangeOf(
   { from, to }: RunListFilter,
   after: RunId | undefined,
@@ -47,13 +47,13 @@ export function rangeOf(
 
 /** The first id of a time; ids begin with 1970. */
 function firstIdOf(time: Date): string {
-  return inOrderOfTime(noId, new Date(Math.max(0, time.getTime())));
+  return deriveTimeOrderedId(noId, new Date(Math.max(0, time.getTime())));
 }
 
 /** Shorter text is part of too many ids. */
 const idPrefix = /^[\da-f]{8}[\da-f-]{0,28}$/i;
 
-/** The condition that `run_id` starts with this text; `undefined` if the text is no start of an id. */
+/** The condition that `run_id` starts with this text; `undefined` if no id can start with the text. */
 export function idStartsWith(text: string): RawBuilder<boolean> | undefined {
   const digits = text.replaceAll('-', '');
   if (!idPrefix.test(text) || digits.length > 32) return undefined;

@@ -1,6 +1,6 @@
 /** A page reads few rows, regardless of the total and the selectivity of the filter. */
 import type { GroupId, RunId, ScriptId } from '#domain/kernel/ids.ts';
-import { inOrderOfTime } from '#domain/kernel/ids.ts';
+import { deriveTimeOrderedId } from '#domain/kernel/ids.ts';
 import { groupId, runId, scriptId } from '#domain/testing/ids.ts';
 import { at, beginning, recordAll } from '#domain/testing/recorded.ts';
 import { createScript, runScript } from '#domain/testing/samples.ts';
@@ -18,7 +18,7 @@ import type { Tables } from '../tables.ts';
 import { rowsSeen } from '../testing/rows-seen.ts';
 import type { RunListFilter } from './list-filter.ts';
 import { listRuns } from './lists.ts';
-import { usualDurations } from './usual.ts';
+import { readDurationStats } from './duration-stats.ts';
 
 const runs = 6_000;
 const pageSize = 50;
@@ -92,7 +92,7 @@ test.each<[string, RunListFilter]>([
   ['failed runs', { ...all, statuses: ['failed'] }],
   ['failed runs in groups', { ...own, statuses: ['failed'] }],
   ['failed runs of a script', { ...all, scriptId: scriptId(2), statuses: ['failed'] }],
-  ['recent failed runs, of which there are none', { ...own, statuses: ['failed'], from: late }],
+  ['recent failed runs, without a match', { ...own, statuses: ['failed'], from: late }],
   ['a rare trigger', { ...own, triggerTypes: ['manual'] }],
   ['an unused trigger', { ...all, triggerTypes: ['rerun'] }],
   [
@@ -106,8 +106,8 @@ test.each<[string, RunListFilter]>([
   ['a name', { ...all, text: 'other', statuses: ['failed'] }],
   ['a script of another group', { groupIds: [groupId(1)], scriptId: scriptId(2) as ScriptId }],
 ])('a page of %s reads few runs', async (_, filter) => {
-  const middle = inOrderOfTime(runId(1), late) as RunId;
-  // Each row as an index entry and as a table row, and a few rows of each range; far from all.
+  const middle = deriveTimeOrderedId(runId(1), late) as RunId;
+  // Each row as an index entry and as a table row, and a few rows of each range: far fewer than all rows.
   const most = 5 * pageSize + errorsRead(filter);
   expect(await lookedAt(filter)).toBeLessThanOrEqual(most);
   expect(await lookedAt(filter, middle)).toBeLessThanOrEqual(most);
@@ -115,7 +115,7 @@ test.each<[string, RunListFilter]>([
 
 test.each<[string, RunListFilter]>([
   ['another script', { ...own, notScriptId: scriptId(1) }],
-  ['another script, of which there are none', { groupIds: [groupId(1)], notScriptId: scriptId(1) }],
+  ['another script, without a match', { groupIds: [groupId(1)], notScriptId: scriptId(1) }],
   ['a common name', { ...own, text: 'other' }],
   ['a common name of scripts without runs', { ...own, text: 'quiet' }],
 ])('a page of %s reads a few pages of runs', async (_, filter) => {
@@ -127,7 +127,7 @@ const ids = [scriptId(1), scriptId(2), scriptId(3)];
 /** Two scripts with runs, and hundreds without. */
 test.each<[string, number, (reads: ReadModels) => Promise<unknown>]>([
   ['failing scripts', 1, (reads) => failingScripts(reads, own.groupIds as GroupId[], 6)],
-  ['typical durations', 100, (reads) => usualDurations(reads, ids)],
+  ['typical durations', 100, (reads) => readDurationStats(reads, ids)],
   ['recent activity', 10, (reads) => readActivity(reads, ids)],
   ['always-on scripts without a run', 7, (reads) => idleScripts(reads, 7)],
   ['a list of scripts', 1, (reads) => listScripts(reads, all, undefined, 1_000)],

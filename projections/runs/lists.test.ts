@@ -1,5 +1,5 @@
 import type { Command } from '#domain/aggregates.ts';
-import { inOrderOfTime, type RunId } from '#domain/kernel/ids.ts';
+import { deriveTimeOrderedId, type RunId } from '#domain/kernel/ids.ts';
 import { triggerTypes, runStatuses } from '#domain/run/run.ts';
 import { defaultSettings } from '#domain/script/settings.ts';
 import { groupId, runId, scriptId } from '#domain/testing/ids.ts';
@@ -19,7 +19,7 @@ const scripts = Array.from({ length: 9 }, (_, index) => index + 2);
 const runs = Array.from({ length: 90 }, (_, index) => index + 1);
 const nameOf = (script: number) => (script === 2 ? 'Odd 50%_\\' : `Busy ${script}`);
 /** The time of a run's id is the second of its number. */
-const idOf = (number: number) => inOrderOfTime(runId(number), at(number)) as RunId;
+const idOf = (number: number) => deriveTimeOrderedId(runId(number), at(number)) as RunId;
 const triggerOf = (number: number) =>
   (['manual', 'queue', 'mcp'] as const)[number % 7 > 3 ? 2 : number % 7];
 

@@ -177,7 +177,7 @@ function conditions(page: Page, { place, ending, trigger }: BranchSql): RawBuild
   );
 }
 
-/** A script that may have been in other groups before is in one of these groups now. Otherwise the query would
+/** The script is currently in one of these groups, but may have been in other groups before. Otherwise the query would
  *  read all of its runs without a match. */
 function ownGroups({ places, filter: { groupIds, scriptId } }: Page): RawBuilder<unknown>[] {
   if (places?.column !== 'script_id' || groupIds === null) return [];

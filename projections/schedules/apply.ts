@@ -51,7 +51,8 @@ async function applyOwn(db: ReadModels, events: readonly ScheduleRecorded[]): Pr
     changed.add(id);
     for (const one of next.occurrences) {
       const key = `${one.schedule_id} ${one.due_at.getTime()}`;
-      if (!occurrences.has(key)) occurrences.set(key, one);
+      // A backfill replaces the outcome of a due time that started no run.
+      if (!occurrences.has(key) || one.outcome === 'backfilled') occurrences.set(key, one);
     }
   }
   await write(
@@ -89,7 +90,9 @@ async function note(db: ReadModels, rows: readonly ScheduleOccurrencesTable[]): 
   await sql`
     INSERT INTO schedule_occurrences (${sql.join(namesOf(occurrenceColumns))})
     SELECT * FROM unnest(${valuesOf(occurrenceColumns, rows)})
-    ON CONFLICT (schedule_id, due_at) DO NOTHING`.execute(db);
+    ON CONFLICT (schedule_id, due_at) DO UPDATE
+    SET outcome = excluded.outcome, reason = excluded.reason, run_id = excluded.run_id
+    WHERE excluded.outcome = 'backfilled' AND schedule_occurrences.run_id IS NULL`.execute(db);
 }
 
 function namesOf<Row>(columns: Columns<Row>) {

@@ -83,6 +83,20 @@ export async function listOccurrences(
   return await query.execute();
 }
 
+/** The runs that due times of a schedule started, by due time in milliseconds. */
+export async function runsOfDueTimes(
+  db: ReadModels,
+  scheduleId: string,
+  dueTimes: readonly Date[],
+): Promise<ReadonlyMap<number, string>> {
+  const rows = await runsOf(db, scheduleId, dueTimes);
+  return new Map(rows.map(({ due_at, run_id }) => [due_at.getTime(), run_id]));
+}
+
+const runsOf = statement<{ readonly due_at: Date; readonly run_id: string }>(`
+  SELECT due_at, run_id FROM schedule_occurrences
+  WHERE schedule_id = $1 AND due_at = ANY($2::timestamptz[]) AND run_id IS NOT NULL`);
+
 interface FactsRow {
   readonly schedule_id: string;
   readonly enabled: boolean;

@@ -52,8 +52,12 @@ describe('the rows of a script', () => {
         python: null,
         start_mode: 'warm',
         resident: defaultSettings.resident,
+        merge_stderr: false,
         listen_ports: [],
         runs_on: [],
+        pools: [],
+        expectations: [],
+        expectations_since: null,
         parameters_schema: null,
         resolution: null,
         version: 1,
@@ -66,7 +70,7 @@ describe('the rows of a script', () => {
     expect(files).toEqual([saved('main.py', 'a', 1, 3)]);
   });
 
-  test('keep settings that a change does not name', async () => {
+  test('keep settings that a change omits', async () => {
     const limits = { ...defaultLimits, cpu_seconds: null };
     const { script } = await rowsOnce(
       { type: 'ChangeScript', ...id, name: 'New', settings: { limits, tags: ['a', 'b "c"'] } },
@@ -90,7 +94,7 @@ describe('the rows of a script', () => {
     });
   });
 
-  test('include every version of every saved file', async () => {
+  test('include every version of each saved file', async () => {
     const { script, files } = await rowsOnce(
       { type: 'SaveFile', ...id, ...file('main.py', 'b') },
       { type: 'SaveFile', ...id, ...file('lib/é.py', 'c') },
@@ -148,7 +152,7 @@ describe('the rows of a script', () => {
     expect(enabled.script).toMatchObject({ enabled: true, version: 1, stream_version: 3 });
   });
 
-  test('remain with a mark after its deletion', async () => {
+  test('are kept and marked as deleted when the script is deleted', async () => {
     const { script, files } = await rowsOnce({ type: 'DeleteScript', ...id });
     expect(script).toMatchObject({ deleted: true, name: 'Report' });
     expect(files).toHaveLength(1);
@@ -156,7 +160,7 @@ describe('the rows of a script', () => {
 });
 
 describe('several scripts', () => {
-  test('are not affected by a change of another one', async () => {
+  test('are not affected by a change to another one', async () => {
     const { scripts } = await rowsOnce(
       createScript({ scriptId: scriptId(2), name: 'Other' }),
       { type: 'ChangeScript', ...id, name: 'New' },

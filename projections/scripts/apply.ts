@@ -50,6 +50,9 @@ function step(row: ScriptsTable | undefined, event: ScriptRecorded): ScriptsTabl
         description: event.data.description ?? row.description,
         group_id: event.data.groupId ?? row.group_id,
         ...settingColumns({ ...settingsOf(row), ...event.data.settings }),
+        ...(event.data.settings?.expectations && {
+          expectations_since: checkedSince(event.data.settings.expectations, event),
+        }),
         version: event.data.version,
       };
     case 'FileSaved':
@@ -58,13 +61,21 @@ function step(row: ScriptsTable | undefined, event: ScriptRecorded): ScriptsTabl
     case 'FilesRestored':
       return { ...touched, version: event.data.version };
     case 'ScriptEnabled':
-      return { ...touched, enabled: true };
+      return {
+        ...touched,
+        enabled: true,
+        expectations_since: checkedSince(row.expectations, event),
+      };
     case 'ScriptDisabled':
       return { ...touched, enabled: false };
     case 'ScriptDeleted':
       return { ...touched, deleted: true };
     case 'ScriptRestored':
-      return { ...touched, deleted: false };
+      return {
+        ...touched,
+        deleted: false,
+        expectations_since: checkedSince(row.expectations, event),
+      };
     case 'ScriptPurged':
       return { ...touched, purge: 'started' };
     case 'ScriptPurgeFinished':
@@ -74,6 +85,7 @@ function step(row: ScriptsTable | undefined, event: ScriptRecorded): ScriptsTabl
 
 function created(event: Extract<ScriptRecorded, { type: 'ScriptCreated' }>): ScriptsTable {
   const actor = actorName(event.metadata.actor);
+  const settings = { ...defaultSettings, ...event.data.settings };
   return {
     script_id: event.data.scriptId,
     stream_version: event.version,
@@ -83,13 +95,21 @@ function created(event: Extract<ScriptRecorded, { type: 'ScriptCreated' }>): Scr
     enabled: true,
     deleted: false,
     purge: null,
-    ...settingColumns({ ...defaultSettings, ...event.data.settings }),
+    ...settingColumns(settings),
+    expectations_since: checkedSince(settings.expectations, event),
     version: 1,
     created_at: event.recordedAt,
     created_by: actor,
     updated_at: event.recordedAt,
     updated_by: actor,
   };
+}
+
+function checkedSince(
+  expectations: ScriptSettings['expectations'],
+  { recordedAt }: ScriptRecorded,
+): Date | null {
+  return expectations.length > 0 ? recordedAt : null;
 }
 
 /** Settings as the columns of a row. */
@@ -106,8 +126,11 @@ export function settingColumns(settings: ScriptSettings) {
     python: settings.python,
     start_mode: settings.startMode,
     resident: settings.resident,
+    merge_stderr: settings.mergeStderr,
     listen_ports: settings.listenPorts,
     runs_on: settings.runsOn,
+    pools: settings.pools,
+    expectations: settings.expectations,
     parameters_schema: settings.parametersSchema,
     resolution: settings.resolution,
   };
@@ -127,8 +150,11 @@ export function settingsOf(row: ScriptsTable): ScriptSettings {
     python: row.python,
     startMode: row.start_mode,
     resident: row.resident,
+    mergeStderr: row.merge_stderr,
     listenPorts: row.listen_ports,
     runsOn: row.runs_on,
+    pools: row.pools,
+    expectations: row.expectations,
     parametersSchema: row.parameters_schema,
     resolution: row.resolution,
   };

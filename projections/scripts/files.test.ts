@@ -52,7 +52,7 @@ describe('the files of a script', () => {
   const paths = async (options?: Parameters<typeof listFiles>[2]) =>
     (await listFiles(reads.db, scriptId(), options)).map((found) => found.path);
 
-  test('are those of its current version, sorted by bytes', async () => {
+  test('are those of its current version, in byte order', async () => {
     expect(await listFiles(reads.db, scriptId())).toEqual([
       { path: 'Zebra.py', sha256: 'd'.repeat(64), size_bytes: 1, saved_at: at(6) },
       { path: 'lib/b.py', sha256: 'b'.repeat(64), size_bytes: 5, saved_at: at(4) },
@@ -68,7 +68,7 @@ describe('the files of a script', () => {
     [3, ['lib/b.py', 'main.py']],
     [4, ['Zebra.py', 'lib/b.py', 'main.py']],
     [99, ['Zebra.py', 'lib/b.py', 'main.py']],
-  ])('of version %i are %j', async (version, expected) => {
+  ])('in version %i are %j', async (version, expected) => {
     expect(await paths({ version })).toEqual(expected);
   });
 
@@ -128,7 +128,7 @@ describe.each([
     expect(script?.storage_used_bytes).toBe(sizes.reduce((sum, size) => sum + size, 0));
   });
 
-  test('are found by reading a few rows of each', async () => {
+  test('are found by reading a few rows per file', async () => {
     const looks = [(db: ReadModels) => findScript(db, id), (db: ReadModels) => listFiles(db, id)];
     for (const look of looks) {
       expect(await rowsSeen(reads.db, ['script_files'], look)).toBeLessThanOrEqual(40);

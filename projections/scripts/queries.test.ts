@@ -45,7 +45,7 @@ async function listed(filter: ScriptListFilter, after?: number, limit = 10) {
 const numbered = (...numbers: readonly number[]) => numbers.map((number) => scriptId(number));
 
 describe('the list of scripts', () => {
-  test('starts with the newest script and omits deleted ones', async () => {
+  test('starts with the newest script, and omits deleted ones', async () => {
     expect(await listed(all)).toEqual(numbered(4, 3, 2, 1));
   });
 
@@ -63,7 +63,7 @@ describe('the list of scripts', () => {
       [4, 3, 2, 1],
     ],
     [[], []],
-  ])('for the groups %j has the scripts %j', async (groupIds, expected) => {
+  ])('with a filter for the groups %j, contains the scripts %j', async (groupIds, expected) => {
     expect(await listed({ groupIds })).toEqual(numbered(...expected));
   });
 
@@ -73,7 +73,7 @@ describe('the list of scripts', () => {
     ['%', [4]],
     ['_', []],
     ['100% "', [4]],
-  ])('for the text %j has the scripts %j', async (text, expected) => {
+  ])('with a filter for the text %j, contains the scripts %j', async (text, expected) => {
     expect(await listed({ ...all, text })).toEqual(numbered(...expected));
   });
 

@@ -24,6 +24,8 @@ export interface ScriptView extends ScriptsTable {
 export interface ScriptListFilter {
   /** The groups to include; `null` for all. */
   readonly groupIds: readonly GroupId[] | null;
+  /** Only these scripts. */
+  readonly among?: readonly string[];
   /** Excludes this group. */
   readonly notGroupId?: GroupId;
   /** Part of the name, ignoring case. */
@@ -36,8 +38,8 @@ export interface ScriptListFilter {
   readonly deleted?: boolean;
 }
 
-export const scriptOrders = ['created', 'name'] as const;
-/** Newest first, or by name. */
+export const scriptOrders = ['created', 'name', '-name', 'updated'] as const;
+/** Newest first, by name, by name descending, or last changed first. */
 export type ScriptOrder = (typeof scriptOrders)[number];
 
 const presentFiles = lastVersions({
@@ -158,6 +160,14 @@ const runnable = statement<RunnableScript>(`
   SELECT script_id, group_id, parameters_schema FROM scripts
   WHERE script_id = ANY ((SELECT $1::uuid[])::uuid[]) AND NOT deleted`);
 
+const byName = sql`lower(scripts.name) COLLATE "C"`;
+const sortKeys: Readonly<Record<ScriptOrder, readonly [RawBuilder<unknown>, 'asc' | 'desc']>> = {
+  created: [sql`scripts.script_id`, 'desc'],
+  name: [byName, 'asc'],
+  '-name': [byName, 'desc'],
+  updated: [sql`scripts.updated_at`, 'desc'],
+};
+
 /** In this order, starting after `after`; at most `limit` rows. */
 export async function listScripts(
   db: ReadModels,
@@ -166,17 +176,17 @@ export async function listScripts(
   limit: number,
   order: ScriptOrder = 'created',
 ): Promise<readonly ScriptView[]> {
-  const byName = sql`lower(scripts.name) COLLATE "C"`;
-  let query = scriptViews(db, filter.deleted).limit(limit);
-  query =
-    order === 'created'
-      ? query.orderBy('scripts.script_id', 'desc')
-      : query.orderBy(byName).orderBy('scripts.script_id');
+  const [column, direction] = sortKeys[order];
+  const isBehind = sql.raw(direction === 'asc' ? '>' : '<');
+  let query = scriptViews(db, filter.deleted)
+    .limit(limit)
+    .orderBy(column, direction)
+    .orderBy('scripts.script_id', direction);
   if (after !== undefined) {
     query = query.where(
       order === 'created'
         ? sql<boolean>`scripts.script_id < ${after}::uuid`
-        : sql<boolean>`(${byName}, scripts.script_id) > ((SELECT lower(name) COLLATE "C" FROM scripts
+        : sql<boolean>`(${column}, scripts.script_id) ${isBehind} ((SELECT ${column} FROM scripts
             WHERE script_id = ${after}::uuid), ${after}::uuid)`,
     );
   }
@@ -185,9 +195,10 @@ export async function listScripts(
 }
 
 function conditionsOf(filter: ScriptListFilter): RawBuilder<boolean>[] {
-  const { groupIds, notGroupId, enabled, tag, text, lastStatuses } = filter;
+  const { groupIds, among, notGroupId, enabled, tag, text, lastStatuses } = filter;
   return [
     ...(groupIds === null ? [] : [sql<boolean>`scripts.group_id = ANY(${groupIds}::uuid[])`]),
+    ...(among === undefined ? [] : [sql<boolean>`scripts.script_id = ANY(${among}::uuid[])`]),
     ...(notGroupId === undefined ? [] : [sql<boolean>`scripts.group_id <> ${notGroupId}::uuid`]),
     ...(enabled === undefined ? [] : [sql<boolean>`scripts.enabled = ${enabled}`]),
     ...(tag === undefined ? [] : [sql<boolean>`scripts.tags @> ${JSON.stringify([tag])}::jsonb`]),

@@ -1,4 +1,5 @@
 import type { EnvironmentVariables } from '#domain/script/environment.ts';
+import type { Expectation } from '#domain/script/expectations.ts';
 import type {
   ParametersSchema,
   ResidentSettings,
@@ -27,8 +28,13 @@ export interface ScriptsTable {
   readonly python: string | null;
   readonly start_mode: StartMode;
   readonly resident: ResidentSettings;
+  readonly merge_stderr: boolean;
   readonly listen_ports: readonly number[];
   readonly runs_on: readonly string[];
+  readonly pools: readonly string[];
+  readonly expectations: readonly Expectation[];
+  /** When the expectations were set, or when the script was last enabled or restored; `null` without expectations. */
+  readonly expectations_since: Date | null;
   readonly parameters_schema: ParametersSchema | null;
   readonly resolution: string | null;
   /** Whether the purge of a deleted script is in progress or complete. */
@@ -59,8 +65,12 @@ export const scriptColumns: Columns<ScriptsTable> = {
   python: 'text',
   start_mode: 'text',
   resident: 'jsonb',
+  merge_stderr: 'boolean',
   listen_ports: 'jsonb',
   runs_on: 'jsonb',
+  pools: 'jsonb',
+  expectations: 'jsonb',
+  expectations_since: 'timestamptz',
   parameters_schema: 'jsonb',
   resolution: 'text',
   purge: 'text',

@@ -1,12 +1,11 @@
 import type { Recorded } from '#domain/aggregates.ts';
+import type { GroupSecretEvent } from '#domain/group-secret/events.ts';
 import type { SecretUseEvent } from '#domain/secret-use/events.ts';
-import type { SecretEvent } from '#domain/secret/events.ts';
+import type { SecretEvent, SecretValue } from '#domain/secret/events.ts';
 import { sql } from 'kysely';
 import { actorName } from '../actors.ts';
 import type { Projection, ReadModels } from '../projection.ts';
 import { unnested } from '../rows.ts';
-
-type SecretRecorded = Recorded<SecretEvent>;
 
 /** The secrets of scripts, as ciphertext. */
 export const secretsProjection: Projection = {
@@ -16,69 +15,127 @@ export const secretsProjection: Projection = {
   tables: ['secrets'],
   apply: async (db, events) => {
     // One statement cannot write a row twice, and secrets change rarely.
-    for (const event of events as readonly SecretRecorded[]) await applyOne(db, event);
+    for (const event of events as readonly Recorded<SecretEvent>[]) {
+      const place = { ...ofScripts, ownerId: event.data.scriptId };
+      if (event.type === 'SecretSet') await put(db, place, event, event.data);
+      else await remove(db, place, event, event.data.name);
+    }
   },
 };
 
-async function applyOne(db: ReadModels, event: SecretRecorded): Promise<void> {
-  const { scriptId, name } = event.data;
-  const by = actorName(event.metadata.actor);
-  switch (event.type) {
-    case 'SecretSet': {
-      const { version, asEnvironment, sealed } = event.data;
-      await sql`
-        INSERT INTO secrets AS present (script_id, name, stream_version, version, as_environment,
-          sealed, updated_at, updated_by)
-        VALUES (${scriptId}, ${name}, ${event.version}, ${version}, ${asEnvironment},
-          ${JSON.stringify(sealed)}, ${event.recordedAt}, ${by})
-        ON CONFLICT (script_id, name) DO UPDATE SET stream_version = excluded.stream_version,
-          version = excluded.version, as_environment = excluded.as_environment,
-          sealed = excluded.sealed, updated_at = excluded.updated_at,
-          updated_by = excluded.updated_by
-        WHERE present.stream_version < excluded.stream_version`.execute(db);
-      break;
+/** The secrets of groups, as ciphertext. */
+export const groupSecretsProjection: Projection = {
+  name: 'group_secrets',
+  version: 1,
+  handles: ['GroupSecretSet', 'GroupSecretDeleted'],
+  tables: ['group_secrets'],
+  apply: async (db, events) => {
+    for (const event of events as readonly Recorded<GroupSecretEvent>[]) {
+      const place = { ...ofGroups, ownerId: event.data.groupId };
+      if (event.type === 'GroupSecretSet') await put(db, place, event, event.data);
+      else await remove(db, place, event, event.data.name);
     }
-    case 'SecretDeleted':
-      await sql`
-        UPDATE secrets SET stream_version = ${event.version}, as_environment = false, sealed = NULL,
-          updated_at = ${event.recordedAt}, updated_by = ${by}
-        WHERE script_id = ${scriptId} AND name = ${name} AND stream_version < ${event.version}`.execute(
-        db,
-      );
-      break;
-  }
+  },
+};
+
+const ofScripts = { table: 'secrets', owner: 'script_id' };
+const ofGroups = { table: 'group_secrets', owner: 'group_id' };
+
+/** The table of one kind of owner, and one owner. */
+type Place = typeof ofScripts & { readonly ownerId: string };
+type Cause = Pick<Recorded, 'version' | 'recordedAt' | 'metadata'>;
+
+async function put(
+  db: ReadModels,
+  { table, owner, ownerId }: Place,
+  event: Cause,
+  { name, version, asEnvironment, rotateAfterDays, sealed }: SecretValue,
+): Promise<void> {
+  await sql`
+    INSERT INTO ${sql.table(table)} AS present (${sql.ref(owner)}, name, stream_version, version,
+      as_environment, rotate_after_days, sealed, updated_at, updated_by)
+    VALUES (${ownerId}, ${name}, ${event.version}, ${version}, ${asEnvironment},
+      ${rotateAfterDays ?? null}, ${JSON.stringify(sealed)}, ${event.recordedAt},
+      ${actorName(event.metadata.actor)})
+    ON CONFLICT (${sql.ref(owner)}, name) DO UPDATE SET stream_version = excluded.stream_version,
+      version = excluded.version, as_environment = excluded.as_environment,
+      rotate_after_days = excluded.rotate_after_days, sealed = excluded.sealed,
+      updated_at = excluded.updated_at, updated_by = excluded.updated_by
+    WHERE present.stream_version < excluded.stream_version`.execute(db);
 }
 
-/** The last run that received each secret, and when. */
+async function remove(
+  db: ReadModels,
+  { table, owner, ownerId }: Place,
+  event: Cause,
+  name: string,
+): Promise<void> {
+  await sql`
+    UPDATE ${sql.table(table)} SET stream_version = ${event.version}, as_environment = false,
+      rotate_after_days = NULL, sealed = NULL, updated_at = ${event.recordedAt},
+      updated_by = ${actorName(event.metadata.actor)}
+    WHERE ${sql.ref(owner)} = ${ownerId} AND name = ${name}
+      AND stream_version < ${event.version}`.execute(db);
+}
+
+/** The last run that received each secret of a script, and when. */
 export const secretUsesProjection: Projection = {
   name: 'secret_uses',
   version: 2,
   handles: ['SecretsRead'],
   tables: ['secret_uses'],
   apply: async (db, events) => {
-    const uses = (events as readonly Recorded<SecretUseEvent>[]).flatMap(
-      ({ data: { runId, scriptId, secrets }, recordedAt }) =>
-        secrets.map(({ name }) => ({ scriptId, name, recordedAt, runId })),
-    );
-    const column = (type: string, of: keyof (typeof uses)[number]) =>
-      unnested(
-        type,
-        uses.map((use) => use[of]),
-      );
-    const columns = [
-      column('uuid', 'scriptId'),
-      column('text', 'name'),
-      column('timestamptz', 'recordedAt'),
-      column('uuid', 'runId'),
-    ];
-    await sql`
-      INSERT INTO secret_uses AS present (script_id, name, last_used_at, last_used_by)
-      SELECT DISTINCT ON (script_id, name) *
-      FROM unnest(${sql.join(columns)}) AS use (script_id, name, at, run_id)
-      ORDER BY script_id, name, at DESC, run_id DESC
-      ON CONFLICT (script_id, name) DO UPDATE
-      SET last_used_at = excluded.last_used_at, last_used_by = excluded.last_used_by
-      WHERE (present.last_used_at, present.last_used_by)
-        < (excluded.last_used_at, excluded.last_used_by)`.execute(db);
+    const uses = usesOf(events).filter(({ groupId }) => groupId === undefined);
+    await saveUses(db, 'secret_uses', ['script_id', 'name'], uses);
   },
 };
+
+/** The last run of each script that received each secret of its group, and when. */
+export const groupSecretUsesProjection: Projection = {
+  name: 'group_secret_uses',
+  version: 1,
+  handles: ['SecretsRead'],
+  tables: ['group_secret_uses'],
+  apply: async (db, events) => {
+    const uses = usesOf(events).filter(({ groupId }) => groupId !== undefined);
+    await saveUses(db, 'group_secret_uses', ['group_id', 'name', 'script_id'], uses);
+  },
+};
+
+function usesOf(events: readonly Recorded[]) {
+  return (events as readonly Recorded<SecretUseEvent>[]).flatMap(
+    ({ data: { runId, scriptId, secrets }, recordedAt }) =>
+      secrets.map(({ name, groupId }) => ({ groupId, scriptId, name, recordedAt, runId })),
+  );
+}
+
+async function saveUses(
+  db: ReadModels,
+  table: string,
+  key: readonly string[],
+  uses: ReturnType<typeof usesOf>,
+): Promise<void> {
+  if (uses.length === 0) return;
+  const column = (type: string, of: keyof (typeof uses)[number]) =>
+    unnested(
+      type,
+      uses.map((use) => use[of] ?? null),
+    );
+  const columns = [
+    column('uuid', 'groupId'),
+    column('uuid', 'scriptId'),
+    column('text', 'name'),
+    column('timestamptz', 'recordedAt'),
+    column('uuid', 'runId'),
+  ];
+  const keys = sql.join(key.map((name) => sql.ref(name)));
+  await sql`
+    INSERT INTO ${sql.table(table)} AS present (${keys}, last_used_at, last_used_by)
+    SELECT DISTINCT ON (${keys}) ${keys}, at, run_id
+    FROM unnest(${sql.join(columns)}) AS use (group_id, script_id, name, at, run_id)
+    ORDER BY ${keys}, at DESC, run_id DESC
+    ON CONFLICT (${keys}) DO UPDATE
+    SET last_used_at = excluded.last_used_at, last_used_by = excluded.last_used_by
+    WHERE (present.last_used_at, present.last_used_by)
+      < (excluded.last_used_at, excluded.last_used_by)`.execute(db);
+}

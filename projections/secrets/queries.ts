@@ -1,111 +1,151 @@
-import type { RunId, ScriptId } from '#domain/kernel/ids.ts';
+import type { GroupId, RunId, ScriptId } from '#domain/kernel/ids.ts';
 import { sql } from 'kysely';
 import type { ReadModels } from '../projection.ts';
-import type { SecretsTable, SecretUsesTable } from './table.ts';
+import type { SecretsTable } from './table.ts';
+
+/** The owner of secrets: a script, or a group whose scripts all receive them. */
+export type SecretOwner =
+  | { readonly kind: 'script'; readonly id: ScriptId }
+  | { readonly kind: 'group'; readonly id: GroupId };
+
+/** A script that received a secret, with its last run that did. */
+export interface SecretUser {
+  readonly script_id: string;
+  readonly run_id: string;
+  readonly last_used_at: Date;
+}
 
 /** A secret as users see it. */
 export type SecretView = Pick<
   SecretsTable,
-  'name' | 'version' | 'as_environment' | 'updated_at' | 'updated_by'
+  'name' | 'version' | 'as_environment' | 'rotate_after_days' | 'updated_at' | 'updated_by'
 > & {
-  readonly last_used_at: SecretUsesTable['last_used_at'] | null;
-  readonly last_used_by: SecretUsesTable['last_used_by'] | null;
+  /** The last user first. Of a group: its present scripts only. */
+  readonly used_by: readonly SecretUser[];
 };
 
-/** The secrets of a script, by name, starting after `after`; at most `limit`. */
+const tables = {
+  script: {
+    secrets: sql`secrets`,
+    owner: sql`script_id`,
+    uses: sql`SELECT * FROM secret_uses`,
+  },
+  group: {
+    secrets: sql`group_secrets`,
+    owner: sql`group_id`,
+    uses: sql`SELECT uses.* FROM group_secret_uses uses
+      JOIN scripts USING (script_id, group_id) WHERE NOT scripts.deleted`,
+  },
+};
+
+/** The secrets of an owner, by name, starting after `after`; at most `limit`. */
 export async function listSecrets(
   db: ReadModels,
-  scriptId: ScriptId,
+  owner: SecretOwner,
   after: string | undefined,
   limit: number,
 ): Promise<readonly SecretView[]> {
-  let query = views(db, scriptId).orderBy('secrets.name').limit(limit);
-  if (after !== undefined) query = query.where('secrets.name', '>', after);
-  return await query.execute();
+  return await views(db, owner, sql`name > ${after ?? ''}`, limit);
 }
 
 /** One secret; `undefined` if it does not exist. */
 export async function findSecret(
   db: ReadModels,
-  scriptId: ScriptId,
+  owner: SecretOwner,
   name: string,
 ): Promise<SecretView | undefined> {
-  return await views(db, scriptId).where('secrets.name', '=', name).executeTakeFirst();
+  return (await views(db, owner, sql`name = ${name}`, 1))[0];
 }
 
-function views(db: ReadModels, scriptId: ScriptId) {
-  return db
-    .selectFrom('secrets')
-    .leftJoin('secret_uses', (join) =>
-      join
-        .onRef('secret_uses.script_id', '=', 'secrets.script_id')
-        .onRef('secret_uses.name', '=', 'secrets.name'),
-    )
-    .select(['secrets.name', 'version', 'as_environment', 'updated_at', 'updated_by'])
-    .select(['last_used_at', 'last_used_by'])
-    .where('secrets.script_id', '=', scriptId)
-    .where('sealed', 'is not', null);
+async function views(
+  db: ReadModels,
+  { kind, id }: SecretOwner,
+  condition: ReturnType<typeof sql>,
+  limit: number,
+): Promise<readonly SecretView[]> {
+  const { secrets, owner, uses } = tables[kind];
+  const { rows } = await sql<SecretView>`
+    SELECT name, version, as_environment, rotate_after_days, updated_at, updated_by,
+      (SELECT coalesce(json_agg(json_build_object('script_id', script_id, 'run_id', last_used_by,
+          'last_used_at', last_used_at) ORDER BY last_used_at DESC), '[]')
+        FROM (${uses}) AS use WHERE use.${owner} = secret.${owner} AND use.name = secret.name) AS used_by
+    FROM ${secrets} AS secret
+    WHERE ${owner} = ${id} AND sealed IS NOT NULL AND ${condition}
+    ORDER BY name LIMIT ${limit}`.execute(db);
+  return rows.map((row) => ({
+    ...row,
+    used_by: row.used_by.map((use) => ({ ...use, last_used_at: new Date(use.last_used_at) })),
+  }));
 }
 
 /** The version of a secret's last value, deleted or not; 0 if the secret never existed. */
 export async function lastSecretVersion(
   db: ReadModels,
-  scriptId: ScriptId,
+  { kind, id }: SecretOwner,
   name: string,
 ): Promise<number> {
-  const row = await db
-    .selectFrom('secrets')
-    .select('version')
-    .where('script_id', '=', scriptId)
-    .where('name', '=', name)
-    .executeTakeFirst();
-  return row?.version ?? 0;
+  const { secrets, owner } = tables[kind];
+  const { rows } = await sql<{ version: number }>`
+    SELECT version FROM ${secrets} WHERE ${owner} = ${id} AND name = ${name}`.execute(db);
+  return rows[0]?.version ?? 0;
 }
 
 /** A secret as the runtime decrypts it. */
 export interface SealedSecret extends Pick<SecretsTable, 'name' | 'version' | 'as_environment'> {
   readonly sealed: NonNullable<SecretsTable['sealed']>;
+  /** The group whose secret it is; `null` for a secret of the script. */
+  readonly group_id: GroupId | null;
 }
 
-/** The secrets of a script, or the secret of that name. */
+/** The secrets that a script receives, or the secret of that name: its own, and those of its group whose name it does
+ *  not have. */
 export async function sealedSecrets(
   db: ReadModels,
   scriptId: ScriptId,
   name?: string,
 ): Promise<readonly SealedSecret[]> {
-  let query = db
-    .selectFrom('secrets')
-    .select(['name', 'version', 'as_environment', 'sealed'])
-    .where('script_id', '=', scriptId)
-    .where('sealed', 'is not', null)
-    .$narrowType<{ sealed: NonNullable<SecretsTable['sealed']> }>();
-  if (name !== undefined) query = query.where('name', '=', name);
-  return await query.orderBy('name').execute();
+  const named = name === undefined ? sql`true` : sql`name = ${name}`;
+  const { rows } = await sql<SealedSecret>`
+    WITH own AS (
+      SELECT name, version, as_environment, sealed, NULL::uuid AS group_id FROM secrets
+      WHERE script_id = ${scriptId} AND sealed IS NOT NULL AND ${named})
+    SELECT * FROM own
+    UNION ALL
+    SELECT name, version, as_environment, sealed, group_id FROM group_secrets
+    WHERE group_id = (SELECT group_id FROM scripts WHERE script_id = ${scriptId})
+      AND sealed IS NOT NULL AND ${named} AND name NOT IN (SELECT name FROM own)
+    ORDER BY name`.execute(db);
+  return rows;
 }
+
+/** One value of a secret. */
+export type SecretVersion = Pick<SealedSecret, 'name' | 'version' | 'group_id'>;
 
 /** The secret versions of the original run, which a repeated run receives, by name. */
 export async function pinnedVersions(
   db: ReadModels,
   runId: RunId,
-): Promise<ReadonlyMap<string, number>> {
-  const { rows } = await sql<{ name: string; version: number }>`
-    SELECT secret ->> 'name' AS name, (secret ->> 'version')::int AS version
+): Promise<ReadonlyMap<string, SecretVersion>> {
+  const { rows } = await sql<SecretVersion>`
+    SELECT secret ->> 'name' AS name, (secret ->> 'version')::int AS version,
+      (secret ->> 'groupId')::uuid AS group_id
     FROM runs JOIN events ON events.stream_id = 'secret_use-' || (runs.trigger ->> 'runId'),
       jsonb_array_elements(events.data -> 'secrets') AS secret
     WHERE runs.run_id = ${runId}::uuid AND (runs.trigger ->> 'exact')::boolean
     ORDER BY events.version`.execute(db);
-  return new Map(rows.map((row) => [row.name, row.version]));
+  return new Map(rows.map((row) => [row.name, row]));
 }
 
 /** A value of a given version, even if it was replaced. */
 export async function sealedVersion(
   db: ReadModels,
   scriptId: ScriptId,
-  { name, version }: { readonly name: string; readonly version: number },
-): Promise<Omit<SealedSecret, 'name' | 'version'> | undefined> {
-  const { rows } = await sql<Omit<SealedSecret, 'name' | 'version'>>`
+  { name, version, group_id: groupId }: SecretVersion,
+): Promise<SealedSecret | undefined> {
+  const stream = groupId === null ? `secret-${scriptId}` : `group_secret-${groupId}`;
+  const { rows } = await sql<Pick<SealedSecret, 'as_environment' | 'sealed'>>`
     SELECT (data ->> 'asEnvironment')::boolean AS as_environment, data -> 'sealed' AS sealed FROM events
-    WHERE stream_id = ${`secret-${scriptId}`} AND type = 'SecretSet' AND data ->> 'name' = ${name}
-      AND (data ->> 'version')::int = ${version}`.execute(db);
-  return rows[0];
+    WHERE stream_id = ${stream} AND type IN ('SecretSet', 'GroupSecretSet')
+      AND data ->> 'name' = ${name} AND (data ->> 'version')::int = ${version}`.execute(db);
+  return rows[0] && { name, version, group_id: groupId, ...rows[0] };
 }

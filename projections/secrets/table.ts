@@ -1,15 +1,23 @@
 import type { Sealed } from '#domain/secret/events.ts';
 
 /** Deleted secrets remain without ciphertext, so that no version is reused. */
-export interface SecretsTable {
-  readonly script_id: string;
+interface SecretRow {
   readonly name: string;
   readonly stream_version: number;
   readonly version: number;
   readonly as_environment: boolean;
+  readonly rotate_after_days: number | null;
   readonly sealed: Sealed | null;
   readonly updated_at: Date;
   readonly updated_by: string;
+}
+
+export interface SecretsTable extends SecretRow {
+  readonly script_id: string;
+}
+
+export interface GroupSecretsTable extends SecretRow {
+  readonly group_id: string;
 }
 
 export interface SecretUsesTable {
@@ -18,6 +26,11 @@ export interface SecretUsesTable {
   readonly last_used_at: Date;
   /** The run that received the secret. */
   readonly last_used_by: string;
+}
+
+/** One row per script that received the secret of its group. */
+export interface GroupSecretUsesTable extends SecretUsesTable {
+  readonly group_id: string;
 }
 
 /** Keys are not part of the history, so no projection writes them. */

@@ -38,6 +38,7 @@ const opened = {
   ip: '192.0.2.1',
   user_agent: 'Firefox',
   closed_at: null,
+  identity: null,
 };
 
 describe('the row of a session', () => {
@@ -73,7 +74,7 @@ describe('a user with four sessions, one closed and one opened too late,', () =>
     ...(keptSessionId && { keptSessionId }),
   });
 
-  test('has the open sessions', async () => {
+  test('has only open sessions in the list', async () => {
     expect(await changed()).toEqual([sessionId(2), sessionId(3)]);
     expect(await findOpenSession(reads.db, sessionId(2))).toEqual({
       session_id: sessionId(2),
@@ -83,6 +84,7 @@ describe('a user with four sessions, one closed and one opened too late,', () =>
       role: 'developer',
       group_ids: [groupId()],
       can_audit: false,
+      is_single_factor: true,
     });
     expect(await findOpenSession(reads.db, sessionId(1))).toBeUndefined();
     expect(await findOpenSession(reads.db, sessionId(9))).toBeUndefined();

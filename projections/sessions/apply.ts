@@ -23,6 +23,7 @@ export const sessionsProjection: Projection = rowProjection<SessionsTable, Recor
         ip: event.metadata.ip,
         user_agent: event.data.userAgent ?? null,
         closed_at: null,
+        identity: event.data.identity ?? null,
       };
     }
     if (row === undefined) return undefined;

@@ -1,5 +1,6 @@
 import type { Role } from '#domain/kernel/actor.ts';
-import type { SessionId, UserId } from '#domain/kernel/ids.ts';
+import { mustParse, parseSessionId, type SessionId, type UserId } from '#domain/kernel/ids.ts';
+import type { SessionIdentity } from '#domain/session/events.ts';
 import type { ReadModels } from '../projection.ts';
 import { statement } from '../statement.ts';
 
@@ -12,6 +13,8 @@ export interface OpenSession {
   readonly role: Role;
   readonly group_ids: readonly string[];
   readonly can_audit: boolean;
+  /** Opened with a password alone, and the account has no second factor. */
+  readonly is_single_factor: boolean;
 }
 
 /** The session, unless it was closed or its account ended it by a password change or by being disabled. Enabling
@@ -37,7 +40,8 @@ const isValid = `s.closed_at IS NULL AND NOT u.disabled
   AND (s.account_version = u.access_version OR s.session_id = u.kept_session_id)`;
 
 const openSessions = statement<OpenSession>(`
-  SELECT s.session_id, u.user_id, u.email, u.name, u.role, u.group_ids, u.can_audit
+  SELECT s.session_id, u.user_id, u.email, u.name, u.role, u.group_ids, u.can_audit,
+    s.identity IS NULL AND u.second_factor IS NULL AS is_single_factor
   FROM sessions s JOIN users u USING (user_id)
   WHERE s.session_id = ANY($1::uuid[]) AND ${isValid}`);
 
@@ -67,6 +71,19 @@ export async function listOpenSessions(
   refreshedAfter: Date,
 ): Promise<readonly SignedInSession[]> {
   return await sessionsOfUser(db, userId, refreshedAfter);
+}
+
+const sessionsOfIdentity = statement<{ readonly session_id: string }>(`
+  SELECT session_id FROM sessions WHERE closed_at IS NULL AND identity @> $1::jsonb LIMIT 1000`);
+
+/** Open sessions that a sign-in at an identity provider opened; at most 1000.
+ *  @param identity the fields that must be equal */
+export async function findSessionsOfIdentity(
+  db: ReadModels,
+  identity: Partial<SessionIdentity>,
+): Promise<readonly SessionId[]> {
+  const rows = await sessionsOfIdentity(db, JSON.stringify(identity));
+  return rows.map((row) => mustParse(parseSessionId, row.session_id));
 }
 
 const recentSessionFrom = statement<object>(`SELECT FROM (

@@ -1,3 +1,4 @@
+import type { SessionIdentity } from '#domain/session/events.ts';
 import type { Columns } from '../columns.ts';
 
 export interface SessionsTable {
@@ -11,6 +12,8 @@ export interface SessionsTable {
   readonly ip: string | null;
   readonly user_agent: string | null;
   readonly closed_at: Date | null;
+  /** Null: opened with a password. */
+  readonly identity: SessionIdentity | null;
 }
 
 export const sessionColumns: Columns<SessionsTable> = {
@@ -22,4 +25,5 @@ export const sessionColumns: Columns<SessionsTable> = {
   ip: 'text',
   user_agent: 'text',
   closed_at: 'timestamptz',
+  identity: 'jsonb',
 };

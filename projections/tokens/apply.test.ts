@@ -62,7 +62,7 @@ describe('a user with tokens, one of them revoked,', () => {
       .map((one) => one.token_id)
       .toSorted();
 
-  test('has the tokens that were neither revoked nor have expired', async () => {
+  test('has only valid tokens in the list', async () => {
     expect(await live(before)).toEqual([tokenId(1), tokenId(2)]);
     expect(await live(new Date(expiresAt))).toEqual([tokenId(2)]);
   });

@@ -1,10 +1,11 @@
-import { commandId, groupId, userId } from '#domain/testing/ids.ts';
+import { sql } from 'kysely';
+import { commandId, groupId, identityProviderId, userId } from '#domain/testing/ids.ts';
 import { at, recordAll } from '#domain/testing/recorded.ts';
 import { createUser } from '#domain/testing/samples.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openTestReads, rowsAfter, type TestReads } from '../testing/delivery.ts';
 import { usersProjection } from './apply.ts';
-import { findUser, findUserByEmail, listUsers } from './queries.ts';
+import { findUser, findUserByEmail, findUserByIdentity, listUsers } from './queries.ts';
 
 let reads: TestReads;
 beforeAll(async () => {
@@ -24,6 +25,8 @@ const ada = {
   credential_id: commandId(),
   access_version: 1,
   kept_session_id: null,
+  identities: [],
+  second_factor: null,
   created_at: at(1),
 };
 
@@ -52,6 +55,26 @@ test('the row of a changed account shows its current state', async () => {
       credential_id: commandId(7),
     },
   ]);
+});
+
+test('the row of an account shows its identities, by which it is found', async () => {
+  const identity = {
+    identityProviderId: identityProviderId(),
+    issuer: 'https://id.example.com',
+    subject: 'ada',
+  };
+  const link = {
+    type: 'LinkIdentity',
+    userId: userId(),
+    ...identity,
+    subject: 'lovelace',
+  } as const;
+  const events = await recordAll([createUser({ identity }), link]);
+  await usersProjection.apply(reads.db, events);
+  const found = await findUserByIdentity(reads.db, { ...identity, subject: 'lovelace' });
+  expect(found?.identities).toEqual([{ ...identity, subject: 'lovelace' }]);
+  expect(await findUserByIdentity(reads.db, identity)).toBeUndefined();
+  await sql`DELETE FROM users`.execute(reads.db);
 });
 
 describe('several accounts', () => {

@@ -1,5 +1,6 @@
 import type { Recorded } from '#domain/aggregates.ts';
-import type { UserEvent } from '#domain/user/events.ts';
+import type { Identity, UserEvent } from '#domain/user/events.ts';
+import { nextSecondFactor } from '#domain/user/state.ts';
 import type { Projection } from '../projection.ts';
 import { rowProjection } from '../rows.ts';
 import { userColumns, type UsersTable } from './table.ts';
@@ -11,7 +12,17 @@ export const usersProjection: Projection = rowProjection<UsersTable, Recorded<Us
   table: 'users',
   key: 'user_id',
   columns: userColumns,
-  handles: ['UserCreated', 'UserChanged', 'UserPasswordChanged'],
+  handles: [
+    'UserCreated',
+    'UserChanged',
+    'UserPasswordChanged',
+    'UserIdentityLinked',
+    'UserIdentityUnlinked',
+    'SecondFactorEnabled',
+    'SecondFactorDisabled',
+    'RecoveryCodesReplaced',
+    'RecoveryCodeUsed',
+  ],
   keyOf: (event) => event.data.userId,
   step: (row, event) => {
     if (event.type === 'UserCreated') {
@@ -26,6 +37,8 @@ export const usersProjection: Projection = rowProjection<UsersTable, Recorded<Us
         credential_id: event.data.credentialId,
         access_version: event.version,
         kept_session_id: null,
+        identities: event.data.identity ? [event.data.identity] : [],
+        second_factor: null,
         created_at: event.recordedAt,
       };
     }
@@ -50,6 +63,26 @@ export const usersProjection: Projection = rowProjection<UsersTable, Recorded<Us
           access_version: event.version,
           kept_session_id: event.data.keptSessionId ?? null,
         };
+      case 'UserIdentityLinked': {
+        const { userId: _, ...identity } = event.data;
+        return { ...row, identities: [...othersOf(row, identity), identity] };
+      }
+      case 'UserIdentityUnlinked':
+        return { ...row, identities: othersOf(row, event.data) };
+      case 'SecondFactorEnabled':
+      case 'SecondFactorDisabled':
+      case 'RecoveryCodesReplaced':
+      case 'RecoveryCodeUsed': {
+        const previous = row.second_factor ?? undefined;
+        return { ...row, second_factor: nextSecondFactor(previous, event) ?? null };
+      }
     }
   },
 });
+
+function othersOf(
+  { identities }: UsersTable,
+  { identityProviderId }: Pick<Identity, 'identityProviderId'>,
+): readonly Identity[] {
+  return identities.filter((one) => one.identityProviderId !== identityProviderId);
+}

@@ -1,4 +1,5 @@
 import { mustParse, parseUserId, type GroupId, type UserId } from '#domain/kernel/ids.ts';
+import type { Identity } from '#domain/user/events.ts';
 import { sql } from 'kysely';
 import type { ReadModels } from '../projection.ts';
 import type { UsersTable } from './table.ts';
@@ -17,6 +18,19 @@ export async function findUserByEmail(
   email: string,
 ): Promise<UsersTable | undefined> {
   return await db.selectFrom('users').selectAll().where('email', '=', email).executeTakeFirst();
+}
+
+/** The account that an identity is linked to. */
+export async function findUserByIdentity(
+  db: ReadModels,
+  { issuer, subject }: Pick<Identity, 'issuer' | 'subject'>,
+): Promise<UsersTable | undefined> {
+  const identity = JSON.stringify([{ issuer, subject }]);
+  return await db
+    .selectFrom('users')
+    .selectAll()
+    .where(sql<boolean>`identities @> ${identity}::jsonb`)
+    .executeTakeFirst();
 }
 
 /** Newest first, starting after `after`; at most `limit` rows. */

@@ -1,3 +1,4 @@
+import type { Identity, SecondFactor } from '#domain/user/events.ts';
 import type { Role } from '#domain/kernel/actor.ts';
 import type { Columns } from '../columns.ts';
 
@@ -15,6 +16,8 @@ export interface UsersTable {
   readonly access_version: number;
   /** The session that stayed valid. */
   readonly kept_session_id: string | null;
+  readonly identities: readonly Identity[];
+  readonly second_factor: SecondFactor | null;
   readonly created_at: Date;
 }
 
@@ -30,5 +33,7 @@ export const userColumns: Columns<UsersTable> = {
   credential_id: 'uuid',
   access_version: 'bigint',
   kept_session_id: 'uuid',
+  identities: 'jsonb',
+  second_factor: 'jsonb',
   created_at: 'timestamptz',
 };

@@ -39,7 +39,7 @@ const created = {
   deleted: false,
 };
 
-test('a webhook has a row that is created, changed, rotated and deleted', async () => {
+test('the row of a webhook is created, changed, rotated and deleted', async () => {
   const row = async (...commands: readonly Command[]) => {
     const events = await recordAll([...beginning, createWebhook(), ...commands]);
     const { webhooks } = await rowsAfter(reads.db, [webhooksProjection], [events]);

@@ -1,4 +1,4 @@
-// The import table of the backend, and the homes of SQL: ARCHITECTURE.md describes both.
+// The import table of the backend, and the folders that may contain SQL (ARCHITECTURE.md).
 import { posix } from 'node:path';
 import { isForTests, isTestFile, resolve, type SourceModule } from './rules.ts';
 import { tokensOf } from './tokens.ts';
@@ -28,7 +28,7 @@ const PUBLIC_FILES = new Set([
   'templates/templates.ts',
 ]);
 
-/** The ways in which a file of the backend breaks its import table, each as a sentence. */
+/** The violations of the backend's import table in a file, each as a sentence. */
 export function backendViolations({ path, edges }: SourceModule): string[] {
   if (!path.startsWith(BACKEND) || isTestFile(path)) return [];
   const importer = path.slice(BACKEND.length);
@@ -64,7 +64,7 @@ function folderOf(path: string): string {
   return path.includes('/') ? (path.split('/')[0] ?? '') : '';
 }
 
-/** Imports of values in `services.ts`, which every folder imports and which therefore holds types alone. */
+/** Imports of values in `services.ts`. Every folder imports this file, so it must contain only types. */
 export function contextViolations(path: string, source: string): string[] {
   if (path !== `${BACKEND}services.ts`) return [];
   const tokens = tokensOf(source);
@@ -94,10 +94,10 @@ export function sqlViolations({ path, edges }: SourceModule, source: string): st
   );
 }
 
-/** Most product files in one folder. */
+/** Maximum number of product files in one folder. */
 export const MAX_FILES = 20;
 
-/** Folders of the backend and of `infra/postgres` with more product files than a reader overlooks. */
+/** Folders of the backend and of `infra/postgres` with too many product files for a quick overview. */
 export function crowdedFolders(paths: readonly string[]): string[] {
   const product = paths.filter(
     (path) => /^(services\/backend|infra\/postgres)\//u.test(path) && !isTestFile(path),

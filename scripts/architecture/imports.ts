@@ -5,7 +5,7 @@ import type { Token } from './tokens.ts';
 export interface ModuleEdges {
   /** Specifiers as written, in order: static, re-exported, dynamic, `import type`, `require`. */
   readonly specifiers: readonly string[];
-  /** A dynamic import or `require` whose path is computed, so that no rule can judge it. */
+  /** A dynamic import or `require` whose path is computed, so no rule can check it. */
   readonly hasComputedImport: boolean;
   readonly hasDefaultExport: boolean;
 }
@@ -61,7 +61,7 @@ function calledWith(
   return { path: literal && whole ? path.text : undefined };
 }
 
-// `{ import(file) { … } }`: a parameter list with a body or a type behind it.
+// `{ import(file) { … } }`: a parameter list, followed by a body or a type.
 function isMethod(tokens: readonly Token[], at: number): boolean {
   let depth = 0;
   for (let next = at + 1; next < tokens.length; next += 1) {

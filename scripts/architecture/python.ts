@@ -3,13 +3,13 @@ import type { SourceFile } from './repository.ts';
 
 const ROOT = 'services/runtime/python/';
 
-/** The sandbox's packages, the lowest first. The programs at the top import any of them. */
+/** The sandbox's packages, lowest layer first. The programs at the top may import any of them. */
 const PACKAGES = ['wire', 'kernel', 'containment', 'lifecycle', 'pool'];
 const PROGRAMS = ['launcher', 'keeper'];
-/** Imports of these would execute before a test could see them. */
+/** Importing these modules has side effects. */
 const COMPUTED = /\b(?:importlib|__import__)\b/u;
 
-/** The ways in which a Python file breaks the import table, each as a sentence. */
+/** The violations of the import table in a Python file, each as a sentence. */
 export function pythonViolations({ path, source }: SourceFile): string[] {
   if (!path.startsWith(ROOT) || !path.endsWith('.py')) return [];
   const [folder = '', ...rest] = path.slice(ROOT.length).split('/');
@@ -32,7 +32,7 @@ function allowedIn(folder: string): readonly string[] | undefined {
   return level < 0 ? undefined : PACKAGES.slice(0, level + 1);
 }
 
-/** Without strings and comments. */
+/** Removes strings and comments. */
 function codeOf(source: string): string {
   const lexeme =
     /("""|''')(?:\\[\s\S]|(?!\1)[\s\S])*\1|"(?:\\[\s\S]|[^"\\\n])*"|'(?:\\[\s\S]|[^'\\\n])*'|#[^\n]*/gu;

@@ -10,7 +10,8 @@ export interface SourceFile {
 // Installed or built folders.
 const FOREIGN = new Set(['node_modules', 'build', 'dist', 'coverage']);
 
-/** Reads every .ts and .svelte file under `root`, or those that `names` matches, without installed, built or hidden files. */
+/** Reads every .ts and .svelte file under `root`, or the files that `names` matches, without installed, built or hidden
+ *  files. */
 export function sourceFiles(root: string, names = /\.(?:[cm]?ts|svelte)$/u): SourceFile[] {
   return [...paths(root, names)].map((path) => ({
     path: relative(root, path).replaceAll(sep, '/'),

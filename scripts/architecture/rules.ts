@@ -104,7 +104,7 @@ const AMBIENT = new Set([
   'setInterval',
 ]);
 
-/** The uses of a clock, chance, the environment or the network in `domain/`, each as a sentence. */
+/** The uses of a clock, randomness, the environment or the network in `domain/`, each as a sentence. */
 export function ambientViolations(path: string, source: string): string[] {
   if (!path.startsWith('domain/') || TEST_FILE.test(path)) return [];
   const tokens = tokensOf(source);
@@ -121,7 +121,7 @@ export function ambientViolations(path: string, source: string): string[] {
   return found.map((name) => `${path} may not use ${name}`);
 }
 
-/** A sentence when a file is longer than a story should be and does not say why at its top. */
+/** A sentence if a file is too long and does not state the reason on its first line. */
 export function lengthViolation(path: string, source: string): string | undefined {
   const lines = source.trimEnd().split('\n');
   if (lines.length <= MAX_LINES || path.endsWith('.d.ts')) return undefined;

@@ -1,7 +1,7 @@
 // A minimal lexer that finds import specifiers reliably: comments, strings, templates and regular expressions never
 // look like code. It does not parse TypeScript.
 
-/** `template` is a template literal without substitutions; one with them gives its code only. */
+/** `template` is a template literal without substitutions; a template with substitutions yields only their code. */
 export interface Token {
   readonly kind: 'word' | 'string' | 'template' | 'punctuation';
   readonly text: string;
@@ -67,7 +67,7 @@ class Lexer {
     this.#push('punctuation', text);
   }
 
-  // Reads a template from its opening backtick, or on from the end of a substitution.
+  // Reads a template from its opening backtick, or from the end of a substitution.
   #template(opening: boolean): void {
     this.#at += 1;
     const text = this.#match(TEMPLATE_TEXT)?.[0] ?? '';

@@ -1,5 +1,5 @@
-/** A backup of a large installation during runs, restored elsewhere. Not part of `make bench`, as it takes minutes:
- *  `node scripts/bench/backup.ts`. Results: docs/backup.md. */
+/** A backup of a large installation during runs, restored elsewhere. Not part of `make bench`, because it takes
+ *  minutes: `node scripts/bench/backup.ts`. Results: docs/backup.md. */
 import { createHash } from 'node:crypto';
 import { execFile } from 'node:child_process';
 import { createWriteStream } from 'node:fs';

@@ -16,7 +16,7 @@ function emptyEnvironment(): string {
   return join(folder, 'bin', 'python');
 }
 
-/** A folder with `main.py` in it. */
+/** A folder that contains `main.py`. */
 export function bareScript(source: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'bare-'));
   writeFileSync(join(folder, 'main.py'), source);

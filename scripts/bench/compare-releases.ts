@@ -15,7 +15,7 @@ interface Scenario {
   readonly name: string;
   readonly source: string;
   readonly mode: StartMode;
-  /** Runs that are submitted at a time. With 1, the wall time is that to the first log line. */
+  /** The number of concurrent submissions. With 1, the wall time is the time to the first log line. */
   readonly lanes: number;
   readonly runs: number;
 }

@@ -10,8 +10,8 @@ export interface Comparison {
   readonly theirs: () => Promise<number>;
 }
 
-/** Measures both in turn, each first every other time, and prints the median of the ratios. One round
- *  before them warms both. */
+/** Measures both in turn, with alternating order, and prints the median of the ratios. One round first warms up
+ *  both. */
 export async function compare(comparison: Comparison): Promise<void> {
   const { figure, bar, unit, rounds, ours, theirs } = comparison;
   const pairs: { readonly own: number; readonly other: number }[] = [];

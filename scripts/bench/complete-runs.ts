@@ -19,12 +19,12 @@ export async function timeFirstLine(product: Product, scriptId: string): Promise
       }
     });
   });
-  // The next round waits for this run to be over, so that it measures itself alone.
+  // The next round starts after the end of this run, so that rounds do not overlap.
   await once(socket, 'close');
   return elapsed;
 }
 
-/** Submits runs, `lanes` at a time. Resolves when all of them are over. */
+/** Submits runs, `lanes` at a time. Resolves when all of them have ended. */
 export async function completeRuns(
   product: Product,
   scriptId: string,
@@ -35,7 +35,7 @@ export async function completeRuns(
   while (await areThere(product, scriptId, 'queued,running')) await pause(pollMs);
 }
 
-/** One request for all runs, so that the polling is not what is measured. */
+/** One request for all runs, so that polling does not distort the measurement. */
 export async function areThere(
   product: Product,
   scriptId: string,

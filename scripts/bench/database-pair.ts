@@ -1,4 +1,4 @@
-/** Two database servers, of which the second follows the first, behind one address. */
+/** A primary database server and its standby, behind one address. */
 import { once } from 'node:events';
 import { chmodSync, mkdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -41,12 +41,12 @@ class Door {
     this.#target = target;
   }
 
-  /** Cuts all connections. */
+  /** Closes all connections. */
   cut(): void {
     for (const connection of this.#connections) connection.destroy();
   }
 
-  /** Cuts all connections, and accepts no new ones. */
+  /** Closes all connections, and accepts no new ones. */
   close(): void {
     this.#server.close();
     this.cut();
@@ -86,7 +86,7 @@ export class DatabasePair {
     this.serviceUrl = nodeAddress(this.#services.folder, SERVICE_USER, DATABASE);
   }
 
-  /** @param synchronous whether the first acknowledges only replicated commits */
+  /** @param synchronous whether the primary acknowledges only replicated commits */
   static async start(synchronous: boolean): Promise<DatabasePair> {
     const folder = await mkdtemp(join(tmpdir(), 'pair-'));
     chmodSync(folder, 0o711);

@@ -1,4 +1,4 @@
-/** A database as the product has it, for subjects that need no more of it. */
+/** A database configured like the product's, for subjects that need only a database. */
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,8 +21,8 @@ export interface BenchDatabase {
   open(connections: number, as?: 'service' | 'admin'): pg.Pool;
 }
 
-/** Lends the project's own server, on a Unix socket and as durable as the product's, with the whole
- *  schema in it. */
+/** Starts the project's own server for a callback, on a Unix socket and as durable as the product's, with the whole
+ *  schema. */
 export async function onDatabase(
   measure: (database: BenchDatabase) => Promise<void>,
 ): Promise<void> {

@@ -1,12 +1,12 @@
-/** The cost of HTTP alone, twice: `/bare`, the server library that parses and returns JSON, and `/api/v1/echo`, an
- *  operation with everything that an operation of the backend has except the database. */
+/** The cost of HTTP only, at two endpoints: `/bare` uses the server library to parse and return JSON; `/api/v1/echo` is
+ *  a complete operation of the backend, except for the database. */
 import { BlockList, type AddressInfo } from 'node:net';
 import { systemClock } from '#infra/system/clock.ts';
 import { systemIds } from '#infra/system/ids.ts';
 import { trustedProxies } from '#services/backend/http/wire/client.ts';
 import { operation } from '#services/backend/http/operation.ts';
 import { json } from '#services/backend/http/reply.ts';
-import { addRoutes, type RouterParts } from '#services/backend/http/router.ts';
+import { addRoutes, type RouterDeps } from '#services/backend/http/router.ts';
 import { setSecurityHeaders } from '#services/backend/http/wire/security-headers.ts';
 import { createMetrics } from '#services/backend/http/metrics.ts';
 import { RunRequest } from '#services/backend/runs/schema.ts';
@@ -52,7 +52,7 @@ const services = {
   metrics: createMetrics(connections, new RunEnds({ query: () => Promise.reject(noDatabase) })),
   trustedProxies: trustedProxies([]),
 };
-addRoutes(app, [echo], { services } as unknown as RouterParts);
+addRoutes(app, [echo], { services } as unknown as RouterDeps);
 const server = app.listen(0, '127.0.0.1', () => {
   process.stdout.write(`${(server.address() as AddressInfo).port}\n`);
 });

@@ -14,7 +14,7 @@ import { DatabasePair } from './database-pair.ts';
 import { row } from './report.ts';
 
 const runs = 600;
-const askersAtOnce = 6;
+const concurrentClients = 6;
 
 const ways = [
   { name: 'synchronous', synchronous: true, behindMs: 0, bar: '0' },
@@ -59,7 +59,7 @@ async function loseNode({ name, synchronous, behindMs, bar }: (typeof ways)[numb
         }
       }
     };
-    await Promise.all(Array.from({ length: askersAtOnce }, ask));
+    await Promise.all(Array.from({ length: concurrentClients }, ask));
     for (const id of scripts.schedules) {
       await fleet.call('PATCH', `/schedules/${id}`, { enabled: false });
     }

@@ -1,6 +1,6 @@
-/** The dashboard's figures over a long history, compared with a scan of the runs that ended in its last 24 hours. */
+/** The dashboard's statistics over a long history, compared with a scan of the runs of its last 24 hours. */
 import { performance } from 'node:perf_hooks';
-import { inOrderOfTime, type GroupId } from '#domain/kernel/ids.ts';
+import { deriveTimeOrderedId, type GroupId } from '#domain/kernel/ids.ts';
 import { openDatabase, queryBuilder } from '#infra/postgres/database.ts';
 import { activeNow, figuresByTime, figuresOfDay } from '#projections/figures/queries.ts';
 import { quantile } from '#projections/figures/histogram.ts';
@@ -13,7 +13,7 @@ import { median, row } from './report.ts';
 const rounds = 15;
 const day = 24 * 60 * 60 * 1000;
 /** Ids are in the order of time. */
-const firstOfDay = inOrderOfTime(quiet.group, new Date(endsAt.getTime() - day));
+const firstOfDay = deriveTimeOrderedId(quiet.group, new Date(endsAt.getTime() - day));
 const scan = `SELECT count(*), count(*) FILTER (WHERE status = 'failed') AS failed,
   percentile_disc(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY duration_ms) AS durations,
   percentile_disc(0.95) WITHIN GROUP (ORDER BY started_at - queued_at) AS wait

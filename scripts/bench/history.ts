@@ -1,4 +1,4 @@
-/** A history of runs, straight into the store: what projections and queues are measured on. */
+/** Writes a history of runs directly into the store, for benchmarks of projections and queues. */
 import type { Recorded } from '#domain/aggregates.ts';
 import type { StreamId } from '#domain/kernel/event.ts';
 import { mustParse, parseRunId, type RunId } from '#domain/kernel/ids.ts';
@@ -15,7 +15,7 @@ import type pg from 'pg';
 
 const runsAtOnce = 300;
 
-/** Appends the events of `count` runs, and writes the rows that go with them.
+/** Appends the events of `count` runs, and writes their rows.
  *  @returns the runs, in order */
 export async function makeRuns(
   pool: pg.Pool,

@@ -1,6 +1,11 @@
-/** Lists over a long history, each compared with a look-up in the same table by key, in turn. */
+/** Lists over a long history, each compared with a lookup by key in the same table. */
 import { performance } from 'node:perf_hooks';
-import { inOrderOfTime, type GroupId, type RunId, type ScriptId } from '#domain/kernel/ids.ts';
+import {
+  deriveTimeOrderedId,
+  type GroupId,
+  type RunId,
+  type ScriptId,
+} from '#domain/kernel/ids.ts';
 import { triggerTypes } from '#domain/run/run.ts';
 import { openDatabase, queryBuilder } from '#infra/postgres/database.ts';
 import { readStream } from '#infra/postgres/event-store/event-store.ts';
@@ -21,7 +26,7 @@ const rounds = 100;
 const pageSize = 51;
 const bar = '≤ 4';
 
-/** Every list, narrowed in every way: its first page, and one far from it.
+/** Every list with every filter: its first page, and a page far from it.
  *  @param url of the history */
 export async function measureLists(url: string): Promise<void> {
   const database = openDatabase(url, {
@@ -44,9 +49,9 @@ function timeAt(part: number): Date {
   return new Date(beginsAt.getTime() + part * (endsAt.getTime() - beginsAt.getTime()));
 }
 
-/** A cursor at that time; deep, since lists begin at the end. */
+/** A cursor at that time, far from the start of the list. */
 function keyAt(part: number): RunId {
-  return inOrderOfTime('00000000-0000-7000-8000-000000000000', timeAt(part)) as RunId;
+  return deriveTimeOrderedId('00000000-0000-7000-8000-000000000000', timeAt(part)) as RunId;
 }
 
 const everywhere: RunListFilter = { groupIds: null };
@@ -57,7 +62,7 @@ const day = { from: timeAt(0.5), to: timeAt(0.51) };
 const otherTriggers = triggerTypes.filter((one) => one !== 'schedule');
 const popular = { scriptId: scriptOf(1) as ScriptId };
 
-/** Each filter alone and combined: frequent, rare and without matches. */
+/** Each filter separately and combined: frequent, rare and without matches. */
 const lists: readonly (readonly [string, RunListFilter])[] = [
   ['all', everywhere],
   ['4 groups', some],
@@ -154,7 +159,7 @@ async function measure(
   }
   const ratio = median(page) / median(one);
   const figures = `${median(page).toFixed(2)} ms / ${median(one).toFixed(2)} ms`;
-  row(`list of ${name} / look-up by key`, `${ratio.toFixed(1)} (${figures})`, bar);
+  row(`list of ${name} / lookup by key`, `${ratio.toFixed(1)} (${figures})`, bar);
 }
 
 async function timed(work: () => Promise<unknown>): Promise<number> {

@@ -1,10 +1,10 @@
-/** Follows one log on many sockets: `log-clients.ts <sockets> <url> [protocol …]`. Prints the
- *  milliseconds from the first line at one of them to the last line at all. */
+/** Follows one log on many sockets: `log-clients.ts <sockets> <url> [protocol …]`. Prints the milliseconds from the
+ *  first line at any client to the last line at all clients. */
 import { performance } from 'node:perf_hooks';
 import WebSocket from 'ws';
 
 const [count, url = '', ...protocols] = process.argv.slice(2);
-/** The last line is at the end of its frame: to search all of them would take a third of the time. */
+/** The last line is at the end of its frame: searching whole frames would take a third of the time. */
 const tailBytes = 1024;
 let beganAtMs = 0;
 

@@ -61,7 +61,7 @@ function clients(url: string, protocols: readonly string[]): Entry {
   ]);
 }
 
-/** The clients report the time from the first line at one of them to the last line at all. */
+/** The clients report the time from the first line at any client to the last line at all clients. */
 async function rateOf(followers: Entry, count: number): Promise<number> {
   return (count * 1000) / Number(await firstLineOf(followers));
 }

@@ -10,7 +10,7 @@ import { onDatabase } from './database.ts';
 const lines = 60_000;
 const singleLines = 600;
 const rounds = 7;
-/** The most bytes that a pipe returns per read. */
+/** The maximum number of bytes per read from a pipe. */
 const pieceBytes = 64 * 1024;
 
 /** Stores the log of a run in the database, compared with one row per line. */
@@ -51,7 +51,7 @@ async function writeLog(pool: pg.Pool): Promise<void> {
   if (stored.lines !== lines) throw new Error(`${stored.lines} lines of ${lines} were stored`);
 }
 
-/** One after the other, so that lines keep their order. */
+/** Sequentially, so that lines keep their order. */
 async function insertEach(pool: pg.Pool): Promise<void> {
   const runId = systemIds.next();
   for (let seq = 1; seq <= singleLines; seq += 1) {

@@ -7,10 +7,10 @@ import { row } from './report.ts';
 
 const manyLines = 2_000_000;
 const [floodLines, floodSeconds] = [20_000, 10];
-/** The log of two million lines, and room. */
+/** The size of a log of two million lines, with a margin. */
 const logBytes = 200 * 1024 * 1024;
 const scrollMs = 5000;
-const patienceMs = 300_000;
+const timeoutMs = 300_000;
 
 const many = `import sys
 for start in range(0, ${manyLines}, 1000):
@@ -27,7 +27,7 @@ for tick in range(${floodSeconds * 20}):
 export async function benchLogViewer(product: Product): Promise<void> {
   const browsing = await Browsing.start();
   const { page } = browsing;
-  page.setDefaultTimeout(patienceMs);
+  page.setDefaultTimeout(timeoutMs);
   try {
     await browsing.signIn(`${product.baseUrl}/runs`);
     await showMany(product, page);

@@ -71,7 +71,7 @@ async function fill(url: string): Promise<void> {
   }
 }
 
-/** Fills a table before its indexes are made: the same indexes as before, several times as fast. */
+/** Fills a table without its indexes and recreates them afterwards, which is several times as fast. */
 async function withoutIndexes(client: pg.Client, table: string, work: () => Promise<unknown>) {
   const { rows } = await client.query<{ name: string; definition: string }>(
     `SELECT indexrelid::regclass::text AS name, pg_get_indexdef(indexrelid) AS definition
@@ -144,7 +144,7 @@ function othersRows(): readonly string[] {
 /** A run with a long log. */
 export const logged = '01920000-0000-7000-8000-000000000001';
 
-/** One row for each number: of the popular scripts many, and what is random is the same every time. */
+/** One row for each number. Popular scripts have many runs, and random values are the same every time. */
 function runRows(): string {
   const ms = (historyDays * 86_400_000) / wantedRuns;
   return `INSERT INTO runs (run_id, stream_version, script_id, script_name, group_id, script_version,

@@ -4,7 +4,7 @@ import { median, row } from './report.ts';
 
 const long = 10_000;
 const short = 10;
-const atOnce = 16;
+const concurrency = 16;
 const rounds = 200;
 
 /** The cost of a script with a long history, compared with a short one: each command folds its stream, and so does each
@@ -51,7 +51,7 @@ async function scriptOf(product: Product, versions: number): Promise<Past> {
       positions.push(await (positions.length % 2 === 0 ? save : change)(product, id));
     }
   };
-  await Promise.all(Array.from({ length: Math.min(atOnce, versions) }, lane));
+  await Promise.all(Array.from({ length: Math.min(concurrency, versions) }, lane));
   const inOrder = positions.toSorted((one, other) => one - other);
   return { id, middle: inOrder[versions >> 1] ?? 0 };
 }
@@ -71,7 +71,7 @@ async function save(product: Product, id: string): Promise<number> {
 async function positionOf(asked: Promise<Response>): Promise<number> {
   const answer = await asked;
   await answer.arrayBuffer();
-  if (!answer.ok) throw new Error(`a change was answered ${answer.status}`);
+  if (!answer.ok) throw new Error(`a change returned status ${answer.status}`);
   return Number(answer.headers.get('orch-position'));
 }
 

@@ -4,6 +4,7 @@ import { mkdir, mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Product } from '#services/minimal/testing/product.ts';
+import { benchErrorGroups } from './error-groups.ts';
 import { benchFailover } from './failover.ts';
 import { benchFirstLine } from './first-line.ts';
 import { benchManyRuns } from './many-runs.ts';
@@ -11,6 +12,7 @@ import { benchLogDelivery } from './log-delivery.ts';
 import { benchLogStorage } from './log-storage.ts';
 import { benchLogViewer } from './log-viewer.ts';
 import { benchLongStreams } from './long-streams.ts';
+import { benchPages } from './pages.ts';
 import { benchProjections } from './projections.ts';
 import { benchQueue } from './queue.ts';
 import { benchRequests } from './requests.ts';
@@ -20,7 +22,7 @@ import { benchStore } from './store.ts';
 import { benchTriggers } from './triggers.ts';
 import { benchThroughput } from './throughput.ts';
 
-/** The list that a new subject joins: its file does all it needs, and prints rows. */
+/** The list of subjects. Each subject is one file that prints rows; add new subjects here. */
 const subjects: Readonly<Record<string, () => Promise<void>>> = {
   start: benchStart,
   'first-line': () => onProduct(benchFirstLine),
@@ -31,9 +33,11 @@ const subjects: Readonly<Record<string, () => Promise<void>>> = {
   store: benchStore,
   queue: benchQueue,
   projections: benchProjections,
+  'error-groups': benchErrorGroups,
   'log-storage': benchLogStorage,
   'log-delivery': () => onProduct(benchLogDelivery),
   'log-viewer': () => onProduct(benchLogViewer),
+  pages: () => onProduct(benchPages),
   'many-runs': benchManyRuns,
   failover: benchFailover,
   'long-streams': () => onProduct(benchLongStreams),
@@ -50,8 +54,8 @@ if (unknown.length > 0) {
   }
 }
 
-/** With the default settings, and with its data outside of folders that scripts can see, such as `/tmp`, which scripts
- *  have as a folder of their own. */
+/** With the default settings, and with its data outside of folders that scripts can see, such as `/tmp`, because
+ *  scripts have their own `/tmp`. */
 async function onProduct(measure: (product: Product) => Promise<void>): Promise<void> {
   const parent = fileURLToPath(new URL('../../.test', import.meta.url));
   await mkdir(parent, { recursive: true });

@@ -1,5 +1,5 @@
-/** The projects that the product is held against, at the versions of peers/package-lock.json. Nothing
- *  else needs them, so they are no packages of the project's own. */
+/** The projects that the product is compared with, at the versions of peers/package-lock.json. Only the benchmarks need
+ *  them, so they are not dependencies of the project. */
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -11,7 +11,7 @@ const listed = fileURLToPath(new URL('peers/', import.meta.url));
 const folder = fileURLToPath(new URL('../../.toolchain/peers/', import.meta.url));
 const files = ['package.json', 'package-lock.json'];
 
-/** As much of Emmett as is used here. */
+/** The used part of Emmett. */
 interface Emmett {
   getPostgreSQLEventStore(
     connectionString: string,
@@ -33,7 +33,7 @@ export interface EmmettStore {
   close(): Promise<void>;
 }
 
-/** As much of graphile-worker as is used here. */
+/** The used part of graphile-worker. */
 export interface GraphileWorker {
   run(options: {
     readonly pgPool: pg.Pool;
@@ -70,7 +70,7 @@ async function installed<Module>(name: string): Promise<Module> {
   return (await import(pathToFileURL(path).href)) as Module;
 }
 
-/** Installs the packages of the lock file, once for each state of it. */
+/** Installs the packages of the lock file, once per version of the file. */
 function install(): void {
   const wanted = files.map((file) => readFileSync(join(listed, file), 'utf8')).join('\n');
   const done = join(folder, 'installed');

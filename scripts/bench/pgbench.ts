@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path';
 import { tmpdir } from 'node:os';
 import type { NewEvent } from '#domain/kernel/event.ts';
 
-/** Where pgbench is, on the path or where Debian has it. */
+/** The path of pgbench: on the PATH or where Debian installs it. */
 export function findPgbench(): string | undefined {
   const onPath = (process.env['PATH'] ?? '')
     .split(delimiter)
@@ -15,7 +15,7 @@ export function findPgbench(): string | undefined {
 }
 
 /** Appends like `event`, each to a new stream, by one client with a prepared statement.
- *  @returns how many in a second, without the time to connect */
+ *  @returns appends per second, without the connection time */
 export function pgbenchAppends(
   pgbench: string,
   url: string,
@@ -45,7 +45,7 @@ export function pgbenchAppends(
       },
     );
     const [, rate] = /tps = ([\d.]+)/.exec(output) ?? [];
-    if (rate === undefined) throw new Error(`pgbench says no rate:\n${output}`);
+    if (rate === undefined) throw new Error(`pgbench printed no rate:\n${output}`);
     return Promise.resolve(Number(rate));
   } finally {
     rmSync(folder, { recursive: true });

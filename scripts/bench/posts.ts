@@ -1,4 +1,4 @@
-/** Many clients that post to an HTTP server, and an echo on the same code to hold it against. */
+/** Many clients that post to an HTTP server, and an echo server with the same code for comparison. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
@@ -9,7 +9,7 @@ export const clients = 64;
 const requestsPerRound = 1_500;
 const echoEntry = fileURLToPath(new URL('echo-server.ts', import.meta.url));
 
-/** Lends an echo server, by its address. */
+/** Starts an echo server for a callback, which receives its address. */
 export async function withEcho(measure: (origin: string) => Promise<void>): Promise<void> {
   const echo = spawn(process.execPath, [echoEntry], { stdio: ['ignore', 'pipe', 'inherit'] });
   try {
@@ -20,7 +20,7 @@ export async function withEcho(measure: (origin: string) => Promise<void>): Prom
   }
 }
 
-/** Requests that are answered in a second. */
+/** Responses per second. */
 export async function postsPerSecond(
   urlOf: (client: number) => string,
   headers: Readonly<Record<string, string>>,
@@ -57,5 +57,5 @@ async function post(
   ];
   answer.resume();
   await once(answer, 'end');
-  if (answer.statusCode !== 202) throw new Error(`${url} answered ${answer.statusCode}`);
+  if (answer.statusCode !== 202) throw new Error(`${url} returned status ${answer.statusCode}`);
 }

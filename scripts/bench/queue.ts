@@ -92,7 +92,7 @@ async function claimAll(
   const queue = new PostgresRunQueue(pool);
   for (let done = 0; done < jobs;) {
     const claimed = await queue.claim('bench', batch, leaseSeconds);
-    if (claimed.length === 0) throw new Error(`${done} of ${jobs} runs were there to claim`);
+    if (claimed.length === 0) throw new Error(`only ${done} of ${jobs} runs could be claimed`);
     await completeAll(claimed.map((run) => run.runId));
     done += claimed.length;
   }

@@ -3,7 +3,7 @@ export function row(figure: string, measured: string, bar: string): void {
   process.stdout.write(`${figure.padEnd(64)} ${measured.padEnd(34)} bar ${bar}\n`);
 }
 
-/** The middle of `values`. */
+/** The median of `values`. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((one, other) => one - other);
   const middle = sorted.length >> 1;

@@ -9,7 +9,7 @@ import { median, row } from './report.ts';
 
 const rounds = 20;
 const runsAtOnce = 8;
-const bareAtOnce = 2;
+const concurrentBareRuns = 2;
 const runsPerRound = 100;
 const throughputRounds = 5;
 const defaultLongRuns = 10_000;
@@ -67,7 +67,9 @@ async function compareThroughput(product: Product): Promise<void> {
   const folder = bareScript(body);
   const [ours, bare]: [number[], number[]] = [[], []];
   for (let round = 0; round < throughputRounds; round += 1) {
-    bare.push(await rate(() => inParallel(runsPerRound, bareAtOnce, () => timeBare(folder))));
+    bare.push(
+      await rate(() => inParallel(runsPerRound, concurrentBareRuns, () => timeBare(folder))),
+    );
     ours.push(await rate(() => completeRuns(product, scriptId, runsPerRound, runsAtOnce)));
   }
   if (await areThere(product, scriptId, '!success')) throw new Error('a run did not succeed');

@@ -133,7 +133,7 @@ function pipelineOn(database: BenchDatabase): CommandPipeline {
   });
 }
 
-/** The least that a command can be: one event, and no row of an inline projection. */
+/** The smallest possible command: one event, and no row of an inline projection. */
 function refuse(commands: CommandPipeline): Promise<unknown> {
   const refusalId = mustParse(parseRefusalId, systemIds.next());
   return commands.execute(recordRefusal({ refusalId }), context());

@@ -7,7 +7,7 @@ import { startModes, startRuns, type StartMode } from './start-modes.ts';
 
 const rounds = 5;
 const runs = 60;
-const atOnce = 2;
+const concurrency = 2;
 const lanes = 8;
 const source = "print('done')\n";
 
@@ -26,7 +26,7 @@ async function compareWithBare(product: Product, scriptId: string, mode: StartMo
   const ours: number[] = [];
   const bare: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
-    bare.push(await rate(() => inParallel(runs, atOnce, () => timeBare(folder))));
+    bare.push(await rate(() => inParallel(runs, concurrency, () => timeBare(folder))));
     ours.push(await rate(() => completeRuns(product, scriptId, runs, lanes)));
   }
   if (await areThere(product, scriptId, '!success')) throw new Error('a run did not succeed');

@@ -88,7 +88,7 @@ async function benchSchedules(database: BenchDatabase): Promise<void> {
       findSchedule(reads, mustParse(parseScheduleId, ids.next())),
     );
     row(
-      `a look at ${idle.toLocaleString('en')} idle schedules / a look-up by key`,
+      `a look at ${idle.toLocaleString('en')} idle schedules / a lookup by key`,
       `${(ours / theirs).toFixed(1)} (${ours.toFixed(2)} ms / ${theirs.toFixed(2)} ms)`,
       '–',
     );
@@ -109,7 +109,7 @@ async function benchSchedules(database: BenchDatabase): Promise<void> {
   }
 }
 
-/** Hourly schedules from a moment on, each of a script of its own, straight into the store. */
+/** Hourly schedules from a given time, each with its own script, written directly into the store. */
 async function makeSchedules(pool: pg.Pool, count: number, from: Date): Promise<void> {
   const definition = { ...hourly, startAt: from.toISOString() };
   for (let done = 0; done < count; done += schedulesAtOnce) {

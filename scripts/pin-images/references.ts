@@ -10,17 +10,17 @@ export interface ImageReference {
 
 const lines =
   /^(\s*image:\s+|FROM\s+|ARG\s+\w+_IMAGE=)([a-z0-9][^\s:@]*):([\w.-]+)(?:@(sha256:[0-9a-f]{64}))?(?=\s|$)/gm;
-/** Those are built here. */
+/** Images with these prefixes are built here. */
 const own = /^script-orchestration-/;
 
-/** The images of a compose file or a Dockerfile, but for those that are built from it. */
+/** The images of a compose file or a Dockerfile, except those that it builds. */
 export function imageReferences(text: string): readonly ImageReference[] {
   return [...text.matchAll(lines)].flatMap(([, , name = '', tag = '', digest]) =>
     own.test(name) ? [] : [{ name, tag, digest }],
   );
 }
 
-/** The text with a digest behind every image, its tag kept for readers.
+/** The text with a digest after every image. Tags are kept for readers.
  *  @param digests by name and tag, such as `postgres:18`; other images are unchanged */
 export function withDigests(text: string, digests: ReadonlyMap<string, string>): string {
   return text.replace(lines, (line, start: string, name: string, tag: string) => {

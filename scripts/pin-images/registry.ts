@@ -1,8 +1,8 @@
-/** Asks a registry which digest a tag has, by the distribution API of the OCI. */
+/** Gets the digest of a tag from a registry, with the OCI distribution API. */
 import type { ImageReference } from './references.ts';
 
 const timeoutMs = 30_000;
-/** Of images for several platforms first, so that the digest is good on each. */
+/** Multi-platform types first, so that the digest is valid on each platform. */
 const manifestTypes = [
   'application/vnd.oci.image.index.v1+json',
   'application/vnd.docker.distribution.manifest.list.v2+json',
@@ -10,11 +10,10 @@ const manifestTypes = [
   'application/vnd.docker.distribution.manifest.v2+json',
 ].join(', ');
 
-/** The URL of a registry. Default: HTTPS at its own name. */
+/** The URL of a registry. Default: HTTPS at its host name. */
 export type RegistryUrl = (host: string) => string;
 
-/** The digest that the tag has now.
- *  @throws Error when the registry does not answer as it should */
+/** The current digest of the tag. @throws Error if the registry's response is unexpected */
 export async function currentDigest(
   { name, tag }: Pick<ImageReference, 'name' | 'tag'>,
   urlOf: RegistryUrl = (host) => `https://${host}`,
@@ -23,14 +22,14 @@ export async function currentDigest(
   const url = `${urlOf(host)}/v2/${repository}/manifests/${tag}`;
   let answer = await ask(url);
   if (answer.status === 401) answer = await ask(url, await tokenFor(answer, repository));
-  if (!answer.ok) throw new Error(`${url} answered ${answer.status}`);
+  if (!answer.ok) throw new Error(`${url} returned status ${answer.status}`);
   const digest = answer.headers.get('docker-content-digest') ?? '';
   if (!/^sha256:[0-9a-f]{64}$/.test(digest))
     throw new Error(`${url} returned no digest: "${digest}"`);
   return digest;
 }
 
-/** The first part is a host if it looks like one, as engines have it. */
+/** The first part is a host if it looks like one, as in container engines. */
 function placeOf(name: string): { readonly host: string; readonly repository: string } {
   const [first = '', ...rest] = name.split('/');
   if (rest.length > 0 && /[.:]|^localhost$/.test(first))
@@ -50,7 +49,7 @@ async function ask(url: string, token?: string): Promise<Response> {
   });
 }
 
-/** An anonymous token. */
+/** Requests an anonymous token. */
 async function tokenFor(refusal: Response, repository: string): Promise<string> {
   const challenge = refusal.headers.get('www-authenticate') ?? '';
   const [, realm] = /^Bearer\b.*\brealm="([^"]+)"/i.exec(challenge) ?? [];
@@ -61,7 +60,7 @@ async function tokenFor(refusal: Response, repository: string): Promise<string> 
   if (service !== undefined) url.searchParams.set('service', service);
   url.searchParams.set('scope', `repository:${repository}:pull`);
   const answer = await fetch(url, { signal: AbortSignal.timeout(timeoutMs) });
-  if (!answer.ok) throw new Error(`${url.href} answered ${answer.status}`);
+  if (!answer.ok) throw new Error(`${url.href} returned status ${answer.status}`);
   const { token, access_token: accessToken } = (await answer.json()) as {
     readonly token?: string;
     readonly access_token?: string;

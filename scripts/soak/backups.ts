@@ -14,10 +14,11 @@ interface Backup {
   readonly restoring: boolean;
 }
 
-const backupOf = (edition: Edition, id: string) => edition.insist<Backup>('GET', `/backups/${id}`);
+const backupOf = (edition: Edition, id: string) =>
+  edition.requestReliably<Backup>('GET', `/backups/${id}`);
 
 const askForBackup = async (edition: Edition) =>
-  (await edition.insist<Backup>('POST', '/backups', undefined, randomUUID())).id;
+  (await edition.requestReliably<Backup>('POST', '/backups', undefined, randomUUID())).id;
 
 async function untilBackedUp(edition: Edition, id: string): Promise<Backup> {
   return await until('the backup is made', async () => {
@@ -38,7 +39,7 @@ export const backup: Operation = {
   },
   async conclude(edition, id, journal) {
     const made = await untilBackedUp(edition, id);
-    if (made.status === 'complete') await edition.insist('POST', `/backups/${id}/verify`);
+    if (made.status === 'complete') await edition.requestReliably('POST', `/backups/${id}/verify`);
     const problem = await until('the backup is verified', async () => {
       const { verifying, problem: found } = await backupOf(edition, id);
       return verifying ? undefined : (found ?? made.status);
@@ -51,7 +52,7 @@ export const backup: Operation = {
 /** How long the platform works between a backup and its restore. */
 const workMs = 3_000;
 
-/** A restore replaces everything that came after the backup. */
+/** A restore replaces all data that is newer than the backup. */
 export const restore: Operation = {
   name: 'restore',
   async begin(edition, journal) {
@@ -62,7 +63,7 @@ export const restore: Operation = {
     await untilBackedUp(edition, id);
     await wait(workMs);
     journal.note({ what: 'returning', point });
-    await edition.insist('POST', `/backups/${id}/restore`, undefined, randomUUID());
+    await edition.requestReliably('POST', `/backups/${id}/restore`, undefined, randomUUID());
     return id;
   },
   async stepOf(edition, id) {

@@ -36,7 +36,8 @@ export class Clocks {
     return library === undefined ? undefined : new Clocks(library);
   }
 
-  /** Sets the clock of a kind of process within a second. @param seconds ahead of the machine's clock */
+  /** Shifts the clock of all processes of a kind. Takes effect within one second.
+   *  @param seconds offset from the machine's clock */
   set(kind: ClockedKind, seconds: number): void {
     const file = join(this.#folder, kind);
     writeFileSync(`${file}.new`, `${seconds < 0 ? '' : '+'}${seconds}\n`);
@@ -48,7 +49,7 @@ export class Clocks {
   }
 }
 
-/** The clock jumps, the platform raises its alarm, and the clock is set right again. Fails without an alarm. */
+/** Makes the clock jump, waits for the alarm, then corrects the clock. Fails if no alarm is raised. */
 const clockJump = (clocks: Clocks, kind: ClockedKind, seconds: number): Fault => ({
   name: `clock of ${kind} ${Math.abs(seconds)} s ${seconds > 0 ? 'ahead' : 'behind'}`,
   async inflict(edition) {

@@ -1,4 +1,4 @@
-/** The minimal edition under test: starts, stops and requests, through every outage. */
+/** The minimal edition under test: starts, stops and sends requests, through every outage. */
 import { setTimeout as wait } from 'node:timers/promises';
 import {
   descendants,
@@ -8,8 +8,8 @@ import {
 } from '#services/minimal/testing/product.ts';
 import { Refused, Subject } from './subject.ts';
 
-/** Other work may slow the machine down. How fast the platform recovers is measured, not required. */
-const patienceMs = 10 * 60_000;
+/** Other work may slow the machine down. The recovery time is measured, not required. */
+const timeoutMs = 10 * 60_000;
 
 interface Problem {
   readonly detail?: string;
@@ -29,10 +29,15 @@ export class Edition extends Subject {
     dataDir: string,
     variables: Readonly<Record<string, string>>,
   ): Promise<Edition> {
-    return new Edition(await Product.start({ dataDir, variables, patienceMs }), variables);
+    return new Edition(await Product.start({ dataDir, variables, timeoutMs }), variables);
   }
 
-  async insistText(method: string, path: string, body?: unknown, key?: string): Promise<string> {
+  async requestTextReliably(
+    method: string,
+    path: string,
+    body?: unknown,
+    key?: string,
+  ): Promise<string> {
     const headers = key === undefined ? {} : { 'Idempotency-Key': key };
     const ask = async () => {
       try {
@@ -47,7 +52,7 @@ export class Edition extends Subject {
       await wait(50);
       return undefined;
     };
-    return await until(`${method} ${path} is answered`, ask, patienceMs);
+    return await until(`${method} ${path} is answered`, ask, timeoutMs);
   }
 
   async pidsOf(kind: ServiceName | 'postgres'): Promise<readonly number[]> {
@@ -60,7 +65,7 @@ export class Edition extends Subject {
     return this.#product.dataDir;
   }
 
-  /** Reads once. @returns the body, which may be a problem; undefined without an answer in JSON */
+  /** Sends one read. @returns the body, which may be a problem; undefined without a JSON response */
   async ask<Answer>(path: string): Promise<(Partial<Answer> & Problem) | undefined> {
     try {
       const answer = await this.#product.fetch('GET', path);
@@ -83,9 +88,9 @@ export class Edition extends Subject {
   }
 
   async startOn(dataDir: string): Promise<void> {
-    const options = { dataDir, variables: this.#variables, patienceMs, signIn: false };
+    const options = { dataDir, variables: this.#variables, timeoutMs, signIn: false };
     this.#product = await Product.start(options);
-    // As every other request: repeated when its connection fails.
+    // Like every other request, it is repeated when its connection fails.
     const signIn = async () => {
       try {
         await this.#product.signIn();
@@ -94,10 +99,10 @@ export class Edition extends Subject {
         return await wait(200, undefined);
       }
     };
-    await until('the administrator is signed in', signIn, patienceMs);
+    await until('the administrator is signed in', signIn, timeoutMs);
   }
 
-  /** Suspends every process, also those that start meanwhile, until they are killed. */
+  /** Suspends every process, including those that start meanwhile, until they are killed. */
   async freezeAll(): Promise<void> {
     const frozen = new Set<number>();
     for (let found = await this.#pids(); found.length > 0;) {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { backup, restore } from './backups.ts';
 import { Clocks, clockFaults, type ClockedKind } from './clocks.ts';
 import { faultsFor, fullDisk, type Fault } from './faults.ts';
-import { strikesAt, type Operation, type StrikeOptions, type Victim } from './operations.ts';
+import { strikesAt, type Operation, type KillOptions, type Victim } from './operations.ts';
 import { powerCut, snapshot } from './power-loss.ts';
 import { purge } from './purge.ts';
 import { ReleaseRepository, type ReleaseKind } from './releases.ts';
@@ -34,7 +34,7 @@ export interface Experiment {
 }
 
 /** For operations that are killed at random times. */
-type Parts = Pick<StrikeOptions, 'journal' | 'random'>;
+type Parts = Pick<KillOptions, 'journal' | 'random'>;
 
 const withoutFaketime: Missing = { missing: 'libfaketime is required: apt-get install faketime' };
 const asRoot: Missing = { missing: 'mounting file systems requires root: sudo make soak' };

@@ -55,7 +55,7 @@ function fill(file: number): void {
     try {
       for (;;) writeSync(file, block, 0, size);
     } catch {
-      // No room for this many bytes; there may be some for fewer.
+      // No space for this many bytes; there may be space for fewer.
     }
   }
 }

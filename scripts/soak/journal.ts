@@ -2,7 +2,7 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 
 export type Entry =
-  /** The platform accepted a run. `script` is queued one by one where `isAlone`. */
+  /** The platform accepted a run. With `isAlone`, runs of `script` execute one at a time. */
   | { readonly what: 'accepted'; readonly run: string; readonly script: string }
   /** The platform accepted a version of a file. */
   | { readonly what: 'saved'; readonly script: string; readonly content: string }
@@ -17,7 +17,7 @@ export type Entry =
   | { readonly what: 'fault' | 'recovered'; readonly fault: string }
   /** Everything that was acknowledged so far is part of the state `point`, such as a backup. */
   | { readonly what: 'marked'; readonly point: string }
-  /** The platform was asked to return to that state; then it has. Later work is legitimately lost. */
+  /** The platform was asked to return to that state, then has returned. Later data may be lost. */
   | { readonly what: 'returning' | 'returned'; readonly point: string }
   /** All clocks moved ahead by days while the platform was off. Runs that were queued for a day expire. */
   | { readonly what: 'days passed' }
@@ -45,10 +45,10 @@ export type Entry =
       readonly script: string;
       readonly status: string;
       readonly reason: string | null;
-      /** The run that it tries again. */
+      /** The run that it retries. */
       readonly retryOf: string | null;
     }
-  /** A backend failed to answer a request while another one was being replaced. */
+  /** A backend failed to respond to a request while another one was being replaced. */
   | {
       readonly what: 'refused';
       readonly backend: string;
@@ -59,7 +59,7 @@ export type Entry =
   /** The final state of a file in the platform. */
   | { readonly what: 'kept'; readonly script: string; readonly content: string };
 
-/** An entry with its time, in milliseconds since 1970 by the clock of the witness. */
+/** An entry with its time, in milliseconds since 1970 by the observer's clock. */
 export type Seen = Entry & { readonly at: number };
 
 export interface Journal {

@@ -5,8 +5,8 @@ const kept: RunParts = { run: 'r', hasLog: true, artifacts: 3, hasParams: true }
 const removed: RunParts = { run: 'r', hasLog: false, artifacts: 0, hasParams: true };
 
 test.each<[string, Age, RunParts, readonly string[]]>([
-  ['accepts a recent run that has all its parts', 'recent', kept, []],
-  ['accepts an outdated run that has its parameters only', 'outdated', removed, []],
+  ['accepts a recent run with all its data', 'recent', kept, []],
+  ['accepts an outdated run with only its parameters', 'outdated', removed, []],
   ['names the lost log', 'recent', { ...kept, hasLog: false }, ['recent run r lost its log']],
   ['names lost artifacts', 'recent', { ...kept, artifacts: 2 }, ['recent run r has 2 artifacts']],
   [
@@ -22,13 +22,13 @@ test.each<[string, Age, RunParts, readonly string[]]>([
     ['outdated run r lost its parameters'],
   ],
   [
-    'names a log that is left',
+    'names a log that should have been removed',
     'outdated',
     { ...removed, hasLog: true },
     ['outdated run r still has its log'],
   ],
   [
-    'names artifacts that are left',
+    'names artifacts that should have been removed',
     'outdated',
     { ...removed, artifacts: 1 },
     ['outdated run r has 1 artifacts'],

@@ -1,5 +1,5 @@
-/** What the platform has of a run: which parts are missing although they must be retained, and which exist although
- *  they must be deleted. */
+/** Checks the retained data of runs: finds data that is missing although it must be retained, and data that exists
+ *  although it must be deleted. */
 
 /** Parts of a run that the platform returns. */
 export interface RunParts {

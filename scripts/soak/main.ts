@@ -1,6 +1,6 @@
-/** `make soak HOURS=n`: runs load and faults for so long, judged by a witness outside of the platform.
- *  `SEED=n` repeats the random times of kills. `FAULTS=text` selects the experiments whose name contains the text.
- *  Prints a table, and ends with code 1 when anything was lost, duplicated, stuck, wrong or out of order. */
+/** `make soak HOURS=n`: runs load and faults for that time, and checks the results from outside the platform. `SEED=n`
+ *  repeats the random times of kills. `FAULTS=text` selects the experiments whose name contains the text. Prints a
+ *  table, and exits with code 1 if a result was lost, duplicated, stuck, wrong or out of order. */
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -25,7 +25,7 @@ if (selected.length === 0) {
 const parent = fileURLToPath(new URL('../../.test', import.meta.url));
 mkdirSync(parent, { recursive: true });
 const folder = mkdtempSync(join(parent, 'soak-'));
-// Otherwise the account of PostgreSQL cannot enter, and the database is outside of the disks that faults concern.
+// Otherwise the account of PostgreSQL cannot enter, and the database would be outside the disks that faults affect.
 chmodSync(folder, 0o755);
 const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 1e9));
 console.log(`SEED=${seed}`);

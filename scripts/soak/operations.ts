@@ -9,7 +9,7 @@ export interface Operation {
   readonly name: string;
   /** Requests the operation. @returns its id */
   begin(edition: Edition, journal: Journal): Promise<string>;
-  /** The step that the platform reports; undefined while it does not answer. */
+  /** The step that the platform reports; undefined while it does not respond. */
   stepOf(edition: Edition, id: string): Promise<string | undefined>;
   /** Waits for its end, and records the outcome. */
   conclude(edition: Edition, id: string, journal: Journal): Promise<void>;
@@ -17,7 +17,7 @@ export interface Operation {
 
 export type Victim = 'everything' | 'scheduler' | 'backend' | 'postgres';
 
-export interface StrikeOptions {
+export interface KillOptions {
   readonly journal: Journal;
   /** Numbers from 0 to 1. */
   readonly random: () => number;
@@ -26,7 +26,7 @@ export interface StrikeOptions {
 }
 
 /** Runs the operation once undisturbed to measure its duration; then kills it at random times within it. */
-export function strikesAt(operation: Operation, options: StrikeOptions): readonly Fault[] {
+export function strikesAt(operation: Operation, options: KillOptions): readonly Fault[] {
   let tookMs = 0;
   const inPeace: Fault = {
     name: operation.name,
@@ -36,15 +36,15 @@ export function strikesAt(operation: Operation, options: StrikeOptions): readonl
   };
   return [
     inPeace,
-    ...options.victims.map((each) => strike(operation, each, options, () => tookMs)),
+    ...options.victims.map((each) => killDuring(operation, each, options, () => tookMs)),
   ];
 }
 
-/** The operation is killed once. @param withinMs latest moment, in milliseconds from the beginning */
-function strike(
+/** Kills the operation once. @param withinMs latest time of the kill, in milliseconds from the beginning */
+function killDuring(
   operation: Operation,
   victim: Victim,
-  { journal, random }: Pick<StrikeOptions, 'journal' | 'random'>,
+  { journal, random }: Pick<KillOptions, 'journal' | 'random'>,
   withinMs: () => number,
 ): Fault {
   const { name } = operation;

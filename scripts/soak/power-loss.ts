@@ -14,9 +14,8 @@ function nextFolder(dataDir: string): string {
   return `${dirname(dataDir).replace(/-\d+$/, '')}-${number + 1}`;
 }
 
-/** Copies the data while all processes are suspended, and kills them. A copy during writes would mix different
- *  instants. Suspended processes write nothing, so the copy is of one instant. It includes data that was written
- *  without flushing; `powerCut` loses such data. */
+/** Copies the data while all processes are suspended, and kills them. A copy made during writes would be
+ *  inconsistent. The copy includes data that was written without flushing; `powerCut` loses such data. */
 export const snapshot: Fault = {
   name: 'data copied, everything killed',
   async inflict(edition) {

@@ -6,21 +6,26 @@ import { until } from '#services/minimal/testing/product.ts';
 import type { Edition } from './edition.ts';
 import type { Operation } from './operations.ts';
 
-/** A script of its own with one run, whose file and log name the script. */
+/** A new script with one run, whose file and log contain a mark. */
 async function makeRun(edition: Edition): Promise<{ script: string; run: string; mark: string }> {
   const mark = randomUUID();
   const name = `Removed ${mark}`;
-  const { id: script } = await edition.insist<{ id: string }>('POST', '/scripts', { name }, mark);
+  const { id: script } = await edition.requestReliably<{ id: string }>(
+    'POST',
+    '/scripts',
+    { name },
+    mark,
+  );
   const file = { content: `print("${mark}")\n`, encoding: 'utf-8' };
-  await edition.insist('PUT', `/scripts/${script}/files/main.py`, file);
-  const { run_id: run } = await edition.insist<{ run_id: string }>(
+  await edition.requestReliably('PUT', `/scripts/${script}/files/main.py`, file);
+  const { run_id: run } = await edition.requestReliably<{ run_id: string }>(
     'POST',
     `/runs/scripts/${script}/run`,
     {},
     randomUUID(),
   );
   await until('the run to be removed has ended', async () => {
-    const { status } = await edition.insist<{ status: string }>('GET', `/runs/${run}`);
+    const { status } = await edition.requestReliably<{ status: string }>('GET', `/runs/${run}`);
     return ['queued', 'running'].includes(status) ? undefined : true;
   });
   return { script, run, mark };
@@ -28,20 +33,20 @@ async function makeRun(edition: Edition): Promise<{ script: string; run: string;
 
 const marks = new Map<string, string>();
 
-/** A deleted script is purged. No object that contains its mark is left. */
+/** Purges the deleted script, and checks that no object with its mark remains. */
 export const purge: Operation = {
   name: 'purge',
   async begin(edition) {
     const { script, mark } = await makeRun(edition);
     marks.set(script, mark);
-    await edition.insistText('DELETE', `/scripts/${script}`);
-    await edition.insist('POST', `/scripts/${script}/purge`, undefined, randomUUID());
+    await edition.requestTextReliably('DELETE', `/scripts/${script}`);
+    await edition.requestReliably('POST', `/scripts/${script}/purge`, undefined, randomUUID());
     return script;
   },
   stepOf: async () => await Promise.resolve('started'),
   async conclude(edition, script, journal) {
     await until('the purge has finished', async () => {
-      const { state } = await edition.insist<{ state: string }>(
+      const { state } = await edition.requestReliably<{ state: string }>(
         'POST',
         `/scripts/${script}/purge`,
         undefined,

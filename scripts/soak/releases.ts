@@ -17,7 +17,7 @@ interface Break {
 }
 
 interface Release {
-  /** Adds a migration, so that a rollback brings the database from before the update back. */
+  /** Adds a migration, so that a rollback restores the database from before the update. */
   readonly migrates: boolean;
   readonly change?: Break;
 }
@@ -47,7 +47,7 @@ export type ReleaseKind = keyof typeof releases;
 /** Makes download and verification slow enough to be killed in between. */
 const ballastBytes = 8 * 1024 * 1024;
 
-/** A repository of releases. All work is done in child processes, so that the witness keeps running. */
+/** A repository of releases. All work is done in child processes, so that the observer keeps running. */
 export class ReleaseRepository {
   /** Variables of the supervisor. */
   readonly variables: Readonly<Record<string, string>>;
@@ -100,7 +100,7 @@ export class ReleaseRepository {
 const keyIn = (folder: string) => join(folder, 'key.pem');
 const ballastIn = (folder: string) => join(folder, 'ballast');
 
-/** Copies the tracked files as they are now. */
+/** Copies the current state of the tracked files. */
 const copyTo =
   'set -o pipefail; git ls-files -z | tar --create --null -T - | tar --extract -C "$0"';
 
@@ -127,7 +127,7 @@ function addMigration(source: string): void {
 function replaceIn(file: string, { text, replacement }: Break): void {
   const before = readFileSync(file, 'utf8');
   if (!before.includes(text)) throw new Error(`${file} does not contain: ${text}`);
-  // As a function, since a text may contain replacement patterns such as $&.
+  // A function, because the text may contain replacement patterns such as $&.
   const after = before.replace(text, () => replacement);
   writeFileSync(file, after);
 }

@@ -8,7 +8,7 @@ import { clockedKinds, type Clocks } from './clocks.ts';
 import { send, type Edition } from './edition.ts';
 import type { Fault } from './faults.ts';
 import { wrongParts, type Age, type RunParts } from './kept-parts.ts';
-import { kill, type StrikeOptions } from './operations.ts';
+import { kill, type KillOptions } from './operations.ts';
 
 const artifacts = 20;
 const outdatedRuns = 10;
@@ -44,7 +44,7 @@ interface Runs {
  *  one day. The victim is killed during the removal. */
 export function retentionFaults(
   clocks: Clocks,
-  { journal, random, victims }: StrikeOptions,
+  { journal, random, victims }: KillOptions,
 ): readonly Fault[] {
   let days = 0;
   return victims.map((victim): Fault => {
@@ -68,7 +68,7 @@ export function retentionFaults(
         await untilRemoved(edition, runs.outdated);
         const outcome = (await problemsOf(edition, runs)).join('; ') || 'removed';
         journal.note({ what: 'concluded', operation, id, outcome, expected: ['removed'] });
-        // The runs of the next fault are judged before their removal.
+        // The runs of the next fault are checked before their removal.
         await keepDays(edition, { logs_days: null, artifacts_days: null });
       },
     };
@@ -86,22 +86,22 @@ async function makeRuns(edition: Edition, pass: () => void): Promise<Runs> {
   await edition.endAll();
   pass();
   await edition.startOn(edition.dataDir);
-  // The run that was under way is recent too: it ends now.
+  // The active run is recent too, because it ends now.
   const recent = [underWay, ...(await startRuns(edition, script, recentRuns))];
   await untilEnded(edition, recent);
   return { outdated, recent };
 }
 
 async function keepDays(edition: Edition, days: object): Promise<void> {
-  await edition.insist('PUT', '/system/retention', days);
+  await edition.requestReliably('PUT', '/system/retention', days);
 }
 
 async function makeScript(edition: Edition): Promise<string> {
   const key = randomUUID();
   const body = { name: `Kept ${key}`, max_concurrent_runs: 4 };
-  const { id } = await edition.insist<{ id: string }>('POST', '/scripts', body, key);
+  const { id } = await edition.requestReliably<{ id: string }>('POST', '/scripts', body, key);
   const file = { content: source, encoding: 'utf-8' };
-  await edition.insist('PUT', `/scripts/${id}/files/main.py`, file);
+  await edition.requestReliably('PUT', `/scripts/${id}/files/main.py`, file);
   return id;
 }
 
@@ -113,38 +113,43 @@ async function startRun(edition: Edition, script: string, seconds: number): Prom
   const mark = randomUUID();
   const body = { params: { mark, seconds }, when_busy: 'queue' };
   const path = `/runs/scripts/${script}/run`;
-  const { run_id: id } = await edition.insist<{ run_id: string }>('POST', path, body, mark);
+  const { run_id: id } = await edition.requestReliably<{ run_id: string }>(
+    'POST',
+    path,
+    body,
+    mark,
+  );
   return { id, mark };
 }
 
-const runPatienceMs = 5 * 60_000;
+const runTimeoutMs = 5 * 60_000;
 
 async function untilEnded(edition: Edition, runs: readonly Run[]): Promise<void> {
   for (const { id } of runs) {
     const ask = async () => {
-      const { status } = await edition.insist<RunAnswer>('GET', `/runs/${id}`);
+      const { status } = await edition.requestReliably<RunAnswer>('GET', `/runs/${id}`);
       if (status !== 'queued' && status !== 'running') return true;
       await wait(100);
       return undefined;
     };
-    await until('the run has ended', ask, runPatienceMs);
+    await until('the run has ended', ask, runTimeoutMs);
   }
 }
 
 async function untilLogged(edition: Edition, run: Run): Promise<void> {
   const ask = async () => (await hasLog(edition, run)) || undefined;
-  await until('the run writes its line', ask, runPatienceMs);
+  await until('the run writes its line', ask, runTimeoutMs);
 }
 
 async function hasLog(edition: Edition, { id, mark }: Run): Promise<boolean> {
-  const { items } = await edition.insist<{ items: readonly { text: string }[] }>(
+  const { items } = await edition.requestReliably<{ items: readonly { text: string }[] }>(
     'GET',
     `/runs/${id}/logs`,
   );
   return items.some(({ text }) => text === mark);
 }
 
-/** Waits until at most a share of the outdated artifacts is left. @returns what was seen, for the journal */
+/** Waits until at most a share of the outdated artifacts is left. @returns the observations, for the journal */
 async function untilRemoving(
   { dataDir }: Edition,
   outdated: readonly Run[],
@@ -158,12 +163,12 @@ async function untilRemoving(
     if (left === 0) return 'artifacts removed';
     return left === total ? 'not begun' : 'some artifacts removed';
   };
-  return await until('artifacts are removed', ask, runPatienceMs);
+  return await until('artifacts are removed', ask, runTimeoutMs);
 }
 
 async function untilRemoved({ dataDir }: Edition, outdated: readonly Run[]): Promise<void> {
   const ask = () => Promise.resolve(storedFiles(dataDir, outdated) === 0 || undefined);
-  await until('expired artifacts are removed', ask, runPatienceMs);
+  await until('expired artifacts are removed', ask, runTimeoutMs);
 }
 
 /** Number of artifacts in the object store. */
@@ -189,8 +194,11 @@ async function problemsOf(edition: Edition, runs: Runs): Promise<readonly string
 
 async function partsOf(edition: Edition, run: Run): Promise<RunParts> {
   const path = `/runs/${run.id}`;
-  const { params } = await edition.insist<RunAnswer>('GET', path);
-  const { items } = await edition.insist<{ items: readonly unknown[] }>('GET', `${path}/artifacts`);
+  const { params } = await edition.requestReliably<RunAnswer>('GET', path);
+  const { items } = await edition.requestReliably<{ items: readonly unknown[] }>(
+    'GET',
+    `${path}/artifacts`,
+  );
   return {
     run: run.id,
     hasLog: await hasLog(edition, run),

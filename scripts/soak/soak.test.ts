@@ -1,4 +1,4 @@
-/** The outside witness for a short while: each kind of process is killed or stopped once. */
+/** A short soak: each kind of process is killed or stopped once. */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,7 +16,7 @@ const wanted = [
 ];
 
 test(
-  'finds nothing lost, duplicated, stuck, wrong or out of order',
+  'finds no run that is lost, duplicated, stuck, wrong or out of order',
   { timeout: 480_000 },
   async () => {
     const parent = fileURLToPath(new URL('../../.test', import.meta.url));

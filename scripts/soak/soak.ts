@@ -1,4 +1,4 @@
-/** Load and faults for a while, watched from outside; then the judgement. */
+/** Runs load and faults for some time, observed from outside, and then checks the results. */
 import { randomUUID } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -7,12 +7,12 @@ import { Edition } from './edition.ts';
 import { faultsFor, type Fault } from './faults.ts';
 import type { Journal } from './journal.ts';
 import type { Subject } from './subject.ts';
-import { startWitness } from './witness.ts';
+import { startObserver } from './observer.ts';
 
 /** Short enough that a run is retried soon after its runtime is lost. */
 export const quickVariables = { ORCH_LEASE_SECONDS: '8', ORCH_RUNTIME_SLOTS: '4' };
 const scriptCount = 4;
-/** Between two faults the platform works in peace for a moment. */
+/** The time without faults between two faults. */
 const pauseMs = 3_000;
 
 export interface SoakOptions extends LoadOptions {
@@ -24,7 +24,7 @@ export interface SoakOptions extends LoadOptions {
 
 export interface LoadOptions {
   readonly journal: Journal;
-  /** Faults are inflicted in turn until this time has passed, each at least once. */
+  /** Faults are caused in turn until this time has passed, each at least once. */
   readonly durationMs: number;
   /** Called after each fault, with the times from its end until runs ended again and until every service was healthy. */
   readonly onRecovered: (fault: string, recoveryMs: number, healthyMs: number) => void;
@@ -37,23 +37,23 @@ export async function soak(options: SoakOptions): Promise<void> {
   await soakSubject(await Edition.start(dataDir, quickVariables), faults, options);
 }
 
-/** Runs load and faults against a platform, writes everything that was seen into the journal, and stops the platform. */
+/** Runs load and faults against a platform, writes all observations into the journal, and stops the platform. */
 export async function soakSubject<Platform extends Subject>(
   subject: Platform,
   faults: readonly Fault<Platform>[],
   options: LoadOptions,
 ): Promise<void> {
   const { journal } = options;
-  const witness = await startWitness(journal);
+  const observer = await startObserver(journal);
   try {
-    const scripts = await makeScripts(subject, witness.source);
+    const scripts = await makeScripts(subject, observer.source);
     const over = new AbortController();
     const load = Promise.all(
       scripts.map((script) => keepBusy(subject, script, journal, over.signal)),
     );
     const striking = inflictAll(subject, faults, options);
     try {
-      // A client that gives up ends the session, and the strikes fail as soon as the platform is stopped.
+      // The session ends if a client gives up, and the faults then fail as soon as the platform stops.
       await Promise.race([striking, load]);
     } catch (error) {
       striking.catch(() => undefined);
@@ -66,7 +66,7 @@ export async function soakSubject<Platform extends Subject>(
     await noteKept(subject, scripts, journal);
   } finally {
     await subject.stop();
-    witness.close();
+    observer.close();
   }
 }
 
@@ -75,15 +75,20 @@ async function makeScripts(subject: Subject, source: string): Promise<readonly s
   for (let number = 1; number <= scriptCount; number += 1) {
     const settings = { max_concurrent_runs: 1, retry: { max_attempts: 5, backoff_seconds: 0.1 } };
     const body = { name: `Witnessed ${number}`, ...settings };
-    const { id } = await subject.insist<{ id: string }>('POST', '/scripts', body, randomUUID());
+    const { id } = await subject.requestReliably<{ id: string }>(
+      'POST',
+      '/scripts',
+      body,
+      randomUUID(),
+    );
     const file = { content: source, encoding: 'utf-8' };
-    await subject.insist('PUT', `/scripts/${id}/files/main.py`, file);
+    await subject.requestReliably('PUT', `/scripts/${id}/files/main.py`, file);
     scripts.push(id);
   }
   return scripts;
 }
 
-/** Requests one run after another, and saves a file now and then. */
+/** Requests one run after another, and occasionally saves a file. */
 async function keepBusy(
   subject: Subject,
   script: string,
@@ -91,7 +96,7 @@ async function keepBusy(
   signal: AbortSignal,
 ): Promise<void> {
   for (let number = 1; !signal.aborted; number += 1) {
-    const { run_id: run } = await subject.insist<{ run_id: string }>(
+    const { run_id: run } = await subject.requestReliably<{ run_id: string }>(
       'POST',
       `/runs/scripts/${script}/run`,
       { when_busy: 'queue' },
@@ -100,7 +105,7 @@ async function keepBusy(
     journal.note({ what: 'accepted', run, script });
     if (number % 5 === 0) {
       const content = `version ${number}`;
-      await subject.insist('PUT', `/scripts/${script}/files/note.txt`, {
+      await subject.requestReliably('PUT', `/scripts/${script}/files/note.txt`, {
         content,
         encoding: 'utf-8',
       });
@@ -152,22 +157,22 @@ interface RunPage {
   readonly next_cursor: string | null;
 }
 
-/** Waits until the number of runs that are under way stays the same for long, at best at none. */
+/** Waits until the number of active runs stops changing, ideally at 0. */
 async function noteFinals(subject: Subject, journal: Journal): Promise<void> {
-  for (let left = Infinity, patience = 60; left > 0 && patience > 0; patience -= 1) {
+  for (let left = Infinity, attemptsLeft = 60; left > 0 && attemptsLeft > 0; attemptsLeft -= 1) {
     const pages = await Promise.all(
       ['queued', 'running'].map((status) =>
-        subject.insist<RunPage>('GET', `/runs?status=${status}&limit=200`),
+        subject.requestReliably<RunPage>('GET', `/runs?status=${status}&limit=200`),
       ),
     );
     const now = pages.reduce((sum, { items }) => sum + items.length, 0);
-    if (now < left) patience = 60;
+    if (now < left) attemptsLeft = 60;
     left = now;
     if (left > 0) await wait(500);
   }
   for (let cursor: string | null = ''; cursor !== null;) {
     const after: string = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
-    const page: RunPage = await subject.insist('GET', `/runs?limit=200${after}`);
+    const page: RunPage = await subject.requestReliably('GET', `/runs?limit=200${after}`);
     for (const run of page.items) {
       journal.note({
         what: 'final',
@@ -191,7 +196,7 @@ async function noteKept(
     journal.read().flatMap((one) => (one.what === 'saved' ? [one.script] : [])),
   );
   for (const script of scripts.filter((one) => saved.has(one))) {
-    const content = await subject.insistText('GET', `/scripts/${script}/files/note.txt`);
+    const content = await subject.requestTextReliably('GET', `/scripts/${script}/files/note.txt`);
     journal.note({ what: 'kept', script, content });
   }
 }

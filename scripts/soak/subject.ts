@@ -1,18 +1,23 @@
-/** Who sends requests to a platform that fails at times. */
+/** Clients of a platform that fails at times. */
 export abstract class PersistentClient {
   /** Repeats a request until it gets a response.
    *  @param key makes the repetitions one request
    *  @throws Error if the platform refuses the request, or does not respond for minutes */
-  abstract insistText(method: string, path: string, body?: unknown, key?: string): Promise<string>;
+  abstract requestTextReliably(
+    method: string,
+    path: string,
+    body?: unknown,
+    key?: string,
+  ): Promise<string>;
 
-  /** The same for an answer that is JSON. */
-  async insist<Answer>(
+  /** The same for a JSON response. */
+  async requestReliably<Answer>(
     method: string,
     path: string,
     body?: unknown,
     key?: string,
   ): Promise<Answer> {
-    return JSON.parse(await this.insistText(method, path, body, key)) as Answer;
+    return JSON.parse(await this.requestTextReliably(method, path, body, key)) as Answer;
   }
 }
 

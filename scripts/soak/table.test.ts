@@ -18,9 +18,9 @@ test('adds up the sessions of an experiment', () => {
   expect(isClean(row)).toBe(false);
 });
 
-test('counts an aborted session as stuck, and its unanswered runs not as lost', () => {
-  const { verdict } = rowOf('kills', [sessionOf([fault, lost], 'waited in vain')]);
-  expect(verdict).toMatchObject({ lost: [], stuck: ['waited in vain'] });
+test('counts an aborted session as stuck, but does not count its unanswered runs as lost', () => {
+  const { verdict } = rowOf('kills', [sessionOf([fault, lost], 'timed out waiting')]);
+  expect(verdict).toMatchObject({ lost: [], stuck: ['timed out waiting'] });
 });
 
 test('counts the kills in each step of an operation', () => {
@@ -35,7 +35,7 @@ test('counts the kills in each step of an operation', () => {
   ]);
 });
 
-test('counts the ends of an operation', () => {
+test('counts the outcomes of an operation', () => {
   const concluded = (outcome: string): Entry => ({
     what: 'concluded',
     operation: 'update',

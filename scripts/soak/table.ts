@@ -8,7 +8,7 @@ export interface Session {
   readonly journal: readonly Seen[];
   /** From the end of each fault until runs ended again, in milliseconds. */
   readonly recoveriesMs: readonly number[];
-  /** Why the session was aborted, if it was: the platform does not work as required. */
+  /** The reason if the session was aborted because the platform does not work as required. */
   readonly problem?: string;
 }
 
@@ -20,7 +20,7 @@ export interface Row {
   readonly recoveriesMs: readonly number[];
 }
 
-/** Adds up the sessions of one experiment. A session that was given up counts as stuck. */
+/** Adds up the sessions of one experiment. An aborted session counts as stuck. */
 export function rowOf(experiment: string, sessions: readonly Session[]): Row {
   const verdicts = sessions.map(({ journal, problem }) => {
     const verdict = judge(journal);
@@ -71,21 +71,21 @@ export function tableOf(rows: readonly Row[]): string {
   return cells.map((line) => `| ${line.join(' | ')} |`).join('\n');
 }
 
-/** How many kills fell in which reported step of an operation, as a table in Markdown. */
+/** The number of kills in each reported step of an operation, as a Markdown table. */
 export function strikesTableOf(sessions: readonly Session[]): string {
   return countsTableOf(['operation', 'step', 'kills'], sessions, (entry) =>
     entry.what === 'struck' ? [entry.operation, entry.step] : undefined,
   );
 }
 
-/** How often an operation ended in which way, as a table in Markdown. */
+/** The number of operations by outcome, as a Markdown table. */
 export function endsTableOf(sessions: readonly Session[]): string {
   return countsTableOf(['operation', 'end', 'times'], sessions, (entry) =>
     entry.what === 'concluded' ? [entry.operation, entry.outcome] : undefined,
   );
 }
 
-/** @param keyOf first cells of an entry's line; undefined for entries that do not count */
+/** @param keyOf first cells of an entry's row; undefined for entries to ignore */
 function countsTableOf(
   names: readonly string[],
   sessions: readonly Session[],

@@ -22,20 +22,20 @@ describe('the data that a rollback may lose', () => {
     expect(noted(...all)).toEqual(['2 marked', '4 returning', '4 returned']);
   });
 
-  test('ends with the database copy, also when the outcome is recorded later', () => {
+  test('ends with the database copy, even if the outcome is recorded later', () => {
     const recording = { ...tried, outcome: { kind: 'rolled_back' } } as const;
     const all = [tried, recording, ended('rolled_back'), ended('rolled_back')];
     expect(noted(...all)).toEqual(['0 marked', '2 returning', '2 returned']);
   });
 
   test.each([
-    ['after a trial without a copy of the database', [triedWithoutCopy, ended('rolled_back')]],
+    ['after a trial without a database copy', [triedWithoutCopy, ended('rolled_back')]],
     ['when the trial has not begun', [asked, nothing]],
-  ])('is nothing %s', (_name, files) => {
+  ])('is empty %s', (_name, files) => {
     expect(noted(...files)).toEqual([]);
   });
 
-  test('is nothing when the update succeeds', () => {
+  test('is empty when the update succeeds', () => {
     expect(noted(tried, ended('succeeded'), ended('rolled_back'))).toEqual(['0 marked']);
   });
 });
@@ -45,7 +45,7 @@ describe('the expected end of an update', () => {
     ['good release', true, [], 'succeeded'],
     ['good release, killed before the restart', true, [undefined], 'succeeded'],
     ['good release, killed before its trial', true, [asked.wanted], 'succeeded'],
-    ['good release, killed in its trial', true, [undefined, tried.wanted], 'rolled_back'],
+    ['good release, killed during its trial', true, [undefined, tried.wanted], 'rolled_back'],
     ['good release, killed after its trial', true, [{ isTried: true, isWell: true }], 'succeeded'],
     ['broken release', false, [], 'rolled_back'],
   ])('%s', (_name, isGood, kills, ending) => {

@@ -1,5 +1,5 @@
 /** The course of a release trial, from the files that the processes of an update share. The files only date the
- *  observations of the witness: a rollback may lose data that was acknowledged during the trial, and nothing else. */
+ *  observations: a rollback may lose data that was acknowledged during the trial, and nothing else. */
 import type { Outcome, Switch } from '#services/shared/releases.ts';
 import type { Entry } from './journal.ts';
 
@@ -22,7 +22,7 @@ export class Trial {
     this.#id = id;
   }
 
-  /** @param files as they are now; to be called several times a second. @returns what to note in the journal now */
+  /** @param files their current content. @returns new entries for the journal. Call it several times a second */
   follow({ wanted, outcome }: TrialFiles): readonly Entry[] {
     if (this.#isOver) return [];
     if (!this.#hasCopy) {
@@ -34,7 +34,7 @@ export class Trial {
     if (wanted !== undefined || outcome === undefined) return [];
     this.#isOver = true;
     if (outcome.kind === 'succeeded') return [];
-    // The copy is in its place, and the previous release has not started.
+    // The copy has been restored, and the previous release has not started.
     return [
       { what: 'returning', point: this.#id },
       { what: 'returned', point: this.#id },
@@ -47,7 +47,7 @@ export class Trial {
     if (wanted?.isTried === true && wanted.isWell !== true) this.#isRuledOut = true;
   }
 
-  /** @param isGood whether the new release works. @returns how its update has to end */
+  /** @param isGood whether the new release works. @returns the expected outcome of its update */
   expected(isGood: boolean): Ending {
     return isGood && !this.#isRuledOut ? 'succeeded' : 'rolled_back';
   }

@@ -1,4 +1,4 @@
-/** An update under load. Afterwards the new release works, or the previous release with its data. */
+/** An update under load. Afterwards, either the new release or the previous release with its data works. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Releases } from '#services/shared/releases.ts';
@@ -9,7 +9,8 @@ import type { Journal } from './journal.ts';
 import type { ReleaseKind, ReleaseRepository } from './releases.ts';
 import { Trial } from './trial.ts';
 
-/** In this order. The platform reports the first five. The restart has two parts: no release answers, or the new one. */
+/** In this order. The platform reports the first five. The restart has two parts: no release responds, then the new
+ *  one. */
 const steps = ['download', 'verify', 'backup', 'prepare', 'restart', 'migrate', 'observe'] as const;
 export type UpdateStep = (typeof steps)[number];
 
@@ -33,10 +34,10 @@ interface Parts {
 }
 
 /** Packages are installed, and the new release is observed for a minute. */
-const patienceMs = 15 * 60_000;
+const timeoutMs = 15 * 60_000;
 
-/** An update to a release of that kind. Everything is killed at the moment each step of `killed` is first reported, or
- *  a later one if the platform has passed that step meanwhile. */
+/** An update to a release of that kind. Everything is killed when each step of `killed` is first reported, or at a
+ *  later step if the platform has passed that step meanwhile. */
 export const update = (
   kind: ReleaseKind,
   killed: readonly UpdateStep[],
@@ -47,8 +48,8 @@ export const update = (
     name,
     async inflict(edition) {
       const version = await releases.publish(kind);
-      await edition.insist('POST', '/system/updates/check');
-      const { id } = await edition.insist<Update>(
+      await edition.requestReliably('POST', '/system/updates/check');
+      const { id } = await edition.requestReliably<Update>(
         'POST',
         '/system/updates/apply',
         { version },
@@ -72,7 +73,7 @@ export const update = (
         noteEnd(found, name, trial.expected(kind === 'good'), journal);
         await noteVersion(edition, name, found, journal);
         // Otherwise the next update is refused.
-        await edition.insist('POST', '/system/updates/rollback/discard');
+        await edition.requestReliably('POST', '/system/updates/rollback/discard');
       } finally {
         over.abort();
         await following;
@@ -86,7 +87,7 @@ function filesOf({ dataDir }: Edition) {
   return { wanted: files.read('switch'), outcome: files.read('outcome') };
 }
 
-/** Ten times a second: less time than any release needs to start. */
+/** Ten times a second, because every release needs longer than that to start. */
 async function follow(
   edition: Edition,
   trial: Trial,
@@ -99,7 +100,7 @@ async function follow(
   }
 }
 
-/** @returns the step that is reported; undefined when the update is over */
+/** @returns the reported step; undefined after the end of the update */
 async function untilStep(
   edition: Edition,
   step: UpdateStep,
@@ -110,7 +111,7 @@ async function untilStep(
     if (found === 'over') return found;
     return found !== undefined && steps.indexOf(found) >= steps.indexOf(step) ? found : undefined;
   };
-  const found = await until(`the update is at "${step}"`, ask, patienceMs);
+  const found = await until(`the update is at "${step}"`, ask, timeoutMs);
   return found === 'over' ? undefined : found;
 }
 
@@ -129,11 +130,11 @@ async function untilOver(edition: Edition, id: string): Promise<Update> {
   const ask = async () => {
     await wait(200);
     const path = '/system/updates/history';
-    const history = await edition.insist<{ items: readonly Update[] }>('GET', path);
+    const history = await edition.requestReliably<{ items: readonly Update[] }>('GET', path);
     const found = history.items.find((one) => one.id === id);
     return found === undefined || found.status === 'running' ? undefined : found;
   };
-  return await until('the update is over', ask, patienceMs);
+  return await until('the update is over', ask, timeoutMs);
 }
 
 function noteEnd(
@@ -152,7 +153,7 @@ async function noteVersion(
   { id, status, from, to }: Update,
   journal: Journal,
 ): Promise<void> {
-  const { current: outcome } = await edition.insist<Updates>('GET', '/system/updates');
+  const { current: outcome } = await edition.requestReliably<Updates>('GET', '/system/updates');
   const expected = [status === 'succeeded' ? to : from];
   journal.note({ what: 'concluded', operation: `${name}, version`, id, outcome, expected });
 }

@@ -37,14 +37,14 @@ function verdictOn(...entries: readonly Entry[]): Partial<Verdict> {
 }
 
 describe('the verdict', () => {
-  test('is good when each run was executed once, and in order', () => {
+  test('is good when each run was executed once and in order', () => {
     const all = [accepted('a'), accepted('b'), ...executed('a'), ...executed('b')];
     expect(verdictOn(...all, final('a'), final('b'), saved('1'), saved('2'), kept('2'))).toEqual(
       {},
     );
   });
 
-  test('expects no report from a script outside of the load', () => {
+  test('expects no report from a script that is not part of the load', () => {
     expect(verdictOn({ ...final('a'), script: 'other' } as Entry)).toEqual({});
   });
 
@@ -57,7 +57,7 @@ describe('the verdict', () => {
   test.each<[string, Entry[], Partial<Verdict>]>([
     ['a run that the platform does not know', [accepted('a')], { lost: ['a'] }],
     [
-      'a file that is older than what was saved',
+      'a file that is older than the saved content',
       [saved('1'), saved('2'), kept('1')],
       { lost: ['s,2'] },
     ],
@@ -68,14 +68,14 @@ describe('the verdict', () => {
       { duplicated: ['a'] },
     ],
     ['a run that never ends', [accepted('a'), final('a', 'queued')], { stuck: ['a'] }],
-    ['a success that was never seen', [accepted('a'), final('a')], { wrong: ['a'] }],
+    ['a success that no client saw', [accepted('a'), final('a')], { wrong: ['a'] }],
     [
-      'a failure that nothing explains',
+      'an unexplained failure',
       [accepted('a'), ...executed('a'), final('a', 'failed', 'exit_code')],
       { wrong: ['a'] },
     ],
     [
-      'a run that was executed and is queued still',
+      'an executed run that is still queued',
       [accepted('a'), ...executed('a'), final('a', 'queued')],
       { stuck: ['a'], wrong: ['a'] },
     ],
@@ -94,7 +94,7 @@ describe('the verdict', () => {
       { overlapping: ['a and b'] },
     ],
     [
-      'a run before one that was accepted earlier',
+      'a run that was executed before an earlier one',
       [accepted('a'), accepted('b'), ...executed('b'), ...executed('a'), final('a'), final('b')],
       { outOfOrder: ['b'] },
     ],
@@ -111,16 +111,16 @@ describe('the verdict after a rollback to an earlier state', () => {
     point('returned'),
   ];
 
-  test('expects nothing that was acknowledged after the state', () => {
+  test('expects no data that was acknowledged after that state', () => {
     const later = [accepted('b'), ...executed('b'), saved('2')];
     expect(verdictOn(saved('1'), ...returned(...later), kept('1'))).toEqual({});
   });
 
-  test('accepts a file from after the state', () => {
+  test('accepts a file that was saved after that state', () => {
     expect(verdictOn(saved('1'), ...returned(saved('2')), kept('2'))).toEqual({});
   });
 
-  test('permits another execution of a run that is queued in the state', () => {
+  test('allows another execution of a run that is queued in that state', () => {
     const again = [said('started', 'a', 'a-2'), said('ended', 'a', 'a-2'), final('a')];
     expect(verdictOn(accepted('a'), ...returned(...executed('a')), ...again)).toEqual({});
   });
@@ -134,7 +134,7 @@ describe('the verdict after a rollback to an earlier state', () => {
     expect(verdictOn(...entries)).toEqual({});
   });
 
-  test('expects no order of lost runs', () => {
+  test('ignores the order of lost runs', () => {
     const later = [accepted('b'), ...executed('a'), ...executed('b')];
     const again = [said('started', 'a', 'a-2'), said('ended', 'a', 'a-2'), final('a')];
     expect(verdictOn(accepted('a'), ...returned(...later), ...again)).toEqual({});
@@ -159,17 +159,17 @@ describe('the verdict after a rollback to an earlier state', () => {
       { lost: ['s,3'] },
     ],
     [
-      'a run that was executed before the state and again',
+      'a run that was executed before the state and again later',
       [accepted('a'), ...executed('a'), ...returned(), ...executedAgain('a-2'), final('a')],
       { duplicated: ['a'] },
     ],
     [
-      'a run that was executed twice before the return',
+      'a run that was executed twice before the rollback',
       [accepted('a'), ...returned(...executed('a'), ...executedAgain('a-2')), final('a')],
       { duplicated: ['a'] },
     ],
     [
-      'a run that was executed twice after the return',
+      'a run that was executed twice after the rollback',
       [
         accepted('a'),
         ...returned(...executed('a')),
@@ -180,7 +180,7 @@ describe('the verdict after a rollback to an earlier state', () => {
       { duplicated: ['a'] },
     ],
     [
-      'a run that is lost after a failed rollback',
+      'a lost run after a failed rollback',
       [point('marked'), accepted('a'), point('returning')],
       { lost: ['a'] },
     ],
@@ -196,7 +196,7 @@ describe('the verdict on an operation', () => {
     expect(verdictOn(begun, concluded('complete'))).toEqual({});
   });
 
-  test('names an operation that ended otherwise', () => {
+  test('names an operation with a different outcome', () => {
     expect(verdictOn(begun, concluded('failed'))).toEqual({ wrong: ['backup: failed'] });
   });
 
@@ -225,7 +225,7 @@ describe('the verdict after days of downtime', () => {
     expect(verdictOn(...entries)).toEqual({ wrong: ['a'] });
   });
 
-  test('names a run that expired without such days', () => {
+  test('names a run that expired without such downtime', () => {
     expect(verdictOn(accepted('a'), expired)).toEqual({ wrong: ['a'] });
   });
 });

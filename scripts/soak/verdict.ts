@@ -6,7 +6,7 @@ export interface Verdict {
   readonly lost: readonly string[];
   /** Runs that more than one process executed. */
   readonly duplicated: readonly string[];
-  /** Runs that had not ended when everything else had. */
+  /** Runs that had not ended when all others had. */
   readonly stuck: readonly string[];
   /** Runs whose outcome differs from the report of their process, and unexplained outcomes. */
   readonly wrong: readonly string[];
@@ -18,15 +18,15 @@ export interface Verdict {
 
 type Final = Extract<Seen, { what: 'final' }>;
 
-/** Outcomes that a fault of the platform explains; a script with retries is executed again. */
-const explained = ['runtime_lost', 'sandbox_error'];
+/** Outcomes that a fault of the platform explains; a run with retries is executed again. */
+const explained = ['runtime_lost', 'runtime_stopped', 'sandbox_error'];
 
-/** @param journal in the order of time; its scripts run one at a time */
+/** @param journal in chronological order; runs of a script execute one at a time */
 export function judge(journal: readonly Seen[]): Verdict {
   const of = <What extends Seen['what']>(what: What) =>
     journal.filter((entry): entry is Extract<Seen, { what: What }> => entry.what === what);
   const accepted = of('accepted');
-  // Other scripts, such as a purged one, do not report to the witness.
+  // Other scripts, such as a purged one, send no reports.
   const witnessed = new Set(accepted.map(({ script }) => script));
   const finals = new Map(
     of('final')
@@ -161,7 +161,7 @@ function isWrong(
 }
 
 /** @param passedAt days passed at that time, in milliseconds since 1970
- *  @returns whether a run expired in the queue although the platform worked all the time that it was on */
+ *  @returns whether a run expired in the queue although the platform worked whenever it was on */
 function expiryIn(
   accepted: readonly Extract<Seen, { what: 'accepted' }>[],
   finals: ReadonlyMap<string, Final>,
@@ -196,7 +196,7 @@ function disorderOf(
   const latest = new Map<string, number>();
   return accepted.flatMap(({ run, script }) => {
     const execution = executions.get(run);
-    // A run that was never executed has no place; its end says why. Nor does a lost run.
+    // A run that was never executed has no position in the order, and neither does a lost run.
     if (execution === undefined || finals.get(run)?.retryOf !== null) return [];
     const before = latest.get(script) ?? 0;
     latest.set(script, Math.max(before, execution.from));

@@ -36,7 +36,7 @@ export class Disk {
     }
   }
 
-  /** Stops all writing immediately. Data that is only in memory is lost, also the journal of the file system. */
+  /** Stops all writing immediately. Data that is only in memory is lost, including the journal of the file system. */
   cutPower(): void {
     // EXT4_IOC_SHUTDOWN with EXT4_GOING_FLAGS_NOLOGFLUSH. Node has no ioctl.
     const shutDown = `open(my $root, '<', $ARGV[0]) or die $!; my $how = pack('I', 2);

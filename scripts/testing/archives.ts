@@ -1,4 +1,4 @@
-/** Tiny writers of the two archive formats that Python packages come in. */
+/** Minimal writers of the two archive formats of Python packages. */
 import { crc32, gzipSync } from 'node:zlib';
 
 export type ArchiveFiles = Readonly<Record<string, string | Buffer>>;
@@ -20,7 +20,7 @@ function zipFields(content: Buffer, name: Buffer): Buffer {
   return fields;
 }
 
-/** A zip whose files are stored as they are. */
+/** A zip with uncompressed files. */
 export function zip(files: ArchiveFiles): Buffer {
   const local: Buffer[] = [];
   const directory: Buffer[] = [];
@@ -63,7 +63,7 @@ function tarHeader(path: string, sizeBytes: number): Buffer {
   return header;
 }
 
-/** A tar, compressed by gzip. Paths have at most 100 bytes. */
+/** A tar archive, compressed with gzip. Paths have at most 100 bytes. */
 export function tarGz(files: ArchiveFiles): Buffer {
   const parts: Buffer[] = [];
   for (const [path, text] of Object.entries(files)) {

@@ -1,6 +1,6 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Files that take long for their size, the longest first: started last, they would delay the end. */
+/** Test files that are slow for their size, slowest first: started last, they would delay the end. */
 const long = [
   'web/e2e/roles.test.ts',
   'web/e2e/pages.test.ts',
@@ -62,7 +62,7 @@ const long = [
   'services/runtime/sandbox/required-layers.test.ts',
 ];
 
-/** Starts these files, then continues as usual: with the slowest, otherwise with the largest. */
+/** Starts these files first, then the slowest of the others, or the largest if no durations are known. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const place = ({ moduleId }: TestSpecification): number => {

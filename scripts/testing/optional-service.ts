@@ -1,14 +1,14 @@
-// A suite that needs a real server or program says so here. When the machine lacks it, the suite is
-// skipped and its name carries the reason, which `make test` prints at its end.
+// Declares suites that need a real server or program. If the machine lacks it, the suite is skipped and its name
+// contains the reason, which `make test` prints at its end.
 import { describe } from 'vitest';
 
 /** A server or program that a suite needs. */
 export interface OptionalService {
-  /** Name as a person reads it, such as `Chromium`. Must not contain a colon. */
+  /** Display name, such as `Chromium`. Must not contain a colon. */
   readonly service: string;
-  /** Where it is: an address or a path. `undefined` when this machine has none. */
+  /** An address or a path. `undefined` if this machine has none. */
   readonly found: string | undefined;
-  /** Why it could not be had. Read only when `found` is `undefined`. */
+  /** The reason why it is missing. Read only if `found` is `undefined`. */
   readonly reason: string;
 }
 
@@ -21,15 +21,14 @@ export interface SkippedSuite {
 
 const MARK = ' — skipped without ';
 
-/** Declares a suite that runs only where its service was found.
- *  The body is called in either case, because its tests must be counted as skipped: read the
- *  address inside tests and hooks, never while the suite is being declared. */
+/** Declares a suite that runs only if its service was found. The body is called in either case, because its tests must
+ *  be counted as skipped. So read the address inside tests and hooks only. */
 export function describeWith(optional: OptionalService, name: string, body: () => void): void {
   const absent = optional.found === undefined;
   describe.skipIf(absent)(absent ? skippedName(optional, name) : name, body);
 }
 
-/** The name of a suite that could not get its service. */
+/** The name of a suite whose service is missing. */
 export function skippedName(optional: OptionalService, name: string): string {
   return `${name}${MARK}${optional.service}: ${optional.reason}`;
 }

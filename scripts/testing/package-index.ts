@@ -56,7 +56,7 @@ export function wheel({ name, version, files, requires = [], scripts }: WheelOpt
   return { fileName: `${name}-${version}-py3-none-any.whl`, content: zip(all) };
 }
 
-/** A source package whose build back end is the given Python text: its code runs at installation. */
+/** A source package whose build backend is the given Python text, which runs during installation. */
 export function sourcePackage(name: string, version: string, backend: string): PackageFile {
   const root = `${name}-${version}`;
   const content = tarGz({
@@ -76,7 +76,7 @@ function pageOf(files: readonly PackageFile[]): string {
   return `<!DOCTYPE html><html><body>${links.join('<br>')}</body></html>`;
 }
 
-// Names that differ only so are the same package (PEP 503).
+// Normalizes a package name (PEP 503).
 function normalName(name: string): string {
   return name.toLowerCase().replaceAll(/[-_.]+/g, '-');
 }

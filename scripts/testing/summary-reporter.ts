@@ -8,17 +8,16 @@ export interface TestSummary {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
-  /** A line for each failed test, for each file or suite that failed outside of its tests, and for
-   *  each uncaught error. */
+  /** A line for each failed test, for each file or suite that failed outside its tests, and for each uncaught error. */
   readonly failures: readonly string[];
   /** Suites whose service is not installed on this machine. */
   readonly withoutService: readonly SkippedSuite[];
-  /** Names of skipped tests that no absent service explains. */
+  /** Names of skipped tests that no missing service explains. */
   readonly skippedForNoService: readonly string[];
   readonly interrupted: boolean;
 }
 
-/** Collects the exact numbers of a vitest run. `summary` is there once the run has ended. */
+/** Collects the exact numbers of a vitest run. `summary` is available once the run has ended. */
 export class SummaryReporter implements Reporter {
   summary: TestSummary | undefined;
 
@@ -31,8 +30,8 @@ export class SummaryReporter implements Reporter {
   }
 }
 
-/** Counts the results of `modules`. What failed outside of a test counts as one failure, so that a
- *  failed run never says `0 failed`. */
+/** Counts the results of `modules`. A failure outside a test counts as one, so that a failed run never reports `0
+ *  failed`. */
 export function summarize(
   modules: readonly TestModule[],
   unhandled: readonly SerializedError[],

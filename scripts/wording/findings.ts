@@ -10,7 +10,7 @@ export interface Finding {
   readonly suggestion: string;
 }
 
-// Comments and paragraphs wrap anywhere, so a phrase may continue behind the marker of the next line.
+// Comments and paragraphs wrap anywhere, so a phrase may continue after the marker of the next line.
 const gap = String.raw`(?:[ \t]+|[ \t]*\n[ \t]*(?:(?:\*|\/\/|#|--|>)[ \t]*)?)`;
 
 /** Returns a function that lists the findings of one file, in the order of its lines. */

@@ -5,6 +5,7 @@ import { purgeStoredAnswers } from '#infra/postgres/access/idempotency-answers.t
 import { purgeFailures } from '#infra/postgres/access/login-failures.ts';
 import { purgeSessionTokens } from '#infra/postgres/access/session-tokens.ts';
 import { purgeTickets } from '#infra/postgres/access/ws-tickets.ts';
+import { OidcClients } from '#infra/oidc/oidc.ts';
 import { batched } from '#projections/batched.ts';
 import { findRunnableScripts } from '#projections/scripts/queries.ts';
 import { findOpenSessions } from '#projections/sessions/queries.ts';
@@ -31,9 +32,10 @@ import { setSecurityHeaders } from './http/wire/security-headers.ts';
 import { socketDescriptions } from './live/description.ts';
 import { WebSockets } from './live/web-sockets.ts';
 import { operations } from './operations.ts';
-import type { Parts, Services } from './services.ts';
+import type { ProcessDeps, Services } from './services.ts';
 import { addDashboard } from './static/dashboard.ts';
 import { addDocs } from './static/docs.ts';
+import { addPreviewFrame } from './static/preview-frame.ts';
 import { wheelOf, type Wheel } from './static/wheel.ts';
 import { WebhookMisses } from './webhooks/misses.ts';
 
@@ -48,13 +50,13 @@ export interface Backend {
   settle(): Promise<void>;
   /** Reports not ready, and closes each connection after its response. New connections are still accepted. */
   announceStop(): void;
-  /** Ends pending work within seconds. Safe to call twice. */
+  /** Ends pending work within seconds. Idempotent. */
   close(): Promise<void>;
 }
 
 /** Creates the backend. It serves requests once it listens. */
-export function createBackend(parts: Parts): Backend {
-  const services = servicesOf(parts);
+export function createBackend(deps: ProcessDeps): Backend {
+  const services = servicesOf(deps);
   const refusals = new RefusalRecorder(services);
   const idempotency = new Idempotency(services);
   const app = express();
@@ -71,6 +73,7 @@ export function createBackend(parts: Parts): Backend {
     socketDescriptions.map(({ path }) => path),
   );
   addDocs(app);
+  addPreviewFrame(app);
   addDashboard(app, services.dashboardDir);
   addLastResort(app, services);
   const server = createHttpServer(app, services);
@@ -107,40 +110,41 @@ function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-function servicesOf(parts: Parts): Services {
+function servicesOf(deps: ProcessDeps): Services {
   return {
-    ...parts,
-    tokens: createAccessTokens(parts.tokenKey, parts.clock),
+    ...deps,
+    tokens: createAccessTokens(deps.tokenKey, deps.clock),
+    oidc: new OidcClients(deps.clock),
     findSession: batched(async (ids: readonly SessionId[]) => {
-      const sessions = await findOpenSessions(parts.readModels, ids);
+      const sessions = await findOpenSessions(deps.readModels, ids);
       return new Map(sessions.map((session) => [session.session_id, session]));
     }, nextTurn),
     findToken: batched(async (hashes: readonly string[]) => {
-      const tokens = await findLiveTokens(parts.readModels, hashes, parts.clock.now());
+      const tokens = await findLiveTokens(deps.readModels, hashes, deps.clock.now());
       return new Map(tokens.map((token) => [token.token_hash, token]));
     }, nextTurn),
-    tokenUses: new TokenUses(parts),
-    sdkWheel: packedOnce(parts.sdkDir),
-    webhookMisses: new WebhookMisses(parts),
+    tokenUses: new TokenUses(deps),
+    sdkWheel: packedOnce(deps.sdkDir),
+    webhookMisses: new WebhookMisses(deps),
     findRunnable: batched(
-      (ids: readonly ScriptId[]) => findRunnableScripts(parts.readModels, ids),
+      (ids: readonly ScriptId[]) => findRunnableScripts(deps.readModels, ids),
       nextTurn,
     ),
     parameterSchemas: new ParameterSchemas(),
-    passwords: bcryptPasswords(parts.passwordCost),
-    throttle: new LoginThrottle(parts),
-    metrics: createMetrics(parts.connections, parts.runEnds),
-    startedAt: parts.clock.now(),
+    passwords: bcryptPasswords(deps.passwordCost),
+    throttle: new LoginThrottle(deps),
+    metrics: createMetrics(deps.connections, deps.runEnds),
+    startedAt: deps.clock.now(),
   };
 }
 
 /** Caches the result, but not a failure. */
 function packedOnce(folder: string): () => Promise<Wheel> {
-  let packed: Promise<Wheel> | undefined;
+  let packJson: Promise<Wheel> | undefined;
   return () => {
-    packed ??= wheelOf(folder, version);
-    packed.catch(() => (packed = undefined));
-    return packed;
+    packJson ??= wheelOf(folder, version);
+    packJson.catch(() => (packJson = undefined));
+    return packJson;
   };
 }
 

@@ -19,6 +19,7 @@ import {
   deeds,
   eventCounts,
   groups,
+  identityProvider,
   nowhere,
   refusals,
   run,
@@ -41,6 +42,8 @@ let toldId: string;
 let deliveryId: string;
 let errorGroupId: string;
 let userId: string;
+let identityProviderId: string;
+let poolId: string;
 let hook: { readonly id: string; readonly token: string };
 beforeAll(async () => {
   platform = await startTestBackend();
@@ -53,6 +56,9 @@ beforeAll(async () => {
   ({ id: userId } = (await platform.admin.get('/api/v1/auth/me')).json as { id: string });
   channelId = await channel(platform.admin);
   ruleId = await notificationRule(platform.admin, channelId);
+  identityProviderId = await identityProvider(platform.admin, 'acme');
+  const pool = await platform.admin.post('/api/v1/pools', { name: 'crm-api', limit: 3 });
+  poolId = pool.json.id;
   backupId = await backup(platform);
   toldId = await delivery(platform.admin, channelId);
   hook = await webhook(platform.admin, scriptId);
@@ -66,12 +72,15 @@ beforeAll(async () => {
 afterAll(() => platform.close());
 
 const json = { 'Content-Type': 'application/json' };
+/** Identity providers add fields of their own to their requests (RFC 6749 §4.1.2). */
+const takesForeignFields = ['finishProviderSignIn', 'endProviderSessions'];
 const forms = operations
-  .filter((one) => one.path.startsWith('/api/v1/'))
+  .filter((one) => one.path.startsWith('/api/v1/') && !takesForeignFields.includes(one.operationId))
   .flatMap((one) => formsOf(one).map((form) => ({ one, ...form })));
 const withBody = forms.filter(({ one }) => one.body !== undefined && one.body.bytesOnly !== true);
 const address = (path: string, id = '') =>
   path
+    .replace('/groups/{id}', `/groups/${id || groups.bots}`)
     .replace('{run_id}', id || runId)
     .replace('{token_id}', id || tokenId)
     .replace('{schedule_id}', id || scheduleId)
@@ -87,6 +96,9 @@ const address = (path: string, id = '') =>
     .replace('{delivery_id}', id || deliveryId)
     .replace('{user_id}', id || userId)
     .replace('{group_id}', id || groups.bots)
+    .replace('{identity_provider_id}', id || identityProviderId)
+    .replace('{provider}', id || 'acme')
+    .replace('{pool_id}', id || poolId)
     .replace('{session_id}', id || nowhere)
     .replace('{token}', id || hook.token)
     .replace('{id}', id || scriptId)
@@ -145,7 +157,7 @@ describe.each(withBody)('$method $path', ({ one, method, path }) => {
     ['cut', '{"name": "x'],
     ['no JSON', 'name=x'],
     ['not UTF-8', Buffer.from([0x22, 0xff, 0x22])],
-    ['empty though there is a length', ' '],
+    ['empty despite a declared length', ' '],
   ])('refuses malformed JSON: %s', async (_name, body) => {
     await leavesNothing(() => send(body), [400]);
   });
@@ -155,7 +167,7 @@ describe.each(withBody)('$method $path', ({ one, method, path }) => {
     ['a number', '7'],
     ['null', 'null'],
     ['wrong in every field', wrongEverywhere(one.body?.schema)],
-    ['very deep', `{"params": ${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
+    ['deeply nested', `{"params": ${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
   ])('refuses an invalid body: %s', async (_name, body) => {
     await leavesNothing(() => send(body), [422]);
   });
@@ -220,7 +232,7 @@ describe.each(forms)('$method $path', ({ one, method, path }) => {
   );
 
   test.each(['7', 'null', "1' OR '1'='1", '%00', `${nowhere}x`, '%F0%9F%92%A9', nowhere])(
-    'finds nothing under the id %s',
+    'finds no resource with the id %s',
     async (id) => {
       if (Object.keys(one.parameters ?? {}).length === 0 || isSessionWork) return;
       await leavesNothing(() => send('', encodeURIComponent(id).replaceAll('%25', '%')), [404]);

@@ -30,7 +30,7 @@ import { seed } from './system/seed.ts';
 import { releasesOf, startUpdater, updateProvider } from './updates/start.ts';
 
 const connections = 16;
-const positionPatienceMs = 5_000;
+const positionTimeoutMs = 5_000;
 const stopDeadlineMs = 20_000;
 const dashboardDir = fileURLToPath(new URL('../../web/build', import.meta.url));
 const sdkDir = fileURLToPath(new URL('../runtime/python/sdk', import.meta.url));
@@ -44,6 +44,8 @@ const ownSettings = [
   'auditKey',
   'secretMasterKey',
   'secretMasterKeyOther',
+  'passwordSignIn',
+  'secondFactorRoles',
   'adminEmail',
   'adminPassword',
   'examples',
@@ -103,11 +105,13 @@ async function startBackend(signal: AbortSignal, logger: Logger): Promise<Runnin
     clockProblem: () => platform.clock.problem,
     settings: settingStates(givenSecrets(edition)),
     tokenKey,
+    passwordSignIn: config.passwordSignIn,
+    secondFactorRoles: config.secondFactorRoles,
     trustedProxies: proxies,
     ...httpServerOptions(config, proxies, logger),
     publicUrl: config.publicUrl,
     passwordCost,
-    positionPatienceMs,
+    positionTimeoutMs,
     objectsFolder: config.objectsUrl === undefined ? config.objectsDir : undefined,
     mcpUrl: config.mcpUrl ?? localAddress(config.bind, config.mcpPort),
     dashboardDir,

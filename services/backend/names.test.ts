@@ -10,15 +10,15 @@ afterAll(() => platform.close());
 
 describe('a name', () => {
   test.each([
-    ['turns the direction of text', 'invoice\u202egpj.py'],
-    ['isolates text', 'a\u2066b'],
+    ['reverses the text direction', 'invoice\u202egpj.py'],
+    ['isolates bidirectional text', 'a\u2066b'],
     ['has no width', 'a\u200bb'],
-    ['joins nothing', 'a\u200db'],
-    ['is a tag', 'a\u{e0041}'],
-    ['is a filler', 'a\u3164'],
+    ['is a stray joiner', 'a\u200db'],
+    ['is a tag character', 'a\u{e0041}'],
+    ['is a filler character', 'a\u3164'],
     ['separates lines', 'a\u2028b'],
-    ['is a space that does not break', 'a\u00a0b'],
-    ['is private', 'a\ue000'],
+    ['is a non-breaking space', 'a\u00a0b'],
+    ['is for private use', 'a\ue000'],
     ['is unassigned', 'a\u{effff}'],
     ['is decomposed', 'e\u0301a'],
   ])('with a character that %s is refused', async (_, name) => {

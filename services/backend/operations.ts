@@ -2,6 +2,7 @@
 import { version } from '#services/shared/version.ts';
 import Type from 'typebox';
 import { authOperations } from './access/routes.ts';
+import { secondFactorOperations } from './access/second-factor-routes.ts';
 import { tokenOperations } from './access/token-routes.ts';
 import { auditExportOperations } from './audit/export-routes.ts';
 import { auditOperations } from './audit/routes.ts';
@@ -24,10 +25,14 @@ import { channelOperations } from './notifications/channel-routes.ts';
 import { deliveryOperations } from './notifications/delivery-routes.ts';
 import { notificationOperations } from './notifications/routes.ts';
 import { ruleOperations } from './notifications/rule-routes.ts';
+import { identityProviderOperations } from './identity-providers/routes.ts';
+import { providerSignInOperations } from './identity-providers/sign-in-routes.ts';
+import { linkedIdentityOperations } from './identity-providers/linked-identity-routes.ts';
 import { userAccessOperations } from './people/access-routes.ts';
 import { groupOperations } from './people/group-routes.ts';
 import { ownAccountOperations } from './people/own-account-routes.ts';
 import { userOperations } from './people/routes.ts';
+import { poolOperations } from './pools/routes.ts';
 import { replayOperations } from './replay/routes.ts';
 import { runCausalityOperations } from './runs/causality-routes.ts';
 import { runChangesOperations } from './runs/changes-routes.ts';
@@ -36,11 +41,13 @@ import { logOperations } from './runs/log-routes.ts';
 import { runOperations } from './runs/routes.ts';
 import { sampleOperations } from './runs/sample-routes.ts';
 import { runtimeOperations } from './runtimes/routes.ts';
+import { scheduleBackfillOperations } from './schedules/backfill-routes.ts';
 import { scheduleOperations } from './schedules/routes.ts';
 import { scheduleTimeOperations } from './schedules/time-routes.ts';
 import { scriptArchiveOperations } from './scripts/archive-routes.ts';
 import { scriptCopyOperations } from './scripts/copy-routes.ts';
 import { scriptEnvironmentOperations } from './scripts/environment-routes.ts';
+import { scriptExpectationOperations } from './scripts/expectation-routes.ts';
 import { scriptDiffOperations } from './scripts/history/diff-routes.ts';
 import { scriptRestoreOperations } from './scripts/history/restore-routes.ts';
 import { scriptHistoryOperations } from './scripts/history/routes.ts';
@@ -78,10 +85,12 @@ const openapi = operation({
 
 export const operations: readonly Operation[] = [
   ...authOperations,
+  ...secondFactorOperations,
   ...ownAccountOperations,
   ...tokenOperations,
   ...scriptOperations,
   ...scriptEnvironmentOperations,
+  ...scriptExpectationOperations,
   ...scriptArchiveOperations,
   ...scriptCopyOperations,
   ...scriptPurgeOperations,
@@ -91,6 +100,7 @@ export const operations: readonly Operation[] = [
   ...secretOperations,
   ...scheduleOperations,
   ...scheduleTimeOperations,
+  ...scheduleBackfillOperations,
   ...templateOperations,
   ...fileOperations,
   ...runOperations,
@@ -108,6 +118,9 @@ export const operations: readonly Operation[] = [
   ...deliveryOperations,
   ...userOperations,
   ...userAccessOperations,
+  ...identityProviderOperations,
+  ...linkedIdentityOperations,
+  ...providerSignInOperations,
   ...auditOperations,
   ...auditVerifyOperations,
   ...auditExportOperations,
@@ -120,6 +133,7 @@ export const operations: readonly Operation[] = [
   ...dashboardOverviewOperations,
   ...triggerOperations,
   ...runtimeOperations,
+  ...poolOperations,
   ...retentionOperations,
   ...backupScheduleOperations,
   ...backupOperations,

@@ -1,14 +1,18 @@
-/** Each operation succeeds with a valid request for each permitted role and token. permission-matrix.test.ts tests the
+/** Each operation succeeds with a valid request for each permitted role and token. permission-matrix.test.ts tests
  *  refusals. */
 import { roles, type Role } from '#domain/kernel/actor.ts';
-import { mustParse, parseCommandId } from '#domain/kernel/ids.ts';
+import { mustParse, parseCommandId, parseUserId } from '#domain/kernel/ids.ts';
 import { rights, scopes, scopesOf, type Right, type Scope } from '#domain/kernel/rights.ts';
+import { systemContext } from '#domain/ports/commands.ts';
+import { TOTP } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newKey, newRecoveryCodes, sealFactor } from './access/second-factor.ts';
 import { formsOf, type Operation } from './http/operation.ts';
 import { operations } from './operations.ts';
 import { description } from './testing/described.ts';
 import { addressOf, newGroup, newUser, scriptIn, type Form } from './testing/named-things.ts';
 import {
+  accountPassword,
   apiToken,
   channel,
   groups,
@@ -44,6 +48,9 @@ const guarded = forms.filter(
   ({ one, path }) => path.startsWith('/api/v1/') && one.access !== 'public',
 );
 
+/** Numbers names that must differ. */
+let made = 0;
+
 /** Bodies that refer to resources, or that must differ between requests. */
 const bodies: Readonly<Record<string, (client: TestClient, groupId: string) => unknown>> = {
   createScript: (_client, groupId) => ({ name: 'Made', group_id: groupId }),
@@ -66,6 +73,14 @@ const bodies: Readonly<Record<string, (client: TestClient, groupId: string) => u
     // API tokens cannot set passwords.
     return client === token ? body : { ...body, password };
   },
+  createIdentityProvider: () => ({
+    slug: `acme-${(made += 1)}`,
+    name: 'Acme',
+    issuer: 'https://id.example.com',
+    client_id: 'orchestrator',
+  }),
+  linkUserIdentity: () => ({ subject: `subject-${(made += 1)}` }),
+  createPool: () => ({ name: `pool-${(made += 1)}`, limit: 3 }),
   createGroup: newGroup,
   changeGroup: () => ({ icon: 'folder' }),
   changeUser: () => ({ name: 'Changed' }),
@@ -73,6 +88,13 @@ const bodies: Readonly<Record<string, (client: TestClient, groupId: string) => u
     current_password: 'a good password',
     new_password: 'a good password',
   }),
+  enableSecondFactor: () => {
+    const key = newKey();
+    const code = new TOTP({ secret: key }).generate();
+    return { current_password: accountPassword, key, code };
+  },
+  replaceRecoveryCodes: withFactor,
+  disableSecondFactor: withFactor,
   applyUpdate: async () => {
     await endUpdate();
     await platform.admin.post('/api/v1/system/updates/check');
@@ -85,6 +107,21 @@ const bodies: Readonly<Record<string, (client: TestClient, groupId: string) => u
   uploadBackup: () => downloadedBackup(platform),
   createToken: () => ({ name: 'Made', scopes: ['*'] }),
 };
+/** Enables the second factor of the account. @returns a body with a recovery code */
+async function withFactor(client: TestClient): Promise<object> {
+  const { commands, ids } = platform.services;
+  const userId = mustParse(parseUserId, (await client.get('/api/v1/auth/me')).json.id);
+  const { codes, hashes } = newRecoveryCodes();
+  const factor = await sealFactor({ userId, key: newKey(), hashes }, platform.services);
+  for (const command of [
+    { type: 'DisableSecondFactor', userId } as const,
+    { type: 'EnableSecondFactor', userId, ...factor } as const,
+  ]) {
+    await commands.execute(command, systemContext('updater', ids.next()));
+  }
+  return { current_password: accountPassword, code: codes[0] };
+}
+
 /** Ends the update, so that another can be started. */
 async function endUpdate(): Promise<void> {
   const { running } = (await platform.admin.get('/api/v1/system/updates')).json;
@@ -161,17 +198,17 @@ test.each(guarded.filter(({ one }) => gives('*', one)))(
   },
 );
 
-test('no scope for reading lets a token change anything', () => {
+test('no read scope allows a token to change anything', () => {
   const changing = operations.filter(({ method }) => method !== 'get');
   const given = changing.filter((one) =>
     scopes.some((scope) => scope.endsWith(':read') && gives(scope, one) && one.access !== 'public'),
   );
-  // It computes due times without storing anything.
+  // The operation computes due times and stores nothing.
   expect(given.map(({ operationId }) => operationId)).toEqual(['previewSchedule']);
 });
 
 describe('lists', () => {
-  // Texts that must not appear in the responses of others.
+  // Texts that must not appear in responses to other users.
   const traces: string[] = [];
   beforeAll(async () => {
     const place = { group_id: groups.bots, name: 'Foreign script', max_concurrent_runs: 9 };
@@ -189,7 +226,7 @@ describe('lists', () => {
     return traces.filter((trace) => text.includes(trace));
   };
 
-  test('show a user nothing of other groups', async () => {
+  test('contain nothing from other groups for a user', async () => {
     // An auditor may read the whole trail.
     for (const form of lists.filter(({ one }) => one.operationId !== 'listAudit')) {
       for (const role of allRoles.filter((one) => one !== 'administrator')) {
@@ -199,7 +236,7 @@ describe('lists', () => {
     }
   });
 
-  test('show administrators everything, which validates the previous test', async () => {
+  test('contain everything for administrators, which validates the previous test', async () => {
     const all = await Promise.all(lists.map((form) => found(platform.admin, form)));
     expect(new Set(all.flat())).toEqual(new Set(traces));
   });
@@ -210,6 +247,11 @@ test('only the intended operations are public', () => {
   expect(open).toEqual([
     '/api/v1/auth/login',
     '/api/v1/auth/refresh',
+    '/api/v1/auth/providers',
+    '/api/v1/auth/oidc/{provider}/start',
+    '/api/v1/auth/oidc/{provider}/callback',
+    '/api/v1/auth/oidc/{provider}/logout',
+    '/api/v1/auth/oidc/{provider}/backchannel-logout',
     '/health',
     '/livez',
     '/readyz',
@@ -222,7 +264,7 @@ test('only the intended operations are public', () => {
   ]);
 });
 
-test('the API describes the paths of the table and the WebSockets', () => {
+test('the API description lists the paths of the table and the WebSockets', () => {
   const described = Object.entries(description.paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method} ${path}`),
   );

@@ -92,7 +92,7 @@ async function liveWithRuns(scriptId: string): Promise<readonly string[]> {
 
 /** Each GET operation about recorded data, for these resources. */
 function questions(ids: Readonly<Record<string, readonly string[]>>): readonly string[] {
-  // They report the uptime of the process, and the future.
+  // These operations report the uptime of the process, and the future.
   const ofNow = ['/api/v1/system/info', '/api/v1/dashboard/fires'];
   const isAsked = (one: Operation) =>
     one.method === 'get' &&
@@ -139,7 +139,7 @@ async function settle(): Promise<void> {
   await new Projector(platform.pool, asyncProjections).runOnce(signal);
 }
 
-test('rebuilt read models give the same responses', async () => {
+test('rebuilt read models return the same responses', async () => {
   const scripts = await liveWithScripts();
   const runs = await liveWithRuns(scripts[0] ?? '');
   await notice(platform, scripts[0] ?? '');

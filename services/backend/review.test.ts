@@ -1,4 +1,4 @@
-/** An administrator's review after a failed night, through the API alone: investigate, fix, prove. */
+/** An administrator's review after a failed night, using only the API: find the cause, fix it, and verify the fix. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -89,13 +89,13 @@ async function the(query: string): Promise<Entry> {
   return entry!;
 }
 
-test('an administrator investigates a failed night, fixes it and proves it', async () => {
-  // What failed?
+test('an administrator investigates failed runs, fixes the cause and verifies the fix', async () => {
+  // Find the failed runs.
   const failure = await the('outcome=failed');
   expect(failure).toMatchObject({ action: 'run_finished', detail: 'exit_code' });
   expect(failure.resource).toBe(`run-${failedRun}`);
 
-  // Which script and code was it, and what existed at that time?
+  // Find the script, its code, and the resources at that time.
   const broken = (await reviewer.get(`/api/v1/runs/${failedRun}`)).json;
   expect(broken).toMatchObject({ script_id: scriptId, params: { day: '2026-11-21' } });
   const asAdmin = platform.admin;
@@ -106,7 +106,7 @@ test('an administrator investigates a failed night, fixes it and proves it', asy
   expect(during.runs.items).toMatchObject([{ run_id: failedRun, status: 'running' }]);
   expect(during.scripts.items).toMatchObject([{ id: scriptId, version: broken.script_version }]);
 
-  // Who had changed it, and what else?
+  // Find the author of the change, and their other changes.
   const saves = await entries(`resource=script-${scriptId}&action=file_saved`);
   expect(saves).toHaveLength(2);
   expect(saves[0]).toMatchObject({ actor: expect.stringMatching(/^developer/), detail: 'main.py' });

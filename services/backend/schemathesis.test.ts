@@ -15,10 +15,15 @@ const timeout = 1_800_000;
 
 /** Operations that generated requests cannot satisfy. */
 const cannotSucceed = new Set([
-  // They need an account's password, a cookie, or the id of a session that no earlier request has revoked.
+  // They need an account's password, a one-time code, a cookie, or the id of a session that no earlier request has revoked.
   'POST /api/v1/auth/login',
   'POST /api/v1/auth/refresh',
   'DELETE /api/v1/auth/sessions/{session_id}',
+  'POST /api/v1/auth/second-factor',
+  'POST /api/v1/auth/second-factor/disable',
+  'POST /api/v1/auth/second-factor/recovery-codes',
+  // It needs an identity provider.
+  'POST /api/v1/auth/oidc/{provider}/backchannel-logout',
   // They need a backup file, a whole configuration, or the version of the next release.
   'POST /api/v1/backups/upload',
   'POST /api/v1/system/config',
@@ -33,7 +38,7 @@ async function expectConformance(
     platform: TestBackend,
   ) => Promise<{ readonly owner: TestClient; readonly caller: Readonly<Record<string, string>> }>,
 ): Promise<Answers> {
-  const platform = await startTestBackend({ positionPatienceMs: 50 });
+  const platform = await startTestBackend({ positionTimeoutMs: 50 });
   try {
     const { owner, caller } = await callerOf(platform);
     const things = await describeThings(platform, { groupId: groups.custom, owner });
@@ -53,7 +58,7 @@ async function expectConformance(
 }
 
 describeWith(schemathesis, 'generated requests', () => {
-  test.concurrent('by an administrator who signed in', { timeout }, async () => {
+  test.concurrent('by a signed-in administrator', { timeout }, async () => {
     const args = ['--phases', 'examples,fuzzing', '--max-examples', '3'];
     const answers = await expectConformance(args, async (platform) => {
       const wanted = { role: 'administrator', groupIds: [] } as const;

@@ -1,4 +1,4 @@
-/** The statements of docs/security.md that no other test covers. */
+/** Tests the statements of docs/security.md that no other test covers. */
 import { readFileSync } from 'node:fs';
 import { mustParse, parseCommandId } from '#domain/kernel/ids.ts';
 import { tablesWith } from '#infra/testing/stored-text.ts';
@@ -22,8 +22,8 @@ beforeAll(async () => {
 });
 afterAll(() => platform.close());
 
-describe('keys and passwords', () => {
-  test('keep the signing key out of the database', async () => {
+describe('the signing key', () => {
+  test('is never stored in the database', async () => {
     const forms = [
       tokenKey.toString(),
       tokenKey.toString('hex'),
@@ -32,7 +32,9 @@ describe('keys and passwords', () => {
     ];
     expect(await tablesWith(platform.pool, forms)).toEqual([]);
   });
+});
 
+describe('keys and passwords', () => {
   test('have no defaults', async () => {
     for (const name of ['secretMasterKey', 'tokenKey', 'auditKey'] as const) {
       expect(settings[name]).not.toHaveProperty('fallback');
@@ -45,7 +47,7 @@ describe('keys and passwords', () => {
     });
   });
 
-  test('cost a failed sign-in the same work for every account', async () => {
+  test('make failed sign-ins equally expensive for all accounts', async () => {
     const email = 'disabled@example.com';
     const body = { email, password: 'a good password', role: 'viewer' };
     const { id } = (await platform.admin.post('/api/v1/users', body)).json as { id: string };
@@ -146,7 +148,7 @@ describe('tokens of each kind', () => {
     expect(await tablesWith(platform.pool, secretParts)).toEqual([]);
   });
 
-  test('of webhooks have at least 128 random bits', async () => {
+  test('have at least 128 random bits for webhooks', async () => {
     const { id } = await script(platform.admin);
     const tokens = await Promise.all(
       Array.from({ length: 20 }, async () => (await webhook(platform.admin, id)).token),
@@ -243,7 +245,7 @@ describe('text with characters that move a cursor', () => {
 });
 
 describe('a script that moves to another group', () => {
-  test('leaves its runs to the group in which they were queued', async () => {
+  test('leaves its runs in the group in which they were queued', async () => {
     const inGroup = async (group: string) =>
       await someone(platform, { role: 'viewer', groupIds: [group] });
     const [before, after] = [await inGroup(groups.custom), await inGroup(groups.bots)];

@@ -1,4 +1,5 @@
 /** The dependencies of handlers, created once in `app.ts`. */
+import type { Role } from '#domain/kernel/actor.ts';
 import type { ScriptId, SessionId } from '#domain/kernel/ids.ts';
 import type { Bus } from '#domain/ports/bus.ts';
 import type { Clock } from '#domain/ports/clock.ts';
@@ -9,6 +10,7 @@ import type { RunLogs } from '#domain/ports/run-logs.ts';
 import type { RunSamples } from '#domain/ports/run-samples.ts';
 import type { UpdateProvider } from '#domain/ports/updates.ts';
 import type { HeadSigner } from '#infra/audit/head-signer.ts';
+import type { OidcClients } from '#infra/oidc/oidc.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
 import type { MasterKeys } from '#infra/secrets/data-keys.ts';
 import type { Vault } from '#infra/secrets/vault.ts';
@@ -34,7 +36,7 @@ import type { Wheel } from './static/wheel.ts';
 import type { WebhookMisses } from './webhooks/misses.ts';
 
 /** The dependencies of platform updates. */
-export interface UpdateParts {
+export interface UpdateDeps {
   /** Undefined: no repository is configured. */
   readonly provider: UpdateProvider | undefined;
   /** Undefined if releases are images. */
@@ -44,14 +46,14 @@ export interface UpdateParts {
 }
 
 /** The dependencies of the process. */
-export interface Parts extends HttpServerOptions {
+export interface ProcessDeps extends HttpServerOptions {
   readonly commands: Commands;
   readonly readModels: ReadModels;
   readonly database: Queryable;
   /** For code that needs its own connection. */
   readonly pool: pg.Pool;
   readonly vault: Vault;
-  /** The current key first, which encrypts backups. */
+  /** The current key first, which wraps data keys and seals backups. */
   readonly masterKeys: MasterKeys;
   readonly auditSigner: HeadSigner;
   readonly objects: ObjectStore;
@@ -65,12 +67,16 @@ export interface Parts extends HttpServerOptions {
   readonly runEnds: RunEnds;
   readonly logger: Logger;
   /** The maximum wait of a read for its position. */
-  readonly positionPatienceMs: number;
+  readonly positionTimeoutMs: number;
   readonly edition: 'minimal' | 'production';
   /** The settings of the environment, without secrets. */
   readonly settings: readonly SettingState[];
   /** At least 32 bytes; signs access tokens. */
   readonly tokenKey: Uint8Array;
+  /** Who may sign in with a password. */
+  readonly passwordSignIn: 'everyone' | 'administrators';
+  /** Roles whose sign-ins with a password require a second factor. */
+  readonly secondFactorRoles: readonly Role[];
   readonly trustedProxies: TrustedProxies;
   /** The public origin, such as `https://host`. Absent: that of the request. */
   readonly publicUrl?: string | undefined;
@@ -82,15 +88,16 @@ export interface Parts extends HttpServerOptions {
   readonly mcpUrl: string;
   /** Folder of the dashboard's build. */
   readonly dashboardDir: string;
-  readonly updates: UpdateParts;
+  readonly updates: UpdateDeps;
   /** Folder that holds the Python package `orchestrator`. */
   readonly sdkDir: string;
   /** Absent without tracing. */
   readonly tracing?: Tracing | undefined;
 }
 
-export interface Services extends Parts {
+export interface Services extends ProcessDeps {
   readonly tokens: AccessTokens;
+  readonly oidc: OidcClients;
   /** A valid session, with its current owner. */
   readonly findSession: (id: SessionId) => Promise<OpenSession | undefined>;
   /** A valid API token by its hash, with its current owner. */

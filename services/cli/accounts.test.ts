@@ -10,7 +10,7 @@ import { bcryptPasswords } from '#services/shared/passwords.ts';
 import { outdatedRows } from '#infra/postgres/rebuild/projection-versions.ts';
 import { inlineProjections } from '#projections/registry.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { giveNewPassword, type NewPassword } from './accounts.ts';
+import { resetPasswordOf, type NewPassword } from './accounts.ts';
 
 let platform: TestPlatform;
 let owner: Database;
@@ -35,7 +35,7 @@ afterAll(async () => {
 async function give(changes: Partial<NewPassword> = {}): Promise<readonly string[]> {
   const lines: string[] = [];
   const wanted = { email: 'Ada@Example.com', password: 'another password', enable: false };
-  await giveNewPassword(owner.pool, { ...wanted, ...changes }, { line: (one) => lines.push(one) });
+  await resetPasswordOf(owner.pool, { ...wanted, ...changes }, { line: (one) => lines.push(one) });
   return lines;
 }
 

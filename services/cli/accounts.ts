@@ -1,19 +1,21 @@
 /** `admin reset-password`: restores access to an account. */
 import type { Command as DomainCommand } from '#domain/aggregates.ts';
-import { mustParse, parseCommandId, parseUserId } from '#domain/kernel/ids.ts';
-import { CommandPipeline } from '#infra/postgres/commands/command-pipeline.ts';
+import { mustParse, parseUserId } from '#domain/kernel/ids.ts';
+import { systemContext } from '#domain/ports/commands.ts';
+
 import { putCredential } from '#infra/postgres/access/credentials.ts';
 import { queryBuilder } from '#infra/postgres/database.ts';
 import { refuseOutdatedRows } from '#infra/postgres/rebuild/projection-versions.ts';
-import { systemClock } from '#infra/system/clock.ts';
+
 import { systemIds } from '#infra/system/ids.ts';
 import { inlineProjections } from '#projections/registry.ts';
 import type { Tables } from '#projections/tables.ts';
 import { findUserByEmail } from '#projections/users/queries.ts';
-import { decisionReads } from '#projections/decision-reads.ts';
+
 import { passwordProblem } from '#services/shared/password-rules.ts';
 import { bcryptPasswords, passwordCost } from '#services/shared/passwords.ts';
 import type pg from 'pg';
+import { commandsOn } from './commands-on.ts';
 import { CommandProblem, exitCodes, usageProblem } from './problem.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -27,7 +29,7 @@ export interface NewPassword {
 /** Sets a new password, which ends the account's sessions. Backends notice within seconds.
  *  @param pool connections as the schema's owner
  *  @throws CommandProblem if the account does not exist, or the password cannot be used */
-export async function giveNewPassword(
+export async function resetPasswordOf(
   pool: pg.Pool,
   { email, password, enable }: NewPassword,
   terminal: Pick<Terminal, 'line'>,
@@ -56,20 +58,9 @@ export async function giveNewPassword(
 }
 
 function carrierOn(pool: pg.Pool) {
-  const commands = new CommandPipeline({
-    pool,
-    clock: systemClock,
-    ids: systemIds,
-    projections: inlineProjections,
-    decisionReads,
-    // Subscribers poll within seconds.
-    announce: () => undefined,
-  });
+  const commands = commandsOn(pool);
   return async (command: DomainCommand): Promise<void> => {
-    const commandId = mustParse(parseCommandId, systemIds.next());
-    const actor = { kind: 'system', name: 'console' } as const;
-    const context = { commandId, actor, ip: null, correlationId: commandId, causationId: null };
-    const outcome = await commands.execute(command, context);
+    const outcome = await commands.execute(command, systemContext('console', systemIds.next()));
     if (outcome.kind === 'accepted') return;
     const detail =
       outcome.kind === 'refused' ? outcome.refusal.detail : 'The command was repeated.';

@@ -1,4 +1,4 @@
-/** What the API answers, as far as commands read it, and how things are found in it. */
+/** The parts of API responses that commands read, and lookups in lists. */
 import { part, type Api } from '#services/shared/api-client.ts';
 import { CommandProblem, exitCodes } from './problem.ts';
 
@@ -51,7 +51,7 @@ type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
 const largestPage = 200;
 
-/** The items of a list, page by page, and no more than `count` of them. */
+/** The items of a list, page by page, at most `count` of them. */
 export async function listOf<Item>(
   api: Api,
   path: string,
@@ -83,7 +83,7 @@ const collections: Readonly<Record<string, readonly [path: string, field: string
 
 /** The id of a resource.
  *  @param kind `script`, or another one of `collections`
- *  @throws CommandProblem where no resource has the name, or several have */
+ *  @throws CommandProblem if no resource or several resources have the name */
 export async function findId(api: Api, kind: string, named: string): Promise<string> {
   const [path, field] = collections[kind] ?? [];
   if (uuid.test(named)) return named;

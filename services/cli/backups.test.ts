@@ -43,6 +43,7 @@ async function download(): Promise<void> {
 function run(...args: string[]): Promise<readonly [code: number, said: string]> {
   const env = {
     PATH: process.env['PATH'],
+    NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
     ORCH_DATA_DIR: folder,
     ORCH_OBJECTS_DIR: sample.folder,
     SECRET_MASTER_KEY: Buffer.from(masterKey).toString('base64'),
@@ -59,7 +60,7 @@ const endMissing = /^\S+ is damaged: its end is missing\./;
 const states = async () =>
   (await sample.platform.pool.query('SELECT restoring, problem FROM backups')).rows;
 
-test('verifies and restores a backup by file or id, only if nothing is lost', async () => {
+test('verifies and restores a backup by file or id, if no data would be lost', async () => {
   expect(await run('verify', file)).toEqual([0, expect.stringContaining('is intact: 9 events')]);
   expect(await run('restore', sampleBackup)).toEqual([
     65,

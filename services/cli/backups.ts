@@ -60,7 +60,7 @@ function masterKeysHere(dataDir: string): readonly Uint8Array[] {
 
 const masterKeyFile = (dataDir: string) => join(dataDir, 'secrets', 'SECRET_MASTER_KEY');
 
-/** @param name path of a file that was downloaded, or the id of a backup in the object store
+/** @param name path of a downloaded file, or the id of a backup in the object store
  *  @throws CommandProblem if it does not exist */
 export async function namedBackup(objects: ObjectStore, name: string): Promise<BackupSource> {
   const id = parseBackupId(name);
@@ -77,9 +77,8 @@ export async function namedBackup(objects: ObjectStore, name: string): Promise<B
   throw new CommandProblem(exitCodes.notFound, `The backup ${name} is not in the object store.`);
 }
 
-/** Reads all of it.
- *  @param unsealed also accepts a backup whose seal cannot be checked
- *  @throws CommandProblem that names what is wrong */
+/** Reads and verifies the complete backup. @param unsealed also accepts a backup whose seal cannot be checked @throws
+ *  CommandProblem that names the problem */
 export async function verifyNamed(
   name: string,
   unsealed: boolean,
@@ -104,7 +103,7 @@ export async function verifyNamed(
 
 export interface Preparing {
   readonly source: BackupSource;
-  /** Also a backup whose seal cannot be checked. */
+  /** Also accepts a backup whose seal cannot be checked. */
   readonly unsealed: boolean;
   readonly onProgress: NonNullable<PrepareOptions['onProgress']>;
 }

@@ -3,7 +3,7 @@ import type { Session } from './session.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface Option {
-  /** How its value is called in the help; without it the option is a switch. */
+  /** The name of its value in the help; without it, the option is a switch. */
   readonly value?: string;
   readonly short?: string;
   readonly multiple?: boolean;

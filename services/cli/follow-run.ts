@@ -1,4 +1,4 @@
-/** Follows a run's log as it is written, through breaks of the connection. */
+/** Follows a run's log live, and resumes after connection failures. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import { ApiProblem, part } from '#services/shared/api-client.ts';
@@ -10,16 +10,16 @@ export interface Following {
   readonly runId: string;
   readonly fromSeq: number;
   readonly signal: AbortSignal;
-  /** The connection is not read further before it resolves. */
+  /** No more data is read until the returned promise resolves. */
   readonly onItems: (items: readonly LogItem[]) => Promise<void>;
-  /** Called when the connection broke, before it is made again. */
+  /** Called when the connection breaks, before the reconnect. */
   readonly onBreak: () => void;
 }
 
 const retryMs = 500;
 const maxRetryMs = 5_000;
 /** How long a server may be unavailable, for example during an update. */
-const patienceMs = 120_000;
+const timeoutMs = 120_000;
 /** A connection without data and without a reply to a ping for this long is dead. */
 const quietMs = 20_000;
 
@@ -50,7 +50,7 @@ export async function followRun(following: Following): Promise<void> {
     following.signal.throwIfAborted();
     if (end === 'end') return;
     if (end !== 'broken') throw end;
-    if (tries > 0 && performance.now() - heardAt > patienceMs) throw gone;
+    if (tries > 0 && performance.now() - heardAt > timeoutMs) throw gone;
     if (tries === 0) following.onBreak();
     await pause(Math.min(retryMs * 2 ** tries, maxRetryMs), undefined, {
       signal: following.signal,

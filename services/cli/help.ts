@@ -1,4 +1,4 @@
-/** How commands are used, as text. */
+/** The help texts of commands. */
 import type { Command, Option } from './command.ts';
 import { globalOptions } from './options.ts';
 

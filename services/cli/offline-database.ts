@@ -1,4 +1,4 @@
-/** The database for commands that replace all data: no service may use it meanwhile. */
+/** The database for commands that replace all data. No service may use it at the same time. */
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { startEmbeddedPostgres } from '#infra/embedded/postgres.ts';
@@ -10,18 +10,18 @@ import { CommandProblem, exitCodes } from './problem.ts';
 import { withServerDatabase } from './server-database.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Connects as the schema's owner: to the database that the environment names, or to that of the minimal edition,
- *  which is started for it.
- *  @throws CommandProblem where the minimal edition is running */
+/** Connects as the schema's owner: to the database that the environment names, or to that of the minimal edition, which
+ *  is started for it.
+ *  @throws CommandProblem if the minimal edition is running */
 export async function withOfflineDatabase(
   terminal: Terminal,
-  use: (pool: pg.Pool) => Promise<number>,
-): Promise<number> {
+  use: (pool: pg.Pool) => Promise<void>,
+): Promise<void> {
   const { ORCH_DATABASE_ADMIN_URL: url, ORCH_DATABASE_ADMIN_URL_FILE: file } = process.env;
   if (url || file) return await withServerDatabase(terminal, use);
   const { dataDir } = readConfig(['dataDir']);
   mkdirSync(dataDir, { recursive: true, mode: 0o711 });
-  // As root the database and the scripts are other users, whose folders are inside.
+  // For root, the database and the scripts run as other users, whose folders are inside.
   chmodSync(dataDir, process.getuid?.() === 0 ? 0o711 : 0o700);
   hold(dataDir);
   const server = await startEmbeddedPostgres({
@@ -35,7 +35,7 @@ export async function withOfflineDatabase(
       onIdleError: () => undefined, // the server ends last
     });
     try {
-      return await use(database.pool);
+      await use(database.pool);
     } finally {
       await database.close();
     }

@@ -6,19 +6,38 @@ import type { Use } from './command.ts';
 import { CommandProblem, exitCodes } from './problem.ts';
 import { askHidden } from './prompt.ts';
 
+const codeInstead =
+  'The account has a second factor: sign in at a terminal, or create an API token in the dashboard.';
+
 interface PasswordSession extends AsyncDisposable {
   readonly api: Api;
 }
 
-/** Signs in. @throws CommandProblem for a wrong password, ApiProblem */
-export async function signInWith(url: string, email: string, password: string): Promise<Api> {
-  const { body } = await new Api(url, undefined)
-    .call<{ access_token: string }>('POST', '/auth/login', { body: { email, password } })
-    .catch((error: unknown) => {
-      if (!(error instanceof ApiProblem) || error.status !== 401) throw error;
+interface Credentials {
+  readonly email: string;
+  readonly password: string;
+  /** Of the second factor, after the server has required it. */
+  readonly code?: string;
+}
+
+/** Signs in, and prompts for the code of a second factor.
+ *  @throws CommandProblem for a wrong password or code, ApiProblem */
+export async function signInWith(url: string, credentials: Credentials): Promise<Api> {
+  try {
+    const { body } = await new Api(url, undefined).call<{ access_token: string }>(
+      'POST',
+      '/auth/login',
+      { body: credentials },
+    );
+    return new Api(url, body.access_token);
+  } catch (error) {
+    if (!(error instanceof ApiProblem) || error.status !== 401) throw error;
+    if (error.code !== 'second_factor_required' || credentials.code !== undefined) {
       throw new CommandProblem(exitCodes.noPermission, error.message);
-    });
-  return new Api(url, body.access_token);
+    }
+  }
+  const code = await askHidden(`Code of ${credentials.email}`, codeInstead);
+  return await signInWith(url, { ...credentials, code });
 }
 
 /** Signs in as the owner of the API token; signs out when disposed.
@@ -27,7 +46,10 @@ export async function openPasswordSession(use: Use, body: unknown): Promise<Pass
   const { url, api: own } = await use.session();
   const { email } = (await own.call<{ email: string }>('GET', '/auth/me')).body;
   const known = (body as { current_password?: string } | undefined)?.current_password;
-  const api = await signInWith(url, email, known ?? (await passwordOf(email, use)));
+  const api = await signInWith(url, {
+    email,
+    password: known ?? (await passwordOf(email, use)),
+  });
   return {
     api,
     [Symbol.asyncDispose]: async () => {
@@ -40,7 +62,7 @@ export async function openPasswordSession(use: Use, body: unknown): Promise<Pass
 async function passwordOf(email: string, { options, folder, input }: Use): Promise<string> {
   const file = options.text('account-password-from');
   if (file === undefined) {
-    return await askHidden(`Password of ${email}`, 'Give --account-password-from FILE.');
+    return await askHidden(`Password of ${email}`, 'Pass --account-password-from FILE.');
   }
   const text = file === '-' ? await input() : await readFile(resolve(folder, file), 'utf8');
   return text.replace(/\r?\n$/, '');

@@ -1,12 +1,12 @@
-/** How a command fails: a sentence for a person and a code for a program. */
+/** The failure of a command: a message for the user and an exit code for programs. */
 
-/** Exit codes of the program. Most are codes that scripts seldom use (`sysexits.h`), as `run --follow` exits with the
- *  code of the script. */
+/** Exit codes of the program. Most are from `sysexits.h`, which scripts seldom use, because `run --follow` exits with
+ *  the code of the script. */
 export const exitCodes = {
   done: 0,
   /** The check found a problem, or a run failed without an exit code. */
   failed: 1,
-  /** As `timeout` has it. */
+  /** As in timeout(1). */
   timeout: 124,
   /** The exit code that shells use for Ctrl-C. */
   interrupted: 130,
@@ -25,7 +25,7 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** Ends a command. The message is a plain sentence that says what to do. */
+/** Ends a command. The message is a sentence with the next step. */
 export class CommandProblem extends Error {
   readonly exitCode: ExitCode;
 

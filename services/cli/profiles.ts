@@ -49,7 +49,7 @@ export async function readProfiles(environment: Environment): Promise<Profiles> 
   }
 }
 
-/** Replaces the file whole, so that a reader never sees half of it. */
+/** Replaces the file atomically, so that a reader never sees a partial file. */
 export async function writeProfiles(environment: Environment, profiles: Profiles): Promise<void> {
   const path = profilesPath(environment);
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });

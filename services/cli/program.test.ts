@@ -1,4 +1,4 @@
-/** The command line where nothing is as it should be, and what needs no platform. */
+/** Failures of the command line, and commands that need no platform. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** A command line in this process. */
+/** Runs a command line in this process. */
 async function told(line: string, variables: Record<string, string> = {}, from = folder) {
   const lines: string[] = [];
   const problems: string[] = [];
@@ -84,7 +84,7 @@ describe('an invalid command line gets a hint', () => {
   });
 });
 
-test('help names every command, and each has examples that are commands', async () => {
+test('help names every command, and the examples of each are valid commands', async () => {
   const { out } = await told('help');
   const names = Array.from(out.matchAll(/^ {2}([a-z]+(?: [a-z]+)?) {2,}\S/gm), ([, name]) => name!);
   expect(names).toContain('sync push');
@@ -94,8 +94,8 @@ test('help names every command, and each has examples that are commands', async 
   }
 });
 
-describe('a failure gets a message that says what to do', () => {
-  test('not signed in', async () => {
+describe('a failure gets a message with the next step', () => {
+  test('a missing sign-in', async () => {
     const { code, problem } = await told('runs');
     expect([code, problem]).toEqual([77, 'Not signed in. Sign in: orchestrator login URL']);
   });
@@ -163,7 +163,7 @@ describe('a failure gets a message that says what to do', () => {
     expect((await told('profiles')).out).toMatch(/work +http:\/\/127.0.0.1:1 +ada@example.com/);
   });
 
-  test('only some of the variables, or an invalid file', async () => {
+  test('incomplete variables, or an invalid file', async () => {
     const half = await told('runs', { ORCHESTRATOR_URL: 'http://127.0.0.1:1' });
     expect([half.code, half.problem]).toEqual([
       78,
@@ -176,7 +176,7 @@ describe('a failure gets a message that says what to do', () => {
     expect([answer.code, answer.problem]).toEqual([78, expect.stringMatching(/cannot be read/)]);
   });
 
-  test('outside of a project, and with files that the platform refuses', async () => {
+  test('outside a project, and with files that the platform refuses', async () => {
     const variables = variablesFor('http://127.0.0.1:1');
     const outside = await told('sync push', variables);
     expect([outside.code, outside.problem]).toEqual([

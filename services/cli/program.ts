@@ -1,4 +1,4 @@
-/** The program: from a line of arguments to an exit code. */
+/** Runs a command line and returns its exit code. */
 import { ApiProblem } from '#services/shared/api-client.ts';
 import { version } from '#services/shared/version.ts';
 import { apiCommands } from './api/commands.ts';
@@ -26,7 +26,7 @@ import { parseLine, type Parsed } from './options.ts';
 import { CommandProblem, exitCodes } from './problem.ts';
 import { openSession } from './session.ts';
 
-/** Commands that do more than one request. */
+/** Commands that send more than one request. */
 export const ownCommands: readonly Command[] = [
   login,
   logout,
@@ -106,7 +106,7 @@ function told(
   asked: Parsed | undefined,
 ): { exitCode: number; message: string } {
   if (error instanceof CommandProblem) return error;
-  if (error instanceof ApiProblem) return toldOfApi(error, address, asked);
+  if (error instanceof ApiProblem) return describeApiProblem(error, address, asked);
   if (error instanceof Error && error.name === 'AbortError') {
     return { exitCode: exitCodes.interrupted, message: 'Interrupted.' };
   }
@@ -122,7 +122,7 @@ const listed: Readonly<Record<string, string>> = {
   BACKUP: 'backup list',
 };
 
-function toldOfApi(
+function describeApiProblem(
   error: ApiProblem,
   address: string,
   asked: Parsed | undefined,

@@ -62,7 +62,7 @@ describe('rows of the current version', () => {
     expect(lines).toEqual(['groups: 1 rows before, 1 after, all identical']);
   });
 
-  test('include wrong rows in the comparison', async () => {
+  test('are reported by the comparison if they are wrong', async () => {
     await platform.pool.query(`UPDATE groups SET name = 'wrong'`);
     await eventsVisible(platform.pool);
     const { lines } = await told(rebuild('groups'));
@@ -83,7 +83,7 @@ test('rebuilds only outdated rows with --outdated', async () => {
   expect((await told(rebuildOutdated)).lines).toEqual([]);
 });
 
-test('lists the known read models for an unknown one', async () => {
+test('an unknown read model gets a list of the known ones', async () => {
   await expect(told(rebuild('nothing'))).rejects.toThrow(
     /Unknown projection nothing. Projections: groups, /,
   );

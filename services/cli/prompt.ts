@@ -3,9 +3,9 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { CommandProblem, exitCodes, usageProblem } from './problem.ts';
 
-const signInOptions = 'Give --email and --password-stdin, or --token-stdin.';
+const signInOptions = 'Pass --email and --password-stdin, or --token-stdin.';
 
-/** @param suggestion the meaning of an empty answer */
+/** @param suggestion the value for an empty input */
 export async function askLine(question: string, suggestion?: string): Promise<string> {
   requireTerminal(signInOptions);
   const shown = suggestion === undefined ? question : `${question} [${suggestion}]`;
@@ -15,7 +15,7 @@ export async function askLine(question: string, suggestion?: string): Promise<st
 }
 
 /** Prompts without showing the input.
- *  @param instead what to pass without a terminal */
+ *  @param instead the option to use without a terminal */
 export async function askHidden(question: string, instead = signInOptions): Promise<string> {
   requireTerminal(instead);
   process.stderr.write(`${question}: `);
@@ -27,12 +27,12 @@ export async function askHidden(question: string, instead = signInOptions): Prom
 
 /** Asks for a confirmation. @throws CommandProblem without a terminal */
 export async function confirm(question: string): Promise<boolean> {
-  requireTerminal('Give --yes to confirm.');
+  requireTerminal('Pass --yes to confirm.');
   return /^y(es)?$/i.test((await ask(`${question} [y/N] `, process.stderr)).trim());
 }
 
 function requireTerminal(instead: string): void {
-  if (!process.stdin.isTTY) throw usageProblem(`No terminal to prompt on. ${instead}`);
+  if (!process.stdin.isTTY) throw usageProblem(`Cannot prompt without a terminal. ${instead}`);
 }
 
 async function ask(question: string, output: NodeJS.WritableStream): Promise<string> {

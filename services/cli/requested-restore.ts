@@ -1,13 +1,13 @@
 /** Runs the restore that was requested in the dashboard or the API. The supervisor runs it between stopping the
  *  services and starting them again. */
 import type { Actor } from '#domain/kernel/actor.ts';
-import { mustParse, parseBackupId, parseCommandId } from '#domain/kernel/ids.ts';
-import { CommandPipeline } from '#infra/postgres/commands/command-pipeline.ts';
+import { mustParse, parseBackupId } from '#domain/kernel/ids.ts';
+import { systemContext } from '#domain/ports/commands.ts';
+
 import { restoreRequester } from '#infra/postgres/operations/restore-checks.ts';
-import { systemClock } from '#infra/system/clock.ts';
+
 import { systemIds } from '#infra/system/ids.ts';
-import { inlineProjections } from '#projections/registry.ts';
-import { decisionReads } from '#projections/decision-reads.ts';
+
 import { readConfig } from '#services/shared/config.ts';
 import {
   removeRestoreRequest,
@@ -17,11 +17,12 @@ import {
 } from '#services/shared/restore-request.ts';
 import type pg from 'pg';
 import { backupSettings, namedBackup, prepareSource, restoreSource } from './backups.ts';
+import { commandsOn } from './commands-on.ts';
 import { CommandProblem } from './problem.ts';
 import type { Terminal } from './terminal.ts';
 
-const mostAttempts = 3;
-const tellEveryMs = 300;
+const maxAttempts = 3;
+const progressIntervalMs = 300;
 const restorer: Actor = { kind: 'system', name: 'restore' };
 
 /** Runs the requested restore, if there is one. A backup that cannot be restored is recorded, and its request is
@@ -34,11 +35,11 @@ export async function runRequestedRestore(pool: pg.Pool, terminal: Terminal): Pr
   const attempts = (request.attempts ?? 0) + 1;
   writeRestoreRequest(dataDir, { ...request, attempts });
   try {
-    if (attempts > mostAttempts)
-      throw new Error(`The restore was interrupted ${mostAttempts} times.`);
+    if (attempts > maxAttempts)
+      throw new Error(`The restore was interrupted ${maxAttempts} times.`);
     terminal.line(await restoreIt(request, pool, terminal));
   } catch (error) {
-    if (!(error instanceof CommandProblem) && attempts < mostAttempts) throw error;
+    if (!(error instanceof CommandProblem) && attempts < maxAttempts) throw error;
     const reason = error instanceof Error ? error.message : String(error);
     await recordFailure(request, reason, pool);
     terminal.line(`The backup was not restored, and nothing was changed: ${reason}`);
@@ -53,10 +54,10 @@ async function restoreIt(
 ): Promise<string> {
   const { objects } = await backupSettings();
   const source = await namedBackup(objects, backupId);
-  let toldMs = -Infinity;
+  let reportedMs = -Infinity;
   const onProgress = (step: string, share: number) => {
-    if (performance.now() - toldMs < tellEveryMs) return;
-    toldMs = performance.now();
+    if (performance.now() - reportedMs < progressIntervalMs) return;
+    reportedMs = performance.now();
     terminal.line(`progress ${share.toFixed(2)} ${step}`);
   };
   return await restoreSource({
@@ -75,18 +76,9 @@ async function recordFailure(
   reason: string,
   pool: pg.Pool,
 ): Promise<void> {
-  const commands = new CommandPipeline({
-    pool,
-    clock: systemClock,
-    ids: systemIds,
-    projections: inlineProjections,
-    decisionReads,
-    announce: () => undefined,
-  });
   const id = mustParse(parseBackupId, backupId);
-  const commandId = mustParse(parseCommandId, systemIds.next());
-  await commands.execute(
+  await commandsOn(pool).execute(
     { type: 'FailRestore', backupId: id, reason },
-    { commandId, actor: restorer, ip: null, correlationId: commandId, causationId: null },
+    systemContext('restore', systemIds.next()),
   );
 }

@@ -38,7 +38,7 @@ export function restoredText(
   return [
     `Restored backup ${backupId} of ${createdAt}: ${events} events, ${objects} objects.`,
     isInPlace ? `Active now: ${activeText}.` : `Active again: ${activeText}.`,
-    ...(isInPlace && ended.length > 0 ? [`Kept from after the backup: ${keptText}.`] : []),
+    ...(isInPlace && ended.length > 0 ? [`Changes kept since the backup: ${keptText}.`] : []),
     ...(active.accounts === 0
       ? ['No user can sign in. Run: orchestrator admin reset-password EMAIL --enable']
       : []),

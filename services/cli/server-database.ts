@@ -12,15 +12,15 @@ import type { Terminal } from './terminal.ts';
  *  @throws CommandProblem if the settings name no database, or it is unavailable */
 export async function withServerDatabase(
   terminal: Terminal,
-  use: (pool: pg.Pool) => Promise<number>,
-): Promise<number> {
+  use: (pool: pg.Pool) => Promise<void>,
+): Promise<void> {
   const database = openDatabase(adminUrl(), {
     connections: 2,
     applicationName: 'cli',
     onIdleError: (error) => terminal.problem(error.message),
   });
   try {
-    return await use(database.pool);
+    await use(database.pool);
   } catch (error) {
     if (!(error instanceof Error) || !isDatabaseAway(error)) throw error;
     const message = `The database does not respond (${error.message}). Try again when it is available.`;

@@ -13,7 +13,7 @@ export interface Session {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** `ORCHESTRATOR_URL` with `ORCHESTRATOR_TOKEN`, or else the requested profile.
- *  @throws CommandProblem if not signed in, or no longer */
+ *  @throws CommandProblem if not signed in, or if the token has expired */
 export async function openSession(environment: Environment, named?: string): Promise<Session> {
   const { ORCHESTRATOR_URL: url, ORCHESTRATOR_TOKEN: token } = environment;
   if (named === undefined && (url || token)) return sessionOfVariables(url, token);

@@ -28,7 +28,9 @@ afterAll(async () => {
 
 function start(variables: Record<string, string>, ...command: readonly string[]) {
   const line = command.length === 0 ? ['setup'] : command;
-  const child = spawn(process.execPath, [main, ...line], { env: variables });
+  const { NODE_COMPILE_CACHE } = process.env;
+  const env = { NODE_COMPILE_CACHE, ...variables };
+  const child = spawn(process.execPath, [main, ...line], { env });
   const done = Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
   return {
     child,
@@ -65,7 +67,7 @@ test('names missing settings, and a user with too many privileges', async () => 
   );
 });
 
-test('refuses a database of a newer version, and does not change it', async () => {
+test('refuses a database of a newer release, and does not change it', async () => {
   await withClient(database.adminUrl, async (client) => {
     await client.query(
       `INSERT INTO schema_migrations (number, name, sha256) VALUES (9000, '9000_later.sql', 'x')`,
@@ -74,7 +76,7 @@ test('refuses a database of a newer version, and does not change it', async () =
   });
   const { code, problem } = await setup();
   expect(problem).toMatch(
-    /newer version than this program \(.*9000_later.sql\); nothing was changed/,
+    /newer version of this program \(.*9000_later.sql\). Nothing was changed/,
   );
   expect(code).toBe(65);
   await expect(withClient(serviceUrl, (client) => client.query('SELECT'))).rejects.toThrow(

@@ -1,4 +1,4 @@
-/** Brings database and object store to what this version of the program needs. */
+/** Prepares the database and the object store for this version of the program. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { prepareObjectStore } from '#infra/objects/open.ts';
@@ -45,15 +45,12 @@ async function runSetup(config: ReturnType<typeof settings>, terminal: Terminal)
   const gaps = await confineQueries(adminUrl);
   if (gaps.length > 0) {
     terminal.problem(
-      `the database does not restrict queries of scripts, so they are rejected (${gaps.length} functions, ` +
+      `script queries are rejected because the database does not restrict them (${gaps.length} functions, ` +
         'relations and parameters); run "SELECT queries.confine()" as a superuser of the database',
     );
   }
   await prepareServiceUser(adminUrl, databaseUrl);
-  await withServerDatabase(terminal, async (pool) => {
-    await rebuildOutdated(pool, terminal);
-    return exitCodes.done;
-  });
+  await withServerDatabase(terminal, (pool) => rebuildOutdated(pool, terminal));
   if (await prepareObjectStore(config)) terminal.line(`created ${config.objectsUrl}`);
   terminal.line('ready');
 }

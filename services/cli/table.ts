@@ -1,4 +1,4 @@
-/** Rows for people, and the same as data for programs. */
+/** Prints rows as tables for people, or as data for programs. */
 import type { Terminal } from './terminal.ts';
 
 export interface Column<Row> {
@@ -28,7 +28,7 @@ export function printTable<Row>(
   for (const row of cells) terminal.line(lineOf(row));
 }
 
-/** Names and texts are others' to choose: what would steer the terminal is shown as `?`. */
+/** Other users choose names and texts, so terminal control characters are shown as `?`. */
 export function plain(text: string): string {
   return text.replaceAll(/\p{Cc}/gu, '?');
 }

@@ -1,4 +1,4 @@
-/** Where commands write: results to standard output, everything else to standard error. */
+/** The output of commands: results to standard output, everything else to standard error. */
 import { once } from 'node:events';
 import { exitCodes } from './problem.ts';
 
@@ -12,7 +12,7 @@ export interface Terminal {
   problem(text: string): void;
   /** Shows progress from 0 to 1; replaces the previous value. */
   progress(label: string, share: number): void;
-  /** Resolves when the output was written, so that a slow reader takes no memory. */
+  /** Resolves when the output has been written, so that output for a slow reader does not accumulate. */
   drained(): Promise<void>;
 }
 

@@ -5,36 +5,36 @@ import { createMcpHandler, type AuthInfo } from '@modelcontextprotocol/server';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import type { Logger } from '#services/shared/logger.ts';
 import { Api, ApiProblem } from '#services/shared/api-client.ts';
-import { mcpServer, type ServerParts } from './server.ts';
+import { mcpServer, type ServerDeps } from './server.ts';
 
 /** Files of scripts are sent in arguments: the limit of the API for a file, encoded as JSON. */
 const maxBodyBytes = 32 * 1024 * 1024;
 
-export interface AppParts extends ServerParts {
-  /** Names under which this machine is reached, besides those of the machine itself. */
+export interface AppDeps extends ServerDeps {
+  /** Host names of this server, in addition to those of the machine itself. */
   readonly hosts: readonly string[];
   readonly logger: Pick<Logger, 'error'>;
 }
 
-/** Where nothing is listened to but streams, as `hosts` and `Origin` headers name it. */
+/** Loopback names, in the form of `Host` and `Origin` headers. */
 const ownHosts = ['localhost', '127.0.0.1', '[::1]'];
 
-export function mcpApp(parts: AppParts): {
+export function mcpApp(deps: AppDeps): {
   readonly app: Express;
   readonly close: () => Promise<void>;
 } {
-  const handler = createMcpHandler(({ authInfo }) => mcpServer(parts, authInfo?.token ?? ''), {
+  const handler = createMcpHandler(({ authInfo }) => mcpServer(deps, authInfo?.token ?? ''), {
     maxRequestBodySize: maxBodyBytes,
-    onerror: (error) => parts.logger.error({ error }, 'protocol request failed'),
+    onerror: (error) => deps.logger.error({ error }, 'protocol request failed'),
   });
   const serve = toNodeHandler(handler, { maxRequestBodySize: maxBodyBytes });
-  const hosts = [...ownHosts, ...parts.hosts];
+  const hosts = [...ownHosts, ...deps.hosts];
   const app = express();
   app.disable('x-powered-by');
   app.get('/health', (_request, response) => void response.type('text').send('mcp'));
   app.use('/mcp', hostHeaderValidation(hosts), originValidation(hosts));
   app.get('/mcp', refusePlainGet);
-  app.use('/mcp', (request, response, next) => void authenticate(parts, request, response, next));
+  app.use('/mcp', (request, response, next) => void authenticate(deps, request, response, next));
   app.all('/mcp', (request, response) => void serve(request, response));
   return { app, close: () => handler.close() };
 }
@@ -48,7 +48,7 @@ function refusePlainGet(request: Request, response: Response, next: NextFunction
 }
 
 async function authenticate(
-  { backendUrl }: AppParts,
+  { backendUrl }: AppDeps,
   request: Request & { auth?: AuthInfo },
   response: Response,
   next: NextFunction,

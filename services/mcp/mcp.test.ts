@@ -59,7 +59,7 @@ function ask(headers: Record<string, string>, body?: string): Promise<Response> 
 const listTools = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
 
 describe('a client of the current protocol', () => {
-  test('gets a description of every tool, with what it may change', async () => {
+  test('gets a description of every tool and its effects', async () => {
     const client = await connect();
     const listed = await client.listTools();
     expect(listed.tools.map(({ name }) => name)).toEqual(tools.map(({ name }) => name));
@@ -209,7 +209,7 @@ describe('a client of the current protocol', () => {
   });
 });
 
-test('a client with the previous packages lists and calls tools', async () => {
+test('a client with the previous packages can list and call tools', async () => {
   const client = new OldClient({ name: 'old', version: '1' });
   open.push(client);
   const headers = { Authorization: `Bearer ${token}` };
@@ -219,7 +219,7 @@ test('a client with the previous packages lists and calls tools', async () => {
   expect(answer.structuredContent).toMatchObject({ items: [expect.anything()] });
 });
 
-describe('requests that are refused', () => {
+describe('a refused request', () => {
   test('a plain GET gets 406 before authentication', async () => {
     const answer = await fetch(product.mcpUrl);
     expect(answer.status).toBe(406);

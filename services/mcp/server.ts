@@ -1,4 +1,4 @@
-/** The protocol's server for one request of one caller. */
+/** Creates the protocol server for one request of one caller. */
 import {
   fromJsonSchema,
   McpServer,
@@ -13,7 +13,7 @@ import { Api, ApiProblem, fileParts, part } from '#services/shared/api-client.ts
 import type { Effect, Tool } from './tool.ts';
 import { tools } from './tools/registry.ts';
 
-export interface ServerParts {
+export interface ServerDeps {
   readonly backendUrl: string;
   readonly version: string;
 }
@@ -25,11 +25,11 @@ const instructions =
   'kept: with a time or position from script_history, the tools show files and settings at that point ' +
   'in time.';
 
-/** @param token of the caller, whose rights decide what each tool may do */
-export function mcpServer(parts: ServerParts, token: string): McpServer {
-  const api = new Api(parts.backendUrl, token, 'mcp');
+/** @param token of the caller, whose rights limit every tool */
+export function mcpServer(deps: ServerDeps, token: string): McpServer {
+  const api = new Api(deps.backendUrl, token, 'mcp');
   const server = new McpServer(
-    { name: 'script-orchestration-service', version: parts.version },
+    { name: 'script-orchestration-service', version: deps.version },
     { instructions },
   );
   for (const tool of tools) addTool(server, tool, api);

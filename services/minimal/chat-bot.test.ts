@@ -14,7 +14,8 @@ interface Update {
   readonly message: { readonly text: string; readonly chat: { readonly id: number } };
 }
 
-/** As much of Telegram's API as the bot uses. Unacknowledged updates are delivered again: a bot may end in between. */
+/** The part of Telegram's API that the bot uses. Unacknowledged updates are delivered again, because a bot may end
+ *  before it acknowledges them. */
 class Messenger {
   readonly #server: Server;
   #updates: readonly Update[] = [];
@@ -49,7 +50,7 @@ class Messenger {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Sends the bot a message. @returns once it has answered so */
+  /** Sends the bot a message. Resolves when it has replied with this text */
   async ask(text: string, answer: string): Promise<void> {
     this.#last += 1;
     this.#updates = [

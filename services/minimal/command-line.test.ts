@@ -28,11 +28,12 @@ afterAll(async () => {
   await rm(home, { recursive: true });
 });
 
-/** A line of the session. */
+/** Runs one line of the session. */
 async function orchestrator(args: readonly string[], { from = home, input = '' } = {}) {
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
   const child = spawn(process.execPath, [program, ...args], {
     cwd: from,
-    env: { PATH: process.env['PATH'], XDG_CONFIG_HOME: home },
+    env: { PATH, NODE_COMPILE_CACHE, XDG_CONFIG_HOME: home },
   });
   child.stdin.end(input);
   const ended = once(child, 'close');
@@ -101,7 +102,7 @@ sys.exit(7)
   expect(items).toMatchObject([{ name: 'KEY', version: 1 }]);
 });
 
-test('reports changes on both sides as a conflict, and deletes nothing without a request', async () => {
+test('reports changes on both sides as a conflict, and deletes only on request', async () => {
   const from = join(home, 'shared');
   const id = await product.script('Shared', { 'main.py': '1\n', 'old.py': '1\n' });
   await orchestrator(['sync', 'pull', id, 'shared']);

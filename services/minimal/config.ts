@@ -23,7 +23,7 @@ export function readMinimalConfig(environment: Environment): Config {
   return readConfig(Object.keys(settings) as (keyof Settings)[], complete);
 }
 
-/** Settings that are of no use here, one line each. */
+/** Settings that have no effect in the minimal edition, one line each. */
 export function unusedSettings(environment: Environment): readonly string[] {
   return EMBEDDED.filter((name) => environment[name] || environment[`${name}_FILE`]).map(
     (name) => `${name} is not used: this edition brings its own database`,

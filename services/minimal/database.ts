@@ -16,7 +16,7 @@ const MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.url));
 export interface Database {
   /** The address for the services. */
   readonly serviceUrl: string;
-  /** Stops it; safe twice. */
+  /** Stops it. Idempotent. */
   stop(): Promise<void>;
 }
 

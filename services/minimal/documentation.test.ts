@@ -1,4 +1,4 @@
-/** Every command of README.md and docs/ is run against the product, page by page, and none is refused. */
+/** Runs every command of README.md and docs/ against the product, page by page, and expects that none is refused. */
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { pages, runPage, type PageContext } from './testing/documents.ts';
 import { Product, productPassword } from './testing/product.ts';
 
 // Includes installing packages and creating databases.
-const patienceMs = 120_000;
+const timeoutMs = 120_000;
 
 let product: Product;
 let home: string;
@@ -94,21 +94,21 @@ async function follow(page: string, at = product, facts: Partial<PageContext> = 
   });
 }
 
-// The commands of updates need a repository of releases, which their own tests have.
+// Commands for updates need a repository of releases; other tests cover them.
 const elsewhere = ['README.md', 'docs/queue.md', 'docs/updates.md'];
 
-describe('the commands of the documentation are accepted', () => {
+describe('the commands in the documentation are valid', () => {
   test.each(pages.filter((page) => !elsewhere.includes(page)))(
     '%s',
     async (page) => {
       const { code, said } = await follow(page);
       expect(code, said).toBe(0);
     },
-    patienceMs,
+    timeoutMs,
   );
 
   test(
-    'docs/queue.md, by the holder of a run',
+    'in docs/queue.md, by a worker that holds a run',
     async () => {
       const [port = 0] = await freePorts(1);
       const own = await Product.start({
@@ -131,7 +131,7 @@ describe('the commands of the documentation are accepted', () => {
       expect(said).toMatch(/^hello$/m);
       expect((await own.runState(runId)).status).toBe('success');
     },
-    patienceMs,
+    timeoutMs,
   );
 });
 
@@ -144,6 +144,6 @@ describeWith({ service: 'a package index', ...(await reachIndex()) }, 'the first
       expect(said).toMatch(/^\d+ stdout │ 5 │ 25 {5}│$/m);
       expect(said).toMatch(/^ended: success$/m);
     },
-    patienceMs,
+    timeoutMs,
   );
 });

@@ -6,15 +6,14 @@ import type { Config } from './config.ts';
 import type { Secrets } from './secrets.ts';
 import type { PortSetting, ServiceDefinition } from './services.ts';
 
-/** Of the machine: paths, language, proxies and certificates, how packages are installed, and where version managers keep
- *  interpreters. */
+/** Variables of the machine: paths, language, proxies, certificates, package installation, and folders of version
+ *  managers. */
 const INHERITED =
   /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_\w+|TZ|TMPDIR|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR)|(PIP|UV)_\w+|PYENV_ROOT|(ASDF|MISE)_DATA_DIR|XDG_DATA_HOME|((https?|no|all)_proxy))$/i;
 
 const ADMIN_PASSWORD = 'ORCH_ADMIN_PASSWORD';
 
-/** The environment of a service. The first administrator's password is in it at the first start
- *  alone. */
+/** The environment of a service. It contains the first administrator's password only at the first start. */
 export function serviceEnvironment(
   definition: Pick<ServiceDefinition, 'secrets' | 'onDemand'> & {
     readonly ports: readonly PortSetting[];

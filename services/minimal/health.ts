@@ -4,27 +4,27 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 const REQUEST_PATIENCE_MS = 2_000;
 
-/** How long a service may not respond: `misses` requests in a row, one every `everyMs`. */
-export interface Patience {
+/** When a service counts as unresponsive: after `misses` failed requests in a row, one every `everyMs`. */
+export interface HealthPolicy {
   readonly everyMs: number;
   readonly misses: number;
 }
 
-/** Longer than any pause of a service that works, on a machine that is busy. */
-const usualPatience: Patience = { everyMs: 3_000, misses: 6 };
+/** Longer than any pause of a working service on a busy machine. */
+const defaultHealthPolicy: HealthPolicy = { everyMs: 3_000, misses: 6 };
 
-/** Whether the address answers 200. */
+/** Whether the URL returns 200. */
 export async function isHealthy(url: string): Promise<boolean> {
   return (await ask(url)) === 200;
 }
 
-/** Polls, and resolves when the service no longer responds. Any response counts, also an unhealthy one. A refused
+/** Polls, and resolves when the service no longer responds. Any response counts, including an unhealthy one. A refused
  *  connection counts too, since its process is ending or at its limit.
- *  @returns false when `signal` ended the polling */
+ *  @returns false if `signal` ended the polling */
 export async function untilSilent(
   url: string,
   signal: AbortSignal,
-  { everyMs, misses } = usualPatience,
+  { everyMs, misses } = defaultHealthPolicy,
 ): Promise<boolean> {
   for (let missed = 0; missed < misses;) {
     await wait(everyMs, undefined, { signal, ref: false }).catch(() => undefined);

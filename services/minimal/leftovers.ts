@@ -1,20 +1,20 @@
-/** Services whose supervisor was killed. They end automatically, and hold their ports until then. */
+/** Services whose supervisor was killed. They end automatically, but keep their ports until then. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 
 const POLL_MS = 50;
 
-/** Waits until no service is left that an earlier supervisor of this data folder has started. Runs get the time that
- *  they get at every end; what is left after `patienceMs` is killed. The caller holds the folder, so that none of
- *  them can belong to a supervisor that lives. */
+/** Waits for the end of all services that an earlier supervisor of this data folder started. Runs get the usual time to
+ *  end; processes that remain after `timeoutMs` are killed. The caller holds the lock of the folder, so none of the
+ *  services can belong to a live supervisor. */
 export async function untilLeftoversEnd(
   dataDir: string,
-  { patienceMs, say }: { readonly patienceMs: number; readonly say: (line: string) => void },
+  { timeoutMs, say }: { readonly timeoutMs: number; readonly say: (line: string) => void },
 ): Promise<void> {
   let left = leftovers(dataDir);
   if (left.length === 0) return;
   say(`Waiting for processes of the previous start to exit (${left.join(', ')})`);
-  const deadline = performance.now() + patienceMs;
+  const deadline = performance.now() + timeoutMs;
   let isKilled = false;
   while (left.length > 0) {
     if (performance.now() > deadline && !isKilled) {

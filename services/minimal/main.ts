@@ -4,8 +4,6 @@ import { Releases } from '#services/shared/releases.ts';
 import { compileCache } from './compiled.ts';
 import { programToStart, guardedVariable } from './releases/started-as.ts';
 import { untilSwitch } from './releases/until-switch.ts';
-import { services } from './services.ts';
-import { startSupervisor } from './supervisor.ts';
 import { runInTerminal } from './terminal.ts';
 
 const { argv, env, execPath } = process;
@@ -20,11 +18,16 @@ function become(entry: string | undefined): void {
 }
 
 const other = programToStart(releases, isGuarded);
-// As the same process once more, so that it finds itself compiled and keeps little memory.
+// Replaces this process with a new instance of itself, which uses the compiled code and less memory.
 if (other !== undefined || env['NODE_COMPILE_CACHE'] === undefined) become(other);
+// Loaded only now, so that they are not compiled for the process that becomes another.
+const [{ services }, { startSupervisor }] = await Promise.all([
+  import('./services.ts'),
+  import('./supervisor.ts'),
+]);
 
 /** A service that exits makes an update fail. */
-function tellGuard(what: string): void {
+function notifyGuard(what: string): void {
   if (process.connected) process.send?.({ ended: what });
 }
 
@@ -32,7 +35,7 @@ function tellGuard(what: string): void {
 const { [guardedVariable]: _, ...environment } = env;
 
 await runInTerminal(
-  (say, signal) => startSupervisor({ services, environment, say, onEnd: tellGuard }, signal),
+  (say, signal) => startSupervisor({ services, environment, say, onEnd: notifyGuard }, signal),
   (signal) => untilSwitch(releases, signal),
 );
 // All services have stopped. A running guard detects the requested switch.

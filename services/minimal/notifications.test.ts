@@ -1,4 +1,4 @@
-/** A run that fails reaches its people: in the inbox, and by a signed webhook. */
+/** A failed run causes a notice in the inbox, and a signed webhook request. */
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
@@ -23,7 +23,7 @@ interface Page<Item> {
 }
 
 test(
-  'notifies the group and the receivers of a rule about a failed run',
+  'notifies the group and the recipients of a rule about a failed run',
   { timeout: 120_000 },
   async () => {
     const received: { readonly headers: IncomingHttpHeaders; readonly body: string }[] = [];
@@ -68,15 +68,70 @@ test(
       return items.length === 2 ? true : undefined;
     });
     receiver.close();
-    expect(received.map(({ body }) => JSON.parse(body).type as string).toSorted()).toEqual([
+    const bodies = received.map(({ body }) => JSON.parse(body) as { type: string; data: object });
+    expect(bodies.map(({ type }) => type).toSorted()).toEqual([
       'notification.failed',
       'notification.message',
     ]);
+    expect(bodies.find(({ type }) => type === 'notification.failed')?.data).toMatchObject({
+      message: 'The run failed with exit code 3.',
+      error: { type: 'exit_code', source: 'platform' },
+      error_group_id: expect.any(String),
+    });
     for (const { headers, body } of received) {
       const signed = `${String(headers['webhook-id'])}.${String(headers['webhook-timestamp'])}.${body}`;
       const key = Buffer.from(channel.secret.slice('whsec_'.length), 'base64');
       const signature = createHmac('sha256', key).update(signed).digest('base64');
       expect(headers['webhook-signature']).toBe(`v1,${signature}`);
     }
+  },
+);
+
+test(
+  'groups failures with the same error into one entry, which becomes unread again',
+  { timeout: 120_000 },
+  async () => {
+    interface Entry {
+      readonly id: string;
+      readonly count: number;
+      readonly read: boolean;
+    }
+    const source = 'import os\nfloat(os.environ["ORCH_RUN_ID"] + "n/a")\n';
+    const id = await product.script('Import', { 'main.py': source });
+    const failOnce = async () => {
+      const { run_id: runId } = await product.run(id);
+      await product.untilFinished(runId);
+      return runId;
+    };
+    const entriesOf = async (runId: string) => {
+      const path = `/notifications?script_id=${id}`;
+      return await until('the last run is in the inbox', async () => {
+        const { items } = await product.call<Page<Entry & { run_id: string }>>('GET', path);
+        return items[0]?.run_id === runId ? items : undefined;
+      });
+    };
+    const first = await entriesOf(await failOnce());
+    expect(first).toMatchObject([{ count: 1, read: false }]);
+    await product.call('POST', `/notifications/inbox/${first[0]?.id}/read`);
+    await failOnce();
+    const last = await failOnce();
+    const again = await entriesOf(last);
+    const { error_group_id } = await product.call<{ error_group_id: string }>(
+      'GET',
+      `/runs/${last}`,
+    );
+    expect(again).toMatchObject([
+      { count: 3, read: false, error_group_id, message: expect.stringMatching(/^ValueError: /) },
+    ]);
+
+    await product.call('PATCH', `/error-groups/${error_group_id}`, { status: 'ignored' });
+    const other = await product.script('Other', { 'main.py': '1 / 0' });
+    await failOnce();
+    const { run_id: otherRun } = await product.run(other);
+    await until('a later failure is in the inbox', async () => {
+      const { items } = await product.call<Page<{ run_id: string }>>('GET', '/notifications');
+      return items[0]?.run_id === otherRun ? true : undefined;
+    });
+    expect(await entriesOf(last)).toMatchObject([{ count: 3 }]);
   },
 );

@@ -19,9 +19,9 @@ describe('the installed npm package', () => {
   let environment: NodeJS.ProcessEnv;
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'npm-package-'));
-    const packed = ['pack', root, '--ignore-scripts', '--silent', '--pack-destination', folder];
-    execFileSync('npm', packed, { cwd: folder });
-    // As npm leaves it, with the packages that are here already.
+    const packJson = ['pack', root, '--ignore-scripts', '--silent', '--pack-destination', folder];
+    execFileSync('npm', packJson, { cwd: folder });
+    // Installed as by npm, with the packages of this repository.
     const modules = join(folder, 'node_modules');
     const own = join(modules, name);
     mkdirSync(own, { recursive: true });

@@ -1,4 +1,4 @@
-/** The real programs, with an object store that is away for a while. */
+/** The real programs, with an object store that is temporarily unavailable. */
 import { createTestDatabase, type TestDatabase } from '#infra/testing/database.ts';
 import { s3Service, startS3Server, type TestS3Server } from '#infra/testing/s3-server.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -6,7 +6,7 @@ import { describeWith } from '../../scripts/testing/optional-service.ts';
 import { bucketVariables, Fleet } from './testing/fleet.ts';
 import { until, type RunAnswer } from './testing/product.ts';
 
-describeWith(s3Service, 'an object store that is away', () => {
+describeWith(s3Service, 'an unavailable object store', () => {
   let database: TestDatabase;
   let s3: TestS3Server;
   let fleet: Fleet;
@@ -46,7 +46,7 @@ describeWith(s3Service, 'an object store that is away', () => {
     });
   }
 
-  test('executes runs whose files are on the runtime while the object store is unavailable; others wait', async () => {
+  test('blocks only runs whose files are not on the runtime', async () => {
     const [known, unknown] = [await makeScript('known'), await makeScript('unknown')];
     expect(await statusAtEnd(await run(known))).toBe('success');
     await s3.proxy.set({ kind: 'cut', direction: 'request', afterBytes: 0 });

@@ -1,4 +1,4 @@
-/** A service that starts at the first connection, so that an unused service takes no memory. */
+/** Starts a service at the first connection, so that an unused service uses no memory. */
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { isNoAddress } from '#services/shared/listen.ts';
@@ -12,7 +12,7 @@ export interface OnDemandOptions {
   readonly say: (line: string) => void;
 }
 
-/** Callers that wait while the service starts: the oldest makes room for the next one. */
+/** Maximum number of clients that wait while the service starts; beyond it, the oldest is disconnected. */
 const maxCallers = 100;
 
 interface Caller {
@@ -59,10 +59,10 @@ export function createOnDemand({ service, host, ports, say }: OnDemandOptions): 
       );
       await Promise.all(doors.map(untilListening));
     },
-    async stop(patienceMs) {
+    async stop(timeoutMs) {
       stopping.abort();
       for (const door of doors) door.close();
-      await service.stop(patienceMs);
+      await service.stop(timeoutMs);
       await starting;
     },
     kill() {

@@ -28,7 +28,7 @@ server.shutdown()
 
 describeWith(
   { service: 'a package index', ...(await reachIndex()) },
-  'given a script with packages of the real index',
+  'a script with packages of the real index',
   () => {
     let product: Product;
     beforeAll(async () => {
@@ -52,7 +52,7 @@ describeWith(
       return { status, tookMs, said: texts('stdout'), built: texts('system').join('\n') };
     }
 
-    test('runs under the default limits, and the second time in a fraction of the time', async () => {
+    test('runs under the default limits, and is much faster the second time', async () => {
       const scriptId = await product.script('numbers', files, { listen_ports: [0] });
       const [first, second] = [await run(scriptId), await run(scriptId)];
       expect(first).toMatchObject({ status: 'success', said: ['length 5.0 250000.0'] });

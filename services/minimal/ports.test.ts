@@ -6,8 +6,8 @@ import { readMinimalConfig } from './config.ts';
 import { moveTakenPorts } from './ports.ts';
 import { services } from './services.ts';
 
-test('keeps the queue’s port if it is free, otherwise uses another and says so', async () => {
-  // Taken on one of the addresses that are listened on, which is as good as on all.
+test('keeps the queue’s port if it is free; otherwise it uses and reports another port', async () => {
+  // In use on one of the listen addresses, which is sufficient.
   const address = loopbackAddresses.at(-1);
   const other = createServer().listen(0, address);
   await once(other, 'listening');

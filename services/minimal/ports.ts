@@ -1,4 +1,4 @@
-/** Checks before the start which ports are in use. */
+/** Finds ports that are in use before the start. */
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { isNoAddress } from '#services/shared/listen.ts';

@@ -1,4 +1,4 @@
-/** Files of a script on the machine cannot be read by other users. */
+/** Other users of the machine cannot read the files of a script. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -38,7 +38,7 @@ describeWith(
     found: process.getuid?.() === 0 ? 'here' : undefined,
     reason: 'the tests run as an ordinary user',
   },
-  'given a script with a package of its own',
+  'a script with its own package',
   () => {
     let product: Product;
     beforeAll(async () => {
@@ -50,7 +50,7 @@ describeWith(
     });
 
     test(
-      'its files cannot be read by other users of the machine',
+      'has files that other users of the machine cannot read',
       { timeout: 180_000 },
       async () => {
         const id = await product.script('Own', files);
@@ -64,7 +64,7 @@ describeWith(
         const search = promisify(execFile);
         const { stdout } = await search('grep', ['-rlsF', MARK, product.dataDir]);
         expect(stdout).toContain('own.py');
-        // By name: a folder that cannot be listed may still be entered by users who know the names.
+        // Searches by name: users who know the names may enter a folder that they cannot list.
         const paths = stdout.trim().split('\n');
         const asOther = search('grep', ['-lsF', MARK, ...paths], {
           uid: UNPRIVILEGED,

@@ -1,8 +1,8 @@
 /** The capabilities of a service that user 0 starts. */
 import { spawnSync } from 'node:child_process';
 
-/** The capabilities with which the runtime contains runs and cleans up after them, by the names of
- *  setpriv(1). The launcher gives up the same ones: see `CAPS_OF_LAUNCHER` in python/kernel/syscalls.py. */
+/** The capabilities that the runtime needs to contain runs and to clean up after them, by their names in setpriv(1).
+ *  The launcher drops the same ones: see `CAPS_OF_LAUNCHER` in python/kernel/syscalls.py. */
 export const runtimeCapabilities: readonly string[] = [
   'chown',
   'dac_override',
@@ -19,8 +19,8 @@ export const runtimeCapabilities: readonly string[] = [
   'checkpoint_restore',
 ];
 
-/** The command line that starts a program with these capabilities and no others. An ordinary user has
- *  none, and where setpriv is missing or refused, as in some containers, the program starts as it is. */
+/** The command line that starts a program with these capabilities and no others. An ordinary user has none. If setpriv
+ *  is missing or refused, as in some containers, the program starts unchanged. */
 export function withCapabilities(
   kept: readonly string[],
   command: readonly [string, ...string[]],

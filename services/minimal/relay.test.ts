@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-describe('a line of a service', () => {
+describe('a line from a service', () => {
   test.each([
     ['{"level":"info","message":"started"}', undefined],
     ['{"level":"warn","message":"slow"}', 'slow'],
@@ -26,7 +26,7 @@ describe('a line of a service', () => {
     expect(shownText(line)).toBe(shown);
   });
 
-  test('writes all of many lines to the file, and some to the terminal', async () => {
+  test('is always written to the file, but not always to the terminal if there are many', async () => {
     const said: string[] = [];
     let nowMs = 0;
     const path = join(folder, 'x.log');

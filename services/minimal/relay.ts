@@ -11,11 +11,11 @@ const PERIOD_MS = 10_000;
 export interface Relay {
   /** Reads a stream of lines to its end. */
   attach(stream: Readable): void;
-  /** The last lines that were worth showing, to explain an end. */
+  /** The last lines for the user, as an explanation for an exit. */
   last(): readonly string[];
 }
 
-/** @param say shows a line; @param nowMs a monotonic clock */
+/** @param say prints a line; @param nowMs a monotonic clock */
 export function createRelay(
   name: string,
   file: LogFile,

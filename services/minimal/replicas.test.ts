@@ -1,4 +1,4 @@
-/** Several replicas of each process on one database, with and without NATS: each accepted run is executed once, also
+/** Several replicas of each process on one database, with and without NATS: each accepted run is executed once, even
  *  when processes are killed. `ORCH_TEST_REPLICA_RUNS=2000` makes the test longer, and with
  *  `ORCH_TEST_REPLICA_OBJECTS=s3` files are in an S3 server, as in production. */
 import { availableParallelism } from 'node:os';
@@ -30,9 +30,9 @@ import { askForRun, prepareLoad } from './testing/replica-load.ts';
 const runs = Number(process.env['ORCH_TEST_REPLICA_RUNS'] ?? 60);
 const seed = Number(process.env['ORCH_TEST_REPLICA_SEED'] ?? 20_260_101);
 const inBucket = process.env['ORCH_TEST_REPLICA_OBJECTS'] === 's3';
-const askersAtOnce = 6;
-/** Each kind of process is killed at least once, however few runs there are. */
-const leastKills = 4;
+const concurrentClients = 6;
+/** Each kind of process is killed at least once, even with few runs. */
+const minKills = 4;
 const runsPerKill = 25;
 const slots = availableParallelism() * 2;
 const awayMs = 10 * 60_000;
@@ -99,7 +99,7 @@ function suite(
       await made.drop();
     });
 
-    /** This process as one more of the platform's. */
+    /** This process acts as another process of the platform. */
     async function openOwn(): Promise<Platform> {
       const config = readConfig(platformSettings, {
         ORCH_DATABASE_URL: made.serviceUrl,
@@ -111,7 +111,7 @@ function suite(
       return platform;
     }
 
-    test('ends each run once when any process is killed at any time', async () => {
+    test('each run ends once when any process is killed at any time', async () => {
       const scripts = await prepareLoad(fleet);
       const accepted: string[] = [];
       let asked = 0;
@@ -126,10 +126,10 @@ function suite(
           nats,
           front,
           seed,
-          kills: Math.max(leastKills, Math.floor(runs / runsPerKill)),
+          kills: Math.max(minKills, Math.floor(runs / runsPerKill)),
           progress: () => asked / runs,
         }),
-        ...Array.from({ length: askersAtOnce }, ask),
+        ...Array.from({ length: concurrentClients }, ask),
       ]);
       for (const id of scripts.schedules) {
         await fleet.call('PATCH', `/schedules/${id}`, { enabled: false });
@@ -223,12 +223,12 @@ function suite(
       return await Promise.all(Array.from({ length: count }, line));
     }
 
-    test('gives every due time an outcome after ten minutes without a scheduler', async () => {
+    test('every due time has an outcome after ten minutes without a scheduler', async () => {
       const { id: scriptId } = await fleet.call<Made>('POST', '/scripts', {
         name: 'Missed',
         max_concurrent_runs: 1000,
       });
-      // They begin when no scheduler runs.
+      // They start while no scheduler is running.
       const startMs = Math.ceil((Date.now() + 60_000) / 60_000) * 60_000;
       const start_at = new Date(startMs).toISOString();
       const schedule = async (definition: object) => {
@@ -282,7 +282,7 @@ function suite(
   });
 }
 
-suite('replicas on Postgres alone', false, () => Promise.resolve(undefined));
+suite('replicas on Postgres only', false, () => Promise.resolve(undefined));
 describeWith(natsService, 'replicas with NATS', () => {
   describeWith(caddyService, 'behind the front', () => {
     suite('replicas with NATS, behind the front', true, () => TestNatsServer.start());

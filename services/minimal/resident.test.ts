@@ -75,12 +75,12 @@ test.each([
     /main\.py defines no handler\. Add the function: def handler\(event, context\)/,
   ],
   [
-    'has a handler with another signature',
+    'has a handler with the wrong signature',
     'def handler(): pass\n',
     /Change its signature to: def handler\(event, context\)/,
   ],
   [
-    'returns no JSON',
+    'returns a value that is not JSON',
     'def handler(e, c): return {1}\n',
     /handler returned set, .* Return None or a JSON value/,
   ],

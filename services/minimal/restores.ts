@@ -1,4 +1,4 @@
-/** Runs requested restores while the services are stopped, in a separate process, as this one must stay small. */
+/** Runs requested restores while the services are stopped, in a separate process, because this one must stay small. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createBriefServer } from '#services/shared/connections/brief-server.ts';
@@ -9,14 +9,14 @@ import { listen, stopListening } from '#services/shared/listen.ts';
 import { requestedRestore } from '#services/shared/restore-request.ts';
 
 const program = fileURLToPath(new URL('../cli/main.ts', import.meta.url));
-const lookEveryMs = 1_000;
-const mostAttempts = 5;
+const pollEveryMs = 1_000;
+const maxAttempts = 5;
 
-export interface RestoreParts {
+export interface RestoreDeps {
   readonly dataDir: string;
   /** The environment of the restore program. */
   readonly environment: Readonly<Record<string, string>>;
-  /** The address of the backend, where clients see the progress meanwhile. */
+  /** The address of the backend, where clients see the progress of the restore. */
   readonly host: string;
   readonly port: number;
   readonly say: (line: string) => void;
@@ -24,14 +24,14 @@ export interface RestoreParts {
 
 /** Runs the requested restore, if there is one, while no service runs. An interrupted restore starts again.
  *  @param signal ends it; the request then stays */
-export async function restoreIfRequested(parts: RestoreParts, signal: AbortSignal): Promise<void> {
-  const { dataDir, say } = parts;
+export async function restoreIfRequested(deps: RestoreDeps, signal: AbortSignal): Promise<void> {
+  const { dataDir, say } = deps;
   if (requestedRestore(dataDir) === undefined) return;
   say('Restoring a backup');
-  const notice = await openNotice(parts);
+  const notice = await openNotice(deps);
   try {
-    for (let attempt = 1; attempt <= mostAttempts && !signal.aborted; attempt += 1) {
-      const problem = await restoreOnce(parts, notice.tell, signal);
+    for (let attempt = 1; attempt <= maxAttempts && !signal.aborted; attempt += 1) {
+      const problem = await restoreOnce(deps, notice.report, signal);
       if (requestedRestore(dataDir) === undefined) return;
       if (!signal.aborted) say(`The restore was interrupted: ${problem}`);
     }
@@ -40,19 +40,19 @@ export async function restoreIfRequested(parts: RestoreParts, signal: AbortSigna
   }
 }
 
-/** Calls back, once, when a restore is asked for. @returns the way to stop looking */
+/** Calls back once when a restore is requested. @returns a function that stops the watch */
 export function onRestoreRequested(dataDir: string, listener: () => void): () => void {
   const timer = setInterval(() => {
     if (requestedRestore(dataDir) === undefined) return;
     clearInterval(timer);
     listener();
-  }, lookEveryMs);
+  }, pollEveryMs);
   return () => clearInterval(timer);
 }
 
 async function restoreOnce(
-  { environment, say }: RestoreParts,
-  tell: (progress: string) => void,
+  { environment, say }: RestoreDeps,
+  report: (progress: string) => void,
   signal: AbortSignal,
 ): Promise<string> {
   const child = spawn(process.execPath, [program, 'backup', 'restore', '--asked'], {
@@ -66,7 +66,7 @@ async function restoreOnce(
   createInterface(child.stdout).on('line', (line) => {
     const [, share, step] = /^progress ([\d.]+) (.+)$/.exec(line) ?? [];
     if (step === undefined) say(line);
-    else tell(`${step}, ${Math.floor(Number(share) * 100)} %`);
+    else report(`${step}, ${Math.floor(Number(share) * 100)} %`);
   });
   const [problem, [code, killer]] = await Promise.all([
     text(child.stderr),
@@ -77,12 +77,12 @@ async function restoreOnce(
 }
 
 interface Notice {
-  readonly tell: (progress: string) => void;
+  readonly report: (progress: string) => void;
   close(): Promise<void>;
 }
 
 /** Responds in place of the backend. */
-async function openNotice({ host, port }: RestoreParts): Promise<Notice> {
+async function openNotice({ host, port }: RestoreDeps): Promise<Notice> {
   let progress = 'beginning';
   const server = createBriefServer((_request, response) => {
     const detail = `The service is being restored from a backup: ${progress}.`;
@@ -103,7 +103,7 @@ async function openNotice({ host, port }: RestoreParts): Promise<Notice> {
   });
   await listen(server, port, host);
   return {
-    tell: (next) => (progress = next),
+    report: (next) => (progress = next),
     close: async () => {
       const closed = stopListening(server);
       server.closeAllConnections();

@@ -36,7 +36,7 @@ async function texts(runId: string): Promise<readonly string[]> {
 }
 
 describe('the runs of a script', { timeout: 120_000 }, () => {
-  test('start in order when more are requested than may run', async () => {
+  test('start in order when the concurrency limit is reached', async () => {
     const id = await product.script('Queue', { 'main.py': 'import time; time.sleep(0.05)\n' });
     await product.call('PATCH', `/scripts/${id}`, { max_concurrent_runs: 2 });
     const asked: string[] = [];
@@ -106,7 +106,7 @@ Platform().output([handed["source"]["status"], handed["source"]["output"], Platf
     expect(await texts(runs[2]!.run_id)).toEqual(['hello 3 retry']);
   });
 
-  test('name the available Python versions when the requested one is missing', async () => {
+  test('fail with a list of the available Python versions if the requested one is missing', async () => {
     const id = await product.script('Old', { 'main.py': 'print(1)\n' });
     await product.call('PATCH', `/scripts/${id}`, { python: '3.99' });
     const run = await product.untilFinished((await product.run(id)).run_id);

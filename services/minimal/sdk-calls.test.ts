@@ -16,7 +16,7 @@ afterAll(async () => {
 });
 
 describe('platform.storage', { timeout: 120_000 }, () => {
-  test('lists and reads stored files, also in later runs of the script', async () => {
+  test('lists and reads stored files, even in later runs of the script', async () => {
     const id = await runs.scriptOf(
       `import io, os
 platform.storage.upload("a/report.txt", "päper")

@@ -76,7 +76,7 @@ with platform.span("parent"):
     });
   });
 
-  test('masks secrets, refuses bad input in the script, and drops spans beyond 1000', async () => {
+  test('masks secrets, rejects invalid input in the script, and drops spans beyond 1000', async () => {
     const id = await runs.scriptOf(
       `import time
 value = platform.secrets.get("TOKEN")

@@ -74,7 +74,11 @@ except NotFound as error:
     );
     await product.call('PUT', `/scripts/${id}/secrets/TOKEN`, { value: 'a secret by name' });
     const { texts, output } = await runs.runOf(id);
-    expect(texts).toEqual(['*** 16', 'None mine', 'The script has no secret named "OTHER".']);
+    expect(texts).toEqual([
+      '*** 16',
+      'None mine',
+      'Neither the script nor its group has a secret named "OTHER".',
+    ]);
     expect(output).toEqual({ told: '***', '***': 1 });
     const read = await until('the trail has it', async () => {
       const { items } = await product.call<{ items: Record<string, unknown>[] }>('GET', '/audit');
@@ -109,7 +113,7 @@ platform.progress(1)`,
     expect(progress).toEqual({ fraction: 1, text: '', eta: null });
   });
 
-  test('names an unusable secret and the reason', async () => {
+  test('report an unusable secret with the reason', async () => {
     const id = await runs.scriptOf(
       `for value in (float("nan"), {1, 2}, "x" * 70_000, "x" * 2_000_000):
     try:
@@ -193,7 +197,7 @@ platform.output("still there")`,
     expect(output).toBe('still there');
   });
 
-  test('refuses a process that answers in place of the connected one', async () => {
+  test('refuses a process that responds in place of the connected one', async () => {
     const id = await runs.scriptOf(
       `import json, os, socket, sys
 from orchestrator._channel import connect
@@ -235,7 +239,7 @@ time.sleep(60)`,
     await product.untilFinished(runId);
   });
 
-  test('answers concurrent calls of many threads and children', async () => {
+  test('handles concurrent calls from many threads and child processes', async () => {
     const id = await runs.scriptOf(
       `import concurrent.futures, multiprocessing
 def one(number):

@@ -98,7 +98,7 @@ describe('a run that leaks its secret everywhere', { timeout: 120_000 }, () => {
     expect(withForms(JSON.stringify(collector.spans))).toEqual([]);
   });
 
-  test('has masked secrets in messages and deliveries', async () => {
+  test('shows only masked secrets in messages and deliveries', async () => {
     await until('all was sent', async () => {
       const path = '/notifications/deliveries?status=sent';
       const { items } = await product.call<{ items: readonly object[] }>('GET', path);
@@ -160,9 +160,10 @@ function withForms(written: string): readonly string[] {
 
 /** @returns the output of a command, on both streams */
 async function orchestrator(args: readonly string[], input = ''): Promise<string> {
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
   const child = spawn(process.execPath, [program, ...args], {
     cwd: home,
-    env: { PATH: process.env['PATH'], XDG_CONFIG_HOME: home },
+    env: { PATH, NODE_COMPILE_CACHE, XDG_CONFIG_HOME: home },
   });
   child.stdin.end(input);
   const ended = once(child, 'close');

@@ -1,4 +1,4 @@
-/** Secrets in real runs: they arrive, and are nowhere else. */
+/** Secrets in real runs: the runs receive them, and they are stored nowhere else. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execFile } from 'node:child_process';
@@ -64,7 +64,7 @@ describe('the secrets of a script', { timeout: 120_000 }, () => {
     await product.call('PUT', `${path}/HIDDEN`, { value: 'not a variable' });
   });
 
-  test('are masked in the log, also when printed letter by letter', async () => {
+  test('are masked in the log, even when printed letter by letter', async () => {
     const { run_id: runId } = await product.run(id);
     const run = await product.untilFinished(runId);
     expect(run.failure_reason).toBe('exit_code');
@@ -81,7 +81,7 @@ describe('the secrets of a script', { timeout: 120_000 }, () => {
     expect(Buffer.from(basic.replace('***', ''), 'base64').toString()).not.toContain('canary');
   });
 
-  test('show their use, also in the audit log', async () => {
+  test('show their use, including in the audit log', async () => {
     await product.untilFinished((await product.run(id)).run_id);
     const read = await until('the trail has it', async () => {
       const { items } = await product.call<Listed>('GET', '/audit');
@@ -112,7 +112,7 @@ describe('the secrets of a script', { timeout: 120_000 }, () => {
     expect(await filesWith(forms)).toEqual([]);
   });
 
-  test('leave no core file when a run crashes', async () => {
+  test('are in no core file when a run crashes', async () => {
     const falls = `import os, resource
 print(resource.getrlimit(resource.RLIMIT_CORE), flush=True)
 os.abort()
@@ -139,7 +139,7 @@ os.abort()
     for (const form of forms) expect(parts.filter((part) => part.includes(form))).toEqual([]);
   });
 
-  test('make a run fail with a reason when two rows were swapped', async () => {
+  test('make a run fail with a reason when two rows are swapped', async () => {
     const swap = `UPDATE secrets a SET sealed = b.sealed FROM secrets b
       WHERE a.script_id = $1 AND b.script_id = $1 AND a.name <> b.name`;
     await inDatabase((client) => client.query(swap, [id]));
@@ -147,13 +147,13 @@ os.abort()
     expect((await product.untilFinished(runId)).failure_reason).toBe('sandbox_error');
     const [line, ...others] = (await product.log(runId)).map(({ text }) => text);
     expect(line).toMatch(
-      /^The secret "(CANARY|HIDDEN)" cannot be read: it was closed with another key/,
+      /^The secret "(CANARY|HIDDEN)" cannot be read: it was sealed with another key/,
     );
     expect(others).toEqual([]);
     await inDatabase((client) => client.query(swap, [id]));
   });
 
-  test('make a run fail with a reason when their key was destroyed', async () => {
+  test('make a run fail with a reason when their key is destroyed', async () => {
     await inDatabase((client) => client.query(`DELETE FROM data_keys WHERE script_id = $1`, [id]));
     const { run_id: runId } = await product.run(id);
     expect((await product.untilFinished(runId)).failure_reason).toBe('sandbox_error');
@@ -170,7 +170,7 @@ async function inDatabase<Result>(work: Work<Result>): Promise<Result> {
   return await withClient(url.trim(), work);
 }
 
-/** All that is in a backup: its parts and the parts of those, unpacked. */
+/** The complete content of a backup, with all archives unpacked. */
 async function partsOf(bytes: Buffer): Promise<readonly string[]> {
   const parts: string[] = [];
   for await (const { name, content } of readTar(Readable.from([bytes]))) {

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { join } from 'node:path';
 import type { Environment } from '#services/shared/config.ts';
 
-/** How each secret is made. The first one is what stored data is encrypted with. */
+/** How each secret is generated. The first one encrypts stored data. */
 const makers = {
   SECRET_MASTER_KEY: () => randomBytes(32).toString('base64'),
   ORCH_TOKEN_KEY: () => randomBytes(32).toString('base64'),
@@ -72,7 +72,7 @@ function storedSecret(folder: string, name: SecretName, isFirstStart: boolean): 
   return file;
 }
 
-/** A crash leaves the old file or the new one, never half of one. */
+/** A crash leaves the old file or the new one, never a partial file. */
 function store(folder: string, name: string, value: string): void {
   const file = join(folder, name);
   writeFileSync(`${file}.new`, `${value}\n`, { mode: 0o600, flush: true });

@@ -3,12 +3,12 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { HandedConnection } from '#services/shared/listen.ts';
-import { isHealthy, untilSilent, type Patience } from './health.ts';
+import { isHealthy, untilSilent, type HealthPolicy } from './health.ts';
 import { withCapabilities } from './privileges.ts';
 import type { Relay } from './relay.ts';
 
 const HEALTH_POLL_MS = 25;
-const START_PATIENCE_MS = 60_000;
+const START_TIMEOUT_MS = 60_000;
 /** The service may be killed while it starts, for example by the out-of-memory killer. */
 const START_ATTEMPTS = 3;
 /** After this uptime, a process counts as healthy again. */
@@ -25,8 +25,8 @@ export interface ServiceOptions {
   /** Whether it reports its start itself, and accepts passed connections. */
   readonly onDemand: boolean;
   readonly relay: Relay;
-  /** How long it may not respond before it is killed and restarted. */
-  readonly patience?: Patience | undefined;
+  /** How long it may be unresponsive before it is killed and restarted. */
+  readonly healthPolicy?: HealthPolicy | undefined;
   readonly say: (line: string) => void;
   /** Called with a message when it has exited on its own. */
   readonly onEnd?: ((what: string) => void) | undefined;
@@ -37,9 +37,9 @@ export interface Service {
   /** Starts it, and waits until it is healthy. A killed service is started again.
    *  @throws Error if it exits instead, or `signal` aborts */
   start(signal: AbortSignal): Promise<void>;
-  /** Asks it to stop, and waits; kills it after `patienceMs`. Safe to call twice. */
-  stop(patienceMs: number): Promise<void>;
-  /** Ends it now. */
+  /** Asks it to stop, and waits; kills it after `timeoutMs`. Idempotent. */
+  stop(timeoutMs: number): Promise<void>;
+  /** Kills it immediately. */
   kill(): void;
 }
 
@@ -85,7 +85,7 @@ export function createService(options: ServiceOptions): ConnectableService {
     const [present, end] = [child, exited];
     const over = new AbortController();
     const signal = AbortSignal.any([over.signal, stopping.signal]);
-    void untilSilent(options.healthUrl, signal, options.patience).then((isSilent) => {
+    void untilSilent(options.healthUrl, signal, options.healthPolicy).then((isSilent) => {
       if (!isSilent) return;
       say(`Killing the ${name}: it no longer responds`);
       killGroup(present);
@@ -117,14 +117,14 @@ export function createService(options: ServiceOptions): ConnectableService {
       }
       keepAlive().catch(() => undefined); // interrupted by stop
     },
-    async stop(patienceMs) {
+    async stop(timeoutMs) {
       stopping.abort();
       if (child?.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
-      const patience = new AbortController();
-      const ended = exited.then(() => patience.abort());
-      await wait(patienceMs, undefined, { signal: patience.signal }).then(
+      const timeout = new AbortController();
+      const ended = exited.then(() => timeout.abort());
+      await wait(timeoutMs, undefined, { signal: timeout.signal }).then(
         () => {
-          say(`Killed the ${name}: it did not stop within ${patienceMs / 1000} s`);
+          say(`Killed the ${name}: it did not stop within ${timeoutMs / 1000} s`);
           killGroup(child);
         },
         () => undefined,
@@ -160,7 +160,7 @@ function launchProcess(options: ServiceOptions): ChildProcess {
     // Ctrl-C must reach only this process, which then stops the others in order.
     detached: true,
   });
-  child.stdin?.on('error', () => undefined); // the exit event gives the reason
+  child.stdin?.on('error', () => undefined); // the exit event has the reason
   for (const output of [child.stdout, child.stderr]) if (output) options.relay.attach(output);
   return child;
 }
@@ -195,8 +195,8 @@ async function untilStarted(
   const started = new Promise<string>((resolve) =>
     child?.once('message', () => resolve('healthy')),
   );
-  const patience = wait(START_PATIENCE_MS, 'not ready in time', { signal, ref: false });
-  return await Promise.race([started, exited, patience.catch(() => 'stopped')]);
+  const timeout = wait(START_TIMEOUT_MS, 'not ready in time', { signal, ref: false });
+  return await Promise.race([started, exited, timeout.catch(() => 'stopped')]);
 }
 
 async function untilHealthy(
@@ -206,7 +206,7 @@ async function untilHealthy(
 ): Promise<string> {
   let how: string | undefined;
   void exited.then((end) => (how = end));
-  const deadline = performance.now() + START_PATIENCE_MS;
+  const deadline = performance.now() + START_TIMEOUT_MS;
   while (performance.now() < deadline) {
     if (how !== undefined) return how;
     if (signal.aborted) return 'stopped';

@@ -18,7 +18,7 @@ export interface ServiceDefinition {
   readonly secrets: readonly string[];
   /** Capabilities that it keeps as user 0; without this list it keeps all. */
   readonly capabilities?: readonly string[];
-  /** It starts at a connection to one of its ports. */
+  /** Starts at a connection to one of its ports. */
   readonly onDemand?: true;
   /** A port that may be replaced by any free port if it is in use. */
   readonly movable?: PortSetting;
@@ -26,10 +26,10 @@ export interface ServiceDefinition {
   readonly page: string;
   /** Printed in its place. */
   readonly address?: (config: Settings) => string;
-  /** Longest life of V8's heap, in MB. */
+  /** Maximum size of V8's old generation, in MB. */
   readonly maxHeapMb: number;
-  /** Young generation of V8's heap, in MB: a small one costs little speed, but where requests come in
-   *  numbers, and saves memory in every process. */
+  /** Young generation of V8's heap, in MB. A small one saves memory in every process, and costs speed only under many
+   *  requests. */
   readonly youngHeapMb: number;
 }
 

@@ -1,37 +1,23 @@
-/** The real programs, with a database that is silent: over a network that swallows everything, and stopped. */
-import { chmodSync, mkdtempSync } from 'node:fs';
-import { readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { startEmbeddedPostgres, type EmbeddedPostgres } from '#infra/embedded/postgres.ts';
-import { migrate } from '#infra/postgres/migrate.ts';
+/** The real programs, with a database that is silent: because the network drops all packets, or because its processes
+ *  are suspended. */
+import { readdir, readFile } from 'node:fs/promises';
 import type { FaultProxy } from '#infra/testing/fault-proxy.ts';
 import { proxied } from '#infra/testing/proxied-database.ts';
+import { startSeparateServer, type SeparateServer } from '#infra/testing/separate-server.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Fleet } from './testing/fleet.ts';
 import { until } from './testing/product.ts';
 
 /** The time within which everything works again after the fault. */
 const recoveryMs = 10_000;
-/** The time within which a request is answered in any state of the database. */
+/** The maximum response time of a request in any state of the database. */
 const answerMs = 15_000;
 
-let folder: string;
-let server: EmbeddedPostgres;
+let server: SeparateServer;
 let proxy: FaultProxy;
 let fleet: Fleet;
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'orch-silent-'));
-  chmodSync(folder, 0o711); // the server may have to run as another user
-  server = await startEmbeddedPostgres({
-    directory: join(folder, 'postgres'),
-    fallbackParent: join(folder, 'fallback'),
-    durable: false,
-  });
-  await migrate(server.adminUrl, {
-    directory: fileURLToPath(new URL('../../migrations', import.meta.url)),
-  });
+  server = await startSeparateServer();
   const way = await proxied(server.serviceUrl);
   proxy = way.proxy;
   fleet = await Fleet.start({
@@ -43,17 +29,16 @@ afterAll(async () => {
   await fleet.stop();
   await proxy.close();
   await server.stop();
-  await rm(folder, { recursive: true, force: true });
 });
 
 test.each([
   {
-    fault: 'a network that swallows everything',
+    fault: 'a network that drops all packets',
     begin: () => proxy.set({ kind: 'blackhole' }),
     end: () => proxy.set({ kind: 'pass' }),
   },
   {
-    fault: 'stopped processes of the database',
+    fault: 'suspended database processes',
     begin: () => signalAll('SIGSTOP'),
     end: () => signalAll('SIGCONT'),
   },
@@ -62,7 +47,7 @@ test.each([
   const scheduler = fleet.of('scheduler')[0]!;
   const signal = () => AbortSignal.timeout(answerMs);
   const list = () => fleet.fetch(backend, 'GET', '/scripts', undefined, {}, signal());
-  // Connections that were used, and would be again.
+  // Connections that were used, and will be reused.
   await Promise.all(Array.from({ length: 20 }, list));
   await begin();
   const answers = await Promise.all(Array.from({ length: 40 }, list));

@@ -7,7 +7,16 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { loopbackAddresses } from '#infra/testing/loopback.ts';
 import { Fixture, type Supervisor } from './testing/fixture.ts';
 
+/** Has been started once. */
+const earlier = new Fixture();
 let fixture: Fixture;
+beforeAll(async () => {
+  await earlier.prepare();
+  const first = earlier.start();
+  await first.says('Dashboard');
+  await first.stop();
+});
+afterAll(() => earlier.remove());
 beforeEach(async () => {
   fixture = new Fixture();
   await fixture.prepare();
@@ -43,7 +52,7 @@ const urls = (port: number): readonly string[] =>
   loopbackAddresses.map((host) => `http://${host.includes(':') ? `[${host}]` : host}:${port}/`);
 const onDemand = (): string => `http://127.0.0.1:${fixture.onDemandPort}/`;
 
-/** How each service is that is always up, at every loopback address. */
+/** The health of each permanent service, at every loopback address. */
 async function health(): Promise<number[]> {
   const each = fixture.ports.map(async (port) => {
     const answers = await Promise.all(urls(port).map((url) => fetch(`${url}health`)));
@@ -52,7 +61,7 @@ async function health(): Promise<number[]> {
   return await Promise.all(each);
 }
 
-describe('an empty folder', () => {
+describe('an empty data folder', () => {
   test('starts all services, and shows the password once', async () => {
     const first = fixture.start({ ORCH_ADMIN_EMAIL: 'me@example.org' });
     await first.says('shown only once');
@@ -117,6 +126,19 @@ describe('an empty folder', () => {
     ]);
   });
 
+  test('restarts the database when it is killed at its start', async () => {
+    const supervisor = fixture.start();
+    const state = join(fixture.dataDir, 'postgres/data/postmaster.pid');
+    while (!textOf(state).includes('ready')) await pause(5);
+    process.kill(only(supervisor.children('bin/postgres')), 'SIGKILL');
+    await supervisor.says('Dashboard');
+    expect(await health()).toEqual([200, 200]);
+  });
+});
+
+describe('a later start', () => {
+  beforeEach(() => fixture.takeDataOf(earlier));
+
   test('reports a service that fails to start, and stops', async () => {
     fixture.write('second', 'throw new Error("no disk");');
     const supervisor = fixture.start();
@@ -137,16 +159,7 @@ describe('an empty folder', () => {
     expect(await health()).toEqual([200, 200]);
   });
 
-  test('restarts the database when it is killed at its start', async () => {
-    const supervisor = fixture.start();
-    const state = join(fixture.dataDir, 'postgres/data/postmaster.pid');
-    while (!textOf(state).includes('ready')) await pause(5);
-    process.kill(only(supervisor.children('bin/postgres')), 'SIGKILL');
-    await supervisor.says('Dashboard');
-    expect(await health()).toEqual([200, 200]);
-  });
-
-  test('leaves no process when stopped during the start', async () => {
+  test('leaves no process behind when stopped during startup', async () => {
     fixture.write('second', 'await new Promise(() => undefined);');
     const supervisor = fixture.start();
     while (supervisor.children('--max-old-space-size').length < 2) await pause(10);
@@ -159,15 +172,6 @@ describe('an empty folder', () => {
 });
 
 describe('a running service', () => {
-  const earlier = new Fixture();
-  beforeAll(async () => {
-    await earlier.prepare();
-    const first = earlier.start();
-    await first.says('Dashboard');
-    await first.stop();
-  });
-  afterAll(() => earlier.remove());
-
   let supervisor: Supervisor;
   beforeEach(async () => {
     fixture.takeDataOf(earlier);
@@ -220,7 +224,7 @@ describe('a running service', () => {
     expect(await health()).toEqual([200, 200]);
   });
 
-  test('ends its processes when killed, and can be started again', async () => {
+  test('ends its processes when it is killed, and can be started again', async () => {
     const pids = everyChild(supervisor);
     supervisor.kill('SIGKILL');
     await untilGone(pids);
@@ -248,14 +252,14 @@ describe('a running service', () => {
     expect(await health()).toEqual([200, 200]);
   });
 
-  test('names the holder when a second one starts on the same folder', async () => {
+  test('is named as the owner when a second service starts on the same folder', async () => {
     const other = fixture.start();
     expect(await other.end()).toBe(1);
     expect(other.output).toContain(`in use by process ${supervisor.pid}, started`);
     expect(await health()).toEqual([200, 200]);
   });
 
-  test('ends immediately at the second interrupt', async () => {
+  test('is killed at the second interrupt', async () => {
     fixture.write(
       'second',
       'process.on("SIGTERM", () => undefined); signal.addEventListener("abort", () => { for (;;); });',

@@ -8,19 +8,19 @@ import { warmUp } from './compiled.ts';
 import { readMinimalConfig, unusedSettings, type Config } from './config.ts';
 import { startDatabase, type Database } from './database.ts';
 import { serviceEnvironment } from './environment.ts';
-import type { Patience } from './health.ts';
+import type { HealthPolicy } from './health.ts';
 import { holdFolder } from '#services/shared/hold.ts';
 import { untilLeftoversEnd } from './leftovers.ts';
 import { createOnDemand } from './on-demand.ts';
 import { platformProblem } from './platform.ts';
 import { moveTakenPorts, takenPorts } from './ports.ts';
 import { createRelay } from './relay.ts';
-import { onRestoreRequested, restoreIfRequested, type RestoreParts } from './restores.ts';
+import { onRestoreRequested, restoreIfRequested, type RestoreDeps } from './restores.ts';
 import { prepareSecrets, type Secrets } from './secrets.ts';
 import { createService, type Service } from './service.ts';
 import type { ServiceDefinition } from './services.ts';
 
-/** Runs get 10 s to end, and their runtime some more to report that. */
+/** Runs get 10 s to end, and their runtime needs some more time to report that. */
 const STOP_PATIENCE_MS = 25_000;
 
 export interface SupervisorOptions {
@@ -28,23 +28,23 @@ export interface SupervisorOptions {
   readonly environment: Environment;
   /** Prints a line for the user. */
   readonly say: (line: string) => void;
-  /** How long a service may not respond before it is killed and restarted. */
-  readonly patience?: Patience;
+  /** How long a service may be unresponsive before it is killed and restarted. */
+  readonly healthPolicy?: HealthPolicy;
   /** Called with a message when a running service or the database has exited on its own. */
   readonly onEnd?: (what: string) => void;
 }
 
 export interface Supervisor {
-  /** Stops everything, the database last. Safe to call twice. */
+  /** Stops everything, the database last. Idempotent. */
   stop(): Promise<void>;
-  /** Ends the services without waiting for them; `stop` then comes to its end sooner. */
+  /** Ends the services without waiting for them, so that `stop` finishes sooner. */
   hurry(): void;
 }
 
-/** A line, or several, that explain to the user why it does not start. */
+/** One or more lines that explain to the user why it does not start. */
 export class StartRefused extends Error {}
 
-/** Starts everything, and waits until it is healthy. A failed start leaves nothing running.
+/** Starts everything, and waits until it is healthy. A failed start leaves no process running.
  *  @param signal aborts a start
  *  @throws StartRefused, ConfigError or another Error whose message is for the user */
 export async function startSupervisor(
@@ -59,7 +59,7 @@ export async function startSupervisor(
   const wanted = readMinimalConfig(environment);
   makeFolders(wanted.dataDir);
   holdFolder(wanted.dataDir);
-  await untilLeftoversEnd(wanted.dataDir, { patienceMs: STOP_PATIENCE_MS, say });
+  await untilLeftoversEnd(wanted.dataDir, { timeoutMs: STOP_PATIENCE_MS, say });
   const config = await moveTakenPorts(options.services, wanted, say);
   const taken = await takenPorts(options.services, config);
   if (taken.length > 0) throw new StartRefused(taken.join('\n'));
@@ -77,7 +77,7 @@ export async function startSupervisor(
 
 function makeFolders(dataDir: string): void {
   mkdirSync(dataDir, { recursive: true, mode: 0o711 });
-  // As root the database and the scripts are other users, whose folders are inside.
+  // For root, the database and the scripts run as other users, whose folders are inside.
   chmodSync(dataDir, process.getuid?.() === 0 ? 0o711 : 0o700);
   mkdirSync(join(dataDir, 'logs'), { recursive: true, mode: 0o700 });
 }
@@ -97,7 +97,7 @@ async function startAll(
   running.database = database;
   signal.throwIfAborted();
   const secrets = prepared.withSecret('ORCH_DATABASE_URL', running.database.serviceUrl);
-  const restoring = restoreParts(options, config, secrets);
+  const restoring = restoreDeps(options, config, secrets);
   await restoreIfRequested(restoring, AbortSignal.any([signal, running.stopping.signal]));
   signal.throwIfAborted();
   const startServices = async (): Promise<void> => {
@@ -113,11 +113,11 @@ async function startAll(
 }
 
 /** The inputs of the restore program. */
-function restoreParts(
+function restoreDeps(
   { environment, say }: SupervisorOptions,
   config: Config,
   secrets: Secrets,
-): RestoreParts {
+): RestoreDeps {
   const program = {
     secrets: [
       'ORCH_BACKUP_KEY',
@@ -139,29 +139,29 @@ function restoreParts(
 /** Runs requested restores: the services stop in order, and start again. */
 async function keepRestoring(
   running: Running,
-  parts: RestoreParts,
+  deps: RestoreDeps,
   startServices: () => Promise<void>,
 ): Promise<void> {
   const { signal } = running.stopping;
   while (!signal.aborted) {
     await new Promise<void>((resolve) => {
-      const leave = onRestoreRequested(parts.dataDir, resolve);
+      const leave = onRestoreRequested(deps.dataDir, resolve);
       signal.addEventListener('abort', () => {
         leave();
         resolve();
       });
     });
     if (signal.aborted) return;
-    parts.say('A restore was requested; stopping the services');
+    deps.say('A restore was requested; stopping the services');
     await stopServices(running);
-    await restoreIfRequested(parts, signal);
+    await restoreIfRequested(deps, signal);
     if (signal.aborted) return;
     try {
       await startServices();
-      parts.say('The services are running again');
+      deps.say('The services are running again');
     } catch (error) {
       if (signal.aborted) return;
-      parts.say(`The services failed to start: ${(error as Error).message}`);
+      deps.say(`The services failed to start: ${(error as Error).message}`);
     }
   }
 }
@@ -178,7 +178,7 @@ function makeService(
   definition: ServiceDefinition,
   config: Config,
   environment: Record<string, string>,
-  { say, patience, onEnd }: SupervisorOptions,
+  { say, healthPolicy, onEnd }: SupervisorOptions,
 ): Service {
   const { name, entry, maxHeapMb, youngHeapMb, ports, onDemand = false } = definition;
   const log = openLogFile(join(config.dataDir, 'logs', `${name}.log`));
@@ -190,7 +190,7 @@ function makeService(
     healthUrl: `${localAddress(config.bind, config[ports[0]])}/health`,
     onDemand,
     relay: createRelay(name, log, say),
-    patience,
+    healthPolicy,
     say,
     // An on-demand service exits when it is idle.
     onEnd: onDemand ? undefined : onEnd,

@@ -1,4 +1,4 @@
-/** The real processes are killed during runs, and no data may be lost. */
+/** The real processes are killed during runs. No data may be lost. */
 import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

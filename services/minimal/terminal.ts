@@ -1,4 +1,4 @@
-/** The supervisor's process as its user sees it: lines, Ctrl-C, and an exit code. */
+/** The supervisor's terminal interface: lines, Ctrl-C, and an exit code. */
 import type { Supervisor } from './supervisor.ts';
 
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

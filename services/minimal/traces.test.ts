@@ -1,4 +1,4 @@
-/** Runs that no runtime ended are traced as the others are: by whichever process recorded their end. */
+/** Runs that no runtime ended are traced too, by the process that recorded their end. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -17,6 +17,7 @@ beforeAll(async () => {
   product = await Product.start({
     variables: {
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_BSP_SCHEDULE_DELAY: '50',
       ORCH_REDIS_PORT: String(port),
       ORCH_RUNTIME_SLOTS: '0',
     },
@@ -90,6 +91,32 @@ describe('runs that queue clients execute', () => {
     const { told, run } = await traced(runId);
     expect(told).toMatchObject({ service: 'orchestrator-redis', result: 'success' });
     expect(run.parentSpanId).toBeUndefined();
+  });
+
+  test('belong to one trace with the retries and chained runs that they caused', async () => {
+    const id = await product.script('Failing', { 'main.py': '' });
+    const retry = { max_attempts: 2, backoff_seconds: 0.1 };
+    await product.call('PATCH', `/scripts/${id}`, { retry });
+    const chained = await product.script('Chained', { 'main.py': '' });
+    const chain = { source_script_id: id, target_script_id: chained, on: 'success' };
+    await product.call('POST', '/chains', chain);
+    const { run_id: first } = await product.run(id);
+    await popped(client);
+    await complete(client, first, { status: 'failed', exit_code: 1 });
+    const { run_id: second } = await popped(client);
+    await complete(client, second);
+    const { run_id: third } = await popped(client);
+    await complete(client, third);
+
+    const spans = [];
+    for (const runId of [first, second, third]) spans.push((await traced(runId)).run);
+    const [failed, repeated, last] = spans;
+    expect(spans.map(({ name }) => name)).toEqual(['RUN Failing', 'RUN Failing', 'RUN Chained']);
+    expect(new Set(spans.map(({ traceId }) => traceId)).size).toBe(1);
+    expect([repeated?.parentSpanId, last?.parentSpanId]).toEqual([
+      failed?.spanId,
+      repeated?.spanId,
+    ]);
   });
 
   test('have a trace of the loss from the scheduler when the client disconnects', async () => {

@@ -32,11 +32,11 @@ import { JobDispatcher } from './jobs/dispatcher.ts';
 import { Leases } from './jobs/leases.ts';
 import { LeasedLogs } from './logs/leased-logs.ts';
 import { Refusals } from './refusals.ts';
-import { RedisServer, usualOptions, type ServerOptions } from './server.ts';
+import { RedisServer, defaultOptions, type ServerOptions } from './server.ts';
 
-const schemaPatienceMs = 2_000;
+const schemaTimeoutMs = 2_000;
 
-export interface AdapterParts {
+export interface AdapterDeps {
   readonly commands: Commands;
   readonly reads: ReadModels;
   readonly pool: pg.Pool;
@@ -54,25 +54,25 @@ export interface AdapterParts {
 export interface Adapter {
   /** Listens. @returns the port @throws if the port is in use */
   listen(port: number, host: string): Promise<number>;
-  /** Ends connections and waits; safe to call twice. */
+  /** Ends connections and waits. Idempotent. */
   close(): Promise<void>;
 }
 
-export function createAdapter(parts: AdapterParts): Adapter {
-  const { reads, pool, bus, clock, ids, logger, password, leaseSeconds } = parts;
+export function createAdapter(deps: AdapterDeps): Adapter {
+  const { reads, pool, bus, clock, ids, logger, password, leaseSeconds } = deps;
   const tokenUses = new TokenUses({ database: pool, clock, logger });
-  const recorder = new RefusalRecorder(parts);
+  const recorder = new RefusalRecorder(deps);
   const refusals = new Refusals(recorder, ids);
   const findToken = batched(async (hashes: readonly string[]) => {
     const tokens = await findLiveTokens(reads, hashes, clock.now());
     return new Map(tokens.map((token) => [token.token_hash, token]));
   });
   const callers = new Callers({ password, findToken, tokenUses });
-  const parameterSchemas = new ParameterSchemas(schemaPatienceMs);
+  const parameterSchemas = new ParameterSchemas(schemaTimeoutMs);
   const queue = new PostgresRunQueue(pool);
   const leases = new Leases({
     queue,
-    commands: parts.commands,
+    commands: deps.commands,
     database: pool,
     clock,
     ids,
@@ -80,7 +80,7 @@ export function createAdapter(parts: AdapterParts): Adapter {
   });
   const dispatcher = new JobDispatcher({ leases, callers, bus, logger });
   const hub = new Hub({ bus, reads, callers, connections: () => server.connections, logger });
-  const shared = { ...parts, database: pool, refusals, leases, parameterSchemas, dispatcher, hub };
+  const shared = { ...deps, database: pool, refusals, leases, parameterSchemas, dispatcher, hub };
   const runLogs = new PostgresRunLogs(pool);
   let port = 0;
   const commands: ReadonlyMap<string, Command> = byName([
@@ -112,7 +112,7 @@ export function createAdapter(parts: AdapterParts): Adapter {
       execute: (request, connection) =>
         dispatch(request, connection, { commands, callers, refusals, logger }),
     },
-    parts.options ?? usualOptions,
+    deps.options ?? defaultOptions,
   );
   return {
     listen: async (wanted, host) => (port = await server.listen(wanted, host)),

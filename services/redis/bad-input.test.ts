@@ -4,7 +4,7 @@ import { startTestAdapter, type TestAdapter } from './testing/test-adapter.ts';
 
 let adapter: TestAdapter;
 beforeAll(async () => {
-  const options = { maxConnections: 20, maxStrangers: 5, strangerMs: 1_000 };
+  const options = { maxConnections: 20, maxUnauthenticated: 5, signInTimeoutMs: 1_000 };
   adapter = await startTestAdapter({ options });
 });
 afterAll(() => adapter.close());
@@ -18,16 +18,20 @@ describe('invalid input', () => {
       '*2\r\n$4\r\nECHO\r\n$536870912\r\n',
       protocolError('unauthenticated bulk length'),
     ],
-    ['an array of a million', '*1000000\r\n', protocolError('unauthenticated multibulk length')],
-    ['bytes of no meaning', '*1\r\n\0\0\0\0', protocolError("expected '$', got '\0'")],
-    ['a request of a browser', 'POST / HTTP/1.1\r\nHost: x\r\n\r\n', ''],
-  ])('is reported when it is %s, and the connection ends', async (_, bytes, rest) => {
-    const client = await adapter.stranger();
+    [
+      'an array of a million elements',
+      '*1000000\r\n',
+      protocolError('unauthenticated multibulk length'),
+    ],
+    ['malformed bytes', '*1\r\n\0\0\0\0', protocolError("expected '$', got '\0'")],
+    ['an HTTP request', 'POST / HTTP/1.1\r\nHost: x\r\n\r\n', ''],
+  ])('is reported when it is %s, and the connection is closed', async (_, bytes, rest) => {
+    const client = await adapter.openUnauthenticated();
     client.send(bytes);
     expect(await client.rest()).toBe(rest);
   });
 
-  test('meets wider limits from an authenticated client', async () => {
+  test('has higher limits for an authenticated client', async () => {
     for (const [bytes, what] of [
       ['*2\r\n$4\r\nECHO\r\n$536870912\r\n', 'invalid bulk length'],
       ['*1000000\r\n', 'invalid multibulk length'],
@@ -38,8 +42,8 @@ describe('invalid input', () => {
     }
   });
 
-  test('disconnects an unauthenticated client that sends half a command', async () => {
-    const client = await adapter.stranger();
+  test('causes a disconnect if an unauthenticated client never completes a command', async () => {
+    const client = await adapter.openUnauthenticated();
     client.send('*2\r\n$4\r\nAU');
     expect(await client.rest()).toBe('');
   });
@@ -47,21 +51,21 @@ describe('invalid input', () => {
 
 test('closes the oldest unauthenticated client beyond the limit', async () => {
   const member = await adapter.member();
-  const strangers = [];
-  for (let made = 0; made < 6; made += 1) strangers.push(await adapter.stranger());
-  expect(await strangers[0]!.rest()).toBe('');
-  expect(await strangers[5]!.call('PING')).toBe('PONG');
+  const unauthenticated = [];
+  for (let made = 0; made < 6; made += 1) unauthenticated.push(await adapter.openUnauthenticated());
+  expect(await unauthenticated[0]!.rest()).toBe('');
+  expect(await unauthenticated[5]!.call('PING')).toBe('PONG');
   expect(await member.call('LLEN', 'runtime:jobs')).toBe(0);
 });
 
-test('closes a client that has not signed in when a new one comes to a full server', async () => {
-  const options = { maxConnections: 2, maxStrangers: 2, strangerMs: 60_000 };
+test('closes an unauthenticated connection to accept a new one at the limit', async () => {
+  const options = { maxConnections: 2, maxUnauthenticated: 2, signInTimeoutMs: 60_000 };
   const full = await startTestAdapter({ options });
   try {
     const member = await full.member();
-    const stranger = await full.stranger();
+    const openUnauthenticated = await full.openUnauthenticated();
     const next = await full.member();
-    expect(await stranger.rest()).toBe('');
+    expect(await openUnauthenticated.rest()).toBe('');
     expect([await member.call('PING'), await next.call('PING')]).toEqual(['PONG', 'PONG']);
   } finally {
     await full.close();
@@ -73,11 +77,11 @@ test('refuses connections beyond the limit with an error', async () => {
   for (let made = 0; made < 20; made += 1) {
     members.push(await adapter.member().catch(() => undefined));
   }
-  const late = await adapter.stranger();
+  const late = await adapter.openUnauthenticated();
   expect(await late.rest()).toBe('-ERR max number of clients reached\r\n');
   for (const one of members) one?.close();
   await untilTrue('there is room again', async () => {
-    const client = await adapter.stranger();
+    const client = await adapter.openUnauthenticated();
     const reply = await client.call('PING').catch(() => undefined);
     client.close();
     return reply === 'PONG';

@@ -9,7 +9,7 @@ import {
   type GroupId,
   type TokenId,
 } from '#domain/kernel/ids.ts';
-import { mayAnywhere, scopesOf, sees, type Right } from '#domain/kernel/rights.ts';
+import { hasRightAnywhere, scopesOf, canSeeGroup, type Right } from '#domain/kernel/rights.ts';
 import type { LiveToken } from '#projections/tokens/queries.ts';
 import { apiTokenHash } from '#services/shared/api-tokens.ts';
 import { tokenPrincipal } from '#services/shared/principals.ts';
@@ -21,13 +21,13 @@ export type Credential =
 
 /** The caller with its current permissions. The service itself has no principal: it may use every command. */
 export interface Caller {
-  /** Whose leases are whose: the token's id, or `service`. */
+  /** Identifies the holder of leases: the token's id, or `service`. */
   readonly key: string;
   readonly actor: Actor;
   readonly principal: Principal | undefined;
 }
 
-export interface CallersParts {
+export interface CallersDeps {
   /** Without it, only tokens are accepted. */
   readonly password: string | undefined;
   /** A valid API token by its hash, with its current owner. */
@@ -42,12 +42,12 @@ const service: Caller = {
 };
 
 export class Callers {
-  readonly #parts: CallersParts;
+  readonly #deps: CallersDeps;
   readonly #passwordHash: Buffer | undefined;
 
-  constructor(parts: CallersParts) {
-    this.#parts = parts;
-    this.#passwordHash = parts.password === undefined ? undefined : sha256(parts.password);
+  constructor(deps: CallersDeps) {
+    this.#deps = deps;
+    this.#passwordHash = deps.password === undefined ? undefined : sha256(deps.password);
   }
 
   /** The credential for a password or token; `undefined` if it is invalid. */
@@ -64,11 +64,11 @@ export class Callers {
   /** The caller of a credential; `undefined` once the credential is invalid. */
   async callerOf(credential: Credential): Promise<Caller | undefined> {
     if (credential.kind === 'service') return service;
-    const token = await this.#parts.findToken(credential.hash);
+    const token = await this.#deps.findToken(credential.hash);
     if (token === undefined) return undefined;
     const principal = tokenPrincipal(token);
     const tokenId = mustParse(parseTokenId, token.token_id);
-    this.#parts.tokenUses.note(tokenId);
+    this.#deps.tokenUses.note(tokenId);
     const { userId, email } = principal;
     const actor: Actor = {
       kind: 'user',
@@ -82,12 +82,12 @@ export class Callers {
 
 /** Whether the caller has `right` in any group. */
 export function may({ principal }: Caller, right: Right): boolean {
-  return principal === undefined || mayAnywhere(principal, right);
+  return principal === undefined || hasRightAnywhere(principal, right);
 }
 
 /** Whether the caller sees resources of a group. */
 export function isIn({ principal }: Caller, groupId: string): boolean {
-  return principal === undefined || sees(principal, mustParse(parseGroupId, groupId));
+  return principal === undefined || canSeeGroup(principal, mustParse(parseGroupId, groupId));
 }
 
 /** The groups that the caller sees; `null` for all. */

@@ -97,7 +97,7 @@ describe.each([2, 3] as const)('node-redis with RESP%i', (RESP) => {
   });
 });
 
-describeWith(redisProgram('redis-cli'), 'given redis-cli', () => {
+describeWith(redisProgram('redis-cli'), 'redis-cli', () => {
   const cli = async (...args: readonly string[]) => {
     const { found = '' } = redisProgram('redis-cli');
     const own = ['-p', String(adapter.port), ...args];
@@ -119,7 +119,7 @@ describeWith(redisProgram('redis-cli'), 'given redis-cli', () => {
   });
 });
 
-describeWith(redisProgram('redis-benchmark'), 'given redis-benchmark', () => {
+describeWith(redisProgram('redis-benchmark'), 'redis-benchmark', () => {
   const benchmark = async (...args: readonly string[]) => {
     const { found = '' } = redisProgram('redis-benchmark');
     const own = ['-p', String(adapter.port), '-a', password, '--csv', '-e', ...args];
@@ -187,7 +187,7 @@ for wrong in (lambda: queue.get("x"), lambda: queue.pipeline().ping().get("x").e
 print(run)
 `;
 
-describeWith(redisPy(), 'given redis-py', () => {
+describeWith(redisPy(), 'redis-py', () => {
   test.each(['2', '3'])(
     'pushes, pops, writes, subscribes and reads with RESP%s',
     async (version) => {
@@ -200,7 +200,7 @@ describeWith(redisPy(), 'given redis-py', () => {
 
 describeWith(goRedis(), 'go-redis', () => {
   test.each(['2', '3'])(
-    'uses pipelines, transactions, streams and channels with RESP%s, in sync after errors',
+    'uses pipelines, transactions, streams and channels with RESP%s, and stays in sync after errors',
     async (version) => {
       const { found = '' } = goRedis();
       const args = [String(adapter.port), password, scriptId(), version];

@@ -8,7 +8,7 @@ import type { Session } from './session.ts';
 export interface JobDelivery {
   readonly kind: 'delivery';
   readonly reply: Reply;
-  /** A client that has not taken it by then is cut off. */
+  /** A client that has not received it by then is disconnected. */
   readonly withinMs: number;
   /** Called once. @param sent whether the reply has left this process */
   readonly settle: (sent: boolean) => Promise<void>;
@@ -33,10 +33,10 @@ export interface MemberCall extends Call {
 interface Described {
   /** Lower case. */
   readonly name: string;
-  /** As Redis counts, the name included; a negative one means at least so many. */
+  /** As in Redis, including the name; a negative number is a minimum. */
   readonly arity: number;
   readonly flags: readonly string[];
-  /** Places of the first and the last key and the step between them; 0 for none. */
+  /** Positions of the first and last key, and the step between them; 0 for none. */
   readonly keys: readonly [number, number, number];
   /** Whether it is permitted in RESP2 while the connection has subscriptions. */
   readonly whileSubscribed?: true;

@@ -13,16 +13,16 @@ import {
 } from './resp/requests.ts';
 import type { Session } from './session.ts';
 
-/** Of commands that wait behind the current one. */
+/** Maximum size of commands that wait behind the current one. */
 const maxWaitingBytes = 64 * 1024;
-/** Of unread replies: beyond it, no further command is executed. */
+/** Maximum size of unread replies; beyond it, no further command is executed. */
 const maxReplyBytes = 256 * 1024;
 /** A client that reads nothing for this long is disconnected. */
 const stallMs = 60_000;
 /** The time to deliver final replies. */
 const finalRepliesMs = 1_000;
 
-export interface ConnectionParts {
+export interface ConnectionDeps {
   readonly session: Session;
   readonly execute: (request: Request, connection: Connection) => Promise<Answer>;
   readonly logger: Pick<Logger, 'error' | 'info'>;
@@ -31,17 +31,17 @@ export interface ConnectionParts {
 export class Connection {
   readonly session: Session;
   readonly #socket: Socket;
-  readonly #parts: ConnectionParts;
+  readonly #deps: ConnectionDeps;
   readonly #reader = new RequestReader();
   readonly #gone = new AbortController();
   readonly #ended = Promise.withResolvers<void>();
   #isWorking = false;
   #isCorked = false;
 
-  constructor(socket: Socket, parts: ConnectionParts) {
-    this.session = parts.session;
+  constructor(socket: Socket, deps: ConnectionDeps) {
+    this.session = deps.session;
     this.#socket = socket;
-    this.#parts = parts;
+    this.#deps = deps;
     socket.once('close', () => {
       this.#gone.abort();
       if (!this.#isWorking) this.#ended.resolve();
@@ -69,20 +69,17 @@ export class Connection {
 
   /** Sends a push message. A client that does not read it is disconnected, and reads the stored state after
    *  reconnecting. */
-  tell(reply: Reply): void {
+  push(reply: Reply): void {
     if (this.#gone.signal.aborted) return;
     if (this.#socket.writableLength > maxReplyBytes) {
-      this.#parts.logger.info(
-        { client: this.session.id },
-        'subscriber is not reading its messages',
-      );
+      this.#deps.logger.info({ client: this.session.id }, 'subscriber is not reading its messages');
       this.close();
       return;
     }
     this.#send(reply);
   }
 
-  /** Cuts the connection; safe twice. */
+  /** Closes the connection. Idempotent. */
   close(): void {
     this.#gone.abort();
     this.#socket.destroy();
@@ -103,7 +100,7 @@ export class Connection {
         this.#send(failure(`ERR ${error.message}`));
         this.#end();
       } else {
-        this.#parts.logger.error({ error, client: this.session.id }, 'connection failed');
+        this.#deps.logger.error({ error, client: this.session.id }, 'connection failed');
         this.close();
       }
     } finally {
@@ -121,14 +118,14 @@ export class Connection {
   }
 
   async #handle(request: Request): Promise<void> {
-    const answer = await this.#parts.execute(request, this);
+    const answer = await this.#deps.execute(request, this);
     if (isJobDelivery(answer)) await answer.settle(await this.#deliver(answer));
     else if (!this.#gone.signal.aborted) this.#send(answer);
     if (this.#socket.writableLength > maxReplyBytes) await this.#untilTaken();
   }
 
   #send(reply: Reply, onSent?: (error: unknown) => void): void {
-    // Replies of one turn leave in one write.
+    // Replies of one turn of the event loop are sent in one write.
     if (!this.#isCorked) {
       this.#isCorked = true;
       this.#socket.cork();
@@ -140,7 +137,7 @@ export class Connection {
     this.#socket.write(encode(reply, this.session.protocol), onSent);
   }
 
-  /** @returns whether the reply has left this process; when it cannot, the connection is at its end */
+  /** @returns whether the reply was sent; otherwise the connection has ended */
   async #deliver({ reply, withinMs }: JobDelivery): Promise<boolean> {
     if (this.#gone.signal.aborted) return false;
     const sent = new Promise<boolean>((resolve) => {

@@ -1,4 +1,4 @@
-/** From a request to the command that serves it, if the client may have that. */
+/** Dispatches a request to its command, if the client is permitted to use it. */
 import { randomUUID } from 'node:crypto';
 import type { Logger } from '#services/shared/logger.ts';
 import { isDatabaseAway } from '#infra/postgres/database-away.ts';
@@ -11,7 +11,7 @@ import type { Request } from './resp/requests.ts';
 import { subscriptionCount } from './session.ts';
 import { executeQueued, queue } from './transaction.ts';
 
-export interface DispatchParts {
+export interface DispatchDeps {
   readonly commands: ReadonlyMap<string, Command>;
   readonly callers: Callers;
   readonly refusals: Refusals;
@@ -25,23 +25,23 @@ const ofBrowsers = new Set(['post', 'host:']);
 export async function dispatch(
   request: Request,
   connection: Connection,
-  parts: DispatchParts,
+  deps: DispatchDeps,
 ): Promise<Answer> {
-  return await execute(request, connection, parts, false);
+  return await execute(request, connection, deps, false);
 }
 
 async function execute(
   request: Request,
   connection: Connection,
-  parts: DispatchParts,
+  deps: DispatchDeps,
   inTransaction: boolean,
 ): Promise<Answer> {
   try {
-    return await serve(request, connection, parts, inTransaction);
+    return await serve(request, connection, deps, inTransaction);
   } catch (error) {
     const traceId = randomUUID();
     const client = connection.session.id;
-    parts.logger.error({ error, traceId, client }, 'command failed');
+    deps.logger.error({ error, traceId, client }, 'command failed');
     return isDatabaseAway(error)
       ? failure('ERR unavailable: a required service is unavailable; try again in a moment')
       : failure(`ERR internal_error: an internal error occurred; see trace ${traceId} in the log`);
@@ -51,7 +51,7 @@ async function execute(
 async function serve(
   request: Request,
   connection: Connection,
-  parts: DispatchParts,
+  deps: DispatchDeps,
   inTransaction: boolean,
 ): Promise<Answer> {
   const { session, signal } = connection;
@@ -62,7 +62,7 @@ async function serve(
     return null;
   }
   const { transaction } = session;
-  const admitted = await admit(request, connection, parts);
+  const admitted = await admit(request, connection, deps);
   if ('kind' in admitted) {
     if (transaction !== undefined) transaction.isBroken = true;
     return admitted;
@@ -74,7 +74,7 @@ async function serve(
   if (name === 'exec' && transaction !== undefined) {
     session.transaction = undefined;
     return await executeQueued(transaction, session, (queued) =>
-      execute(queued, connection, parts, true),
+      execute(queued, connection, deps, true),
     );
   }
   const call = { args, session, signal, inTransaction };
@@ -94,7 +94,7 @@ const expired = failure('NOAUTH The token has expired or was revoked.');
 async function admit(
   request: Request,
   { session }: Connection,
-  { commands, callers, refusals }: DispatchParts,
+  { commands, callers, refusals }: DispatchDeps,
 ): Promise<Admitted | ErrorReply> {
   const [first, ...args] = request;
   const name = textOf(first).toLowerCase();

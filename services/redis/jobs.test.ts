@@ -87,7 +87,7 @@ describe('a producer and a worker', () => {
     expect(taken.toSorted()).toEqual(ids.toSorted());
   });
 
-  test('end a blocking pop in time, also after fractions of a second', async () => {
+  test('end a blocking pop on time, even after fractions of a second', async () => {
     const client = await adapter.member();
     const startedMs = performance.now();
     expect(await client.call('BRPOP', jobs, 'other', '0.2')).toBe(null);
@@ -108,7 +108,7 @@ describe('a producer and a worker', () => {
     expect((await waiting).run_id).toBe(id);
   });
 
-  test('push one run per key; another job with the same key is refused', async () => {
+  test('push one run per key; the same key with another job is refused', async () => {
     const client = await adapter.member();
     const keyed = { idempotency_key: 'order 17', params: { n: 1 } };
     expect(await push(client, keyed)).toBe(1);
@@ -121,7 +121,7 @@ describe('a producer and a worker', () => {
 
 describe('a token of one group', () => {
   test('does not see the runs of other groups', async () => {
-    const client = await adapter.stranger();
+    const client = await adapter.openUnauthenticated();
     await client.call('AUTH', await adapter.token(['runs:write'], { groups: [2] }));
     const hidden = await adapter.queueRun(1);
     expect(await client.call('LLEN', jobs)).toBe(0);
@@ -134,7 +134,7 @@ describe('a token of one group', () => {
   });
 
   test('gets nothing when it is revoked while waiting', async () => {
-    const client = await adapter.stranger();
+    const client = await adapter.openUnauthenticated();
     await client.call('AUTH', await adapter.token(['runs:write']));
     client.send(command(['BRPOP', jobs, '0']));
     await adapter.platform.pool.query('UPDATE api_tokens SET revoked_at = now()');
@@ -166,7 +166,7 @@ describe('a run that a worker has popped', () => {
       '0',
       [`runs:${job.run_id}:logs`],
     ]);
-    const other = await adapter.stranger();
+    const other = await adapter.openUnauthenticated();
     await other.call('AUTH', await adapter.token(['*']));
     expect(await other.call('EXPIRE', lease(), '600')).toBe(0);
     expect(await other.call('TTL', lease())).toBe(-2);

@@ -108,7 +108,7 @@ describe('the log of a popped run', () => {
   test('refuses lines from another client or after its end', async () => {
     const fenced =
       '-ERR run_fenced: You do not hold the lease on this run: it has ended, or another worker holds it.';
-    const other = await adapter.stranger();
+    const other = await adapter.openUnauthenticated();
     await other.call('AUTH', await adapter.token(['*']));
     expect(await other.call('XADD', logs, '*', 'text', 'forged')).toBe(fenced);
     await complete(worker, runId);
@@ -116,7 +116,7 @@ describe('the log of a popped run', () => {
     expect(await worker.call('XLEN', logs)).toBe(0);
   });
 
-  test('names what is wrong with an invalid line', async () => {
+  test('reports the problem of an invalid line', async () => {
     expect(await worker.call('XADD', logs, '5-0', 'text', 'x')).toMatch(
       /^-ERR the platform assigns line ids/,
     );

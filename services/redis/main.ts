@@ -1,4 +1,4 @@
-/** The Redis-compatible adapter: stock Redis clients give and take runs, and follow them. */
+/** The Redis-compatible adapter: standard Redis clients push, pop and follow runs. */
 import { Registry } from 'prom-client';
 import { platformSettings, readConfig } from '#services/shared/config.ts';
 import { databaseProblem } from '#services/shared/database-health.ts';

@@ -1,4 +1,4 @@
-/** JSON inside of commands: parsed and validated before any change. */
+/** Parses and validates JSON in commands before any change. */
 import { contentFault, faultOf, objection, type Objection } from '#services/shared/faults.ts';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Static, TSchema } from 'typebox';
@@ -11,8 +11,7 @@ export const notFound = objection(
   'The resource does not exist, or you do not have access to it.',
 );
 
-/** A parser of messages of one form.
- *  @param what the beginning of the error message */
+/** Creates a parser of messages with one schema. @param what the beginning of the error message */
 export function messageReader<Schema extends TSchema>(
   schema: Schema,
   what: string,

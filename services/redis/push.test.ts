@@ -42,7 +42,7 @@ describe('an invalid job', () => {
     expect(await client.call('LLEN', jobs)).toBe(0);
   });
 
-  test('queues none of several if one is invalid; names the refused one', async () => {
+  test('queues none of several jobs if one is invalid, and names the refused one', async () => {
     const client = await adapter.member();
     await adapter.platform.accepted(
       scriptOf(3, {

@@ -4,7 +4,7 @@ import { redisProgram, startRealRedis, type RealRedis } from './testing/programs
 import { RawClient, type Value } from './testing/raw-client.ts';
 import { password, startTestAdapter, type TestAdapter } from './testing/test-adapter.ts';
 
-/** Words of commands for which both have to answer the same. `<` reads one reply more. */
+/** Commands for which both must send the same reply. `<` reads one more reply. */
 type Session = readonly (readonly string[])[];
 
 const jobs = 'runtime:jobs';
@@ -224,7 +224,7 @@ function plain(value: Value): unknown {
   return value;
 }
 
-describeWith(redisProgram('redis-server'), 'given the same session with a real Redis', () => {
+describeWith(redisProgram('redis-server'), 'the same session with a real Redis', () => {
   const cases = Object.keys(sessions).flatMap(
     (name) =>
       [
@@ -233,7 +233,7 @@ describeWith(redisProgram('redis-server'), 'given the same session with a real R
       ] as const,
   );
 
-  test.each(cases)('the replies to %s in RESP%s match those of Redis', async (name, protocol) => {
+  test.each(cases)('returns the same replies as Redis to %s in RESP%s', async (name, protocol) => {
     const session = sessions[name] ?? [];
     const [ours, theirs] = await Promise.all([
       replies(adapter.port, session, protocol),

@@ -19,7 +19,7 @@ export interface RefusedCommand {
   readonly resource: string | null;
 }
 
-/** The audit trail names the status of each refusal as the REST API would answer it. */
+/** The audit trail shows the status that the REST API would return for each refusal. */
 const statuses: Partial<Readonly<Record<Code, number>>> = {
   unauthenticated: 401,
   forbidden: 403,

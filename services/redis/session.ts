@@ -20,14 +20,14 @@ export interface Session {
   readonly port: number;
   readonly since: Date;
   protocol: Protocol;
-  /** Until it has signed in, the client is a stranger. */
+  /** Absent until the client has signed in. */
   credential: Credential | undefined;
   name: string;
   library: { name: string; version: string };
   readonly channels: Set<string>;
   readonly patterns: Set<string>;
   transaction: Transaction | undefined;
-  /** Set by a command after which no more commands are read. */
+  /** Set by a command after which the connection closes. */
   isEnding: boolean;
 }
 
@@ -48,7 +48,7 @@ export function newSession(id: number, ip: string, port: number, since: Date): S
   };
 }
 
-/** A program that is shown where runs name their runtime. */
+/** The name of the client, shown as the runtime of its runs. */
 export function workerName({ name, id }: Session): string {
   return `queue:${name === '' ? `client-${id}` : name}`;
 }

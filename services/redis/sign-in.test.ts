@@ -17,7 +17,7 @@ async function greeting(client: RawClient, ...words: readonly string[]): Promise
 
 describe('an unauthenticated client', () => {
   test('gets NOAUTH for every command except PING, HELLO and QUIT', async () => {
-    const client = await adapter.stranger();
+    const client = await adapter.openUnauthenticated();
     expect(await client.call('PING')).toBe('PONG');
     expect(await greeting(client, '3')).toBe(3);
     for (const words of [
@@ -36,19 +36,19 @@ describe('an unauthenticated client', () => {
   test('can sign in with the password or a token, with AUTH and HELLO', async () => {
     const token = await adapter.token(['runs:read']);
     for (const words of [[password], ['default', password], [token], ['ada@example.com', token]]) {
-      const client = await adapter.stranger();
+      const client = await adapter.openUnauthenticated();
       expect(await client.call('AUTH', ...words)).toBe('OK');
       expect(await client.call('LLEN', 'runtime:jobs')).toBe(0);
     }
-    const client = await adapter.stranger();
+    const client = await adapter.openUnauthenticated();
     const hello = ['3', 'AUTH', 'default', password, 'SETNAME', 'worker-1'];
     expect(await greeting(client, ...hello)).toBe(3);
     expect(await client.call('CLIENT', 'GETNAME')).toBe('worker-1');
     expect(await client.call('LPOP', 'none')).toBe(null);
   });
 
-  test('is refused and soon disconnected after wrong passwords, which the audit log records', async () => {
-    const client = await adapter.stranger();
+  test('is refused and soon disconnected after wrong passwords, and the audit log records the attempts', async () => {
+    const client = await adapter.openUnauthenticated();
     const wrong = '-WRONGPASS invalid username-password pair or user is disabled.';
     for (let attempt = 0; attempt < 4; attempt += 1) {
       expect(await client.call('AUTH', 'a guess')).toBe(wrong);
@@ -57,8 +57,8 @@ describe('an unauthenticated client', () => {
     expect(await client.rest()).toBe('');
   });
 
-  test('gets an error that names what is wrong with HELLO', async () => {
-    const client = await adapter.stranger();
+  test('gets an error that names the problem with HELLO', async () => {
+    const client = await adapter.openUnauthenticated();
     expect(await client.call('HELLO', 'x')).toMatch(/^-ERR Protocol version is not an integer/);
     expect(await client.call('HELLO', '4')).toBe('-NOPROTO unsupported protocol version');
     expect(await client.call('HELLO', '3', 'AUTH', 'x')).toMatch(/^-ERR Syntax error in HELLO/);
@@ -76,7 +76,7 @@ describe('an authenticated client', () => {
 
   test('is disconnected at the next command after its token is revoked', async () => {
     const token = await adapter.token(['*']);
-    const client = await adapter.stranger();
+    const client = await adapter.openUnauthenticated();
     await client.call('AUTH', token);
     expect(await client.call('LLEN', 'runtime:jobs')).toBe(0);
     await adapter.platform.pool.query(`UPDATE api_tokens SET revoked_at = now()`);
@@ -84,13 +84,13 @@ describe('an authenticated client', () => {
     expect(await client.rest()).toBe('');
   });
 
-  test('is refused what its scope or role does not permit, and the refusal is recorded', async () => {
+  test('is refused commands beyond its scope or role, and the refusal is recorded', async () => {
     const job = JSON.stringify({ script_id: 'x' });
     for (const [scopes, role] of [
       [['runs:read'], 'operator'],
       [['*'], 'viewer'],
     ] as const) {
-      const client = await adapter.stranger();
+      const client = await adapter.openUnauthenticated();
       await client.call('AUTH', await adapter.token(scopes, { role }));
       expect(await client.call('LPUSH', 'runtime:jobs', job)).toMatch(
         /^-NOPERM LPUSH is not allowed/,

@@ -47,7 +47,7 @@ describe('a transaction', () => {
     expect(replies).toEqual([expect.stringContaining('"script_id" is required'), 1, 1]);
   });
 
-  test('executes nothing when a command was refused before', async () => {
+  test('executes nothing if a command was refused earlier', async () => {
     client = await adapter.member();
     await client.call('MULTI');
     expect(await client.call('LPUSH', jobs, job)).toBe('QUEUED');
@@ -58,7 +58,7 @@ describe('a transaction', () => {
 
   test('refuses commands that the token does not allow', async () => {
     const token = await adapter.token(['runs:read']);
-    client = await adapter.stranger();
+    client = await adapter.openUnauthenticated();
     await client.call('AUTH', token);
     await client.call('MULTI');
     expect(await client.call('LPUSH', jobs, job)).toMatch(/^-NOPERM/);
@@ -77,7 +77,7 @@ describe('a transaction', () => {
     expect(await client.call('ECHO', 'in sync')).toBe('in sync');
   });
 
-  test('has a limit of commands', async () => {
+  test('has a limited number of commands', async () => {
     client = await adapter.member();
     await client.call('MULTI');
     for (let left = 1024; left > 0; left -= 1) await client.call('PING');
@@ -135,7 +135,7 @@ test('XREVRANGE and XINFO describe the log of a run from its end', async () => {
   expect(JSON.stringify(info[info.indexOf('last-entry') + 1])).toContain('"three"');
 });
 
-test('PUBSUB counts the subscriptions', async () => {
+test('PUBSUB reports the number of subscriptions', async () => {
   client = await adapter.member();
   const [listener, other] = [await adapter.member(), await adapter.member()];
   await listener.call('SUBSCRIBE', 'script.updated');

@@ -1,2 +1,2 @@
-/** The Redis whose commands are served, for client libraries that ask before they use what is newer. */
+/** The emulated Redis version, which client libraries check before they use newer commands. */
 export const redisVersion = '7.2.0';

@@ -11,8 +11,8 @@ import { sandboxedBuilds } from './sandboxed-builds.ts';
 
 const project = '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n';
 
-/** A build back end that leaves a mark in each of its hooks, and builds a wheel that leaves one at each start
- *  of an interpreter. */
+/** A build backend that leaves a mark in each of its hooks, and builds a wheel that leaves a mark at each start of an
+ *  interpreter. */
 const backend = (name: string, marks: string) => `import os, zipfile
 
 def mark(hook):

@@ -17,7 +17,7 @@ test.each([
     19,
     'only 19 MiB are free on the disk of /work, so no runs are claimed; free at least 20 MiB',
   ],
-])('%i MiB with %i free: %s', async (total, free, problem) => {
+])('on a disk of %i MiB with %i free: %s', async (total, free, problem) => {
   const measure = async () => ({ totalBytes: total * mebibyte, freeBytes: free * mebibyte });
   const room = new DiskRoom({ folder: '/work', logger, measure });
   expect(await room.hasRoom()).toBe(problem === undefined);

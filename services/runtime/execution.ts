@@ -4,16 +4,15 @@
  *  as a started run without a lease. */
 import { performance } from 'node:perf_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Actor } from '#domain/kernel/actor.ts';
-import { mustParse, parseCommandId } from '#domain/kernel/ids.ts';
+
 import type { Command } from '#domain/aggregates.ts';
-import type { CommandContext, Outcome } from '#domain/ports/commands.ts';
+import { systemContext, type CommandContext, type Outcome } from '#domain/ports/commands.ts';
 import { ObjectStoreUnavailable } from '#domain/ports/objects.ts';
 import type { ClaimedRun } from '#domain/ports/run-queue.ts';
 import type { AbandonRun, FinishRun } from '#domain/run/commands.ts';
 import { platformError, type ErrorFact, type RunError } from '#domain/run/error/error.ts';
 import { isDatabaseAway } from '#infra/postgres/database-away.ts';
-import type { ExecutionParts, Preparation } from './execution-parts.ts';
+import type { ExecutionDeps, Preparation } from './execution-deps.ts';
 import type { RunLog } from './logs/run-log.ts';
 import { endingNote, endingOf, sandboxFailure, totalsOf, unpreparedDetail } from './outcome.ts';
 import { RunTrace } from './run-trace.ts';
@@ -24,8 +23,6 @@ import { untilRecorded } from './until-recorded.ts';
 
 /** `postponed`: the run was not started, because a store is unavailable or the disk is full. */
 export type Completion = 'done' | 'postponed';
-
-const actor: Actor = { kind: 'system', name: 'runtime' };
 
 /** Why an execution must end. */
 export type EndRequest = 'stop' | 'shutdown' | 'lost';
@@ -38,7 +35,7 @@ async function afterConnecting(): Promise<void> {
 
 export class Execution {
   readonly run: ClaimedRun;
-  readonly #parts: ExecutionParts;
+  readonly #deps: ExecutionDeps;
   readonly #trace: RunTrace;
   readonly #preparing = new AbortController();
   /** Aborted when another runtime holds the run: nothing more may be written to its log. */
@@ -48,11 +45,11 @@ export class Execution {
   #request: EndRequest | undefined;
 
   /** @param leaseEndsAtMs on the monotonic clock */
-  constructor(run: ClaimedRun, leaseEndsAtMs: number, parts: ExecutionParts) {
+  constructor(run: ClaimedRun, leaseEndsAtMs: number, deps: ExecutionDeps) {
     this.run = run;
     this.#leaseEndsAtMs = leaseEndsAtMs;
-    this.#parts = parts;
-    this.#trace = new RunTrace(run, parts);
+    this.#deps = deps;
+    this.#trace = new RunTrace(run, deps);
   }
 
   /** Whether the process was started. */
@@ -62,7 +59,7 @@ export class Execution {
 
   /** Executes the run. Rejects only if its end could not be recorded. */
   async complete(): Promise<Completion> {
-    const log = this.#parts.openLog(this.run, this.#lost.signal);
+    const log = this.#deps.openLog(this.run, this.#lost.signal);
     const preparation = await this.#prepare(log);
     if (preparation === undefined || preparation === 'postponed') {
       await this.#closeUnfinished(log);
@@ -91,7 +88,7 @@ export class Execution {
   /** Ends the run: gracefully on request, or immediately if the lease is lost. */
   end(request: EndRequest): void {
     this.#request ??= request;
-    this.#preparing.abort(new Error(`ending run: ${request}`));
+    this.#preparing.abort(new Error(`the run is being ended (${request})`));
     if (request === 'lost') {
       this.#lost.abort(new Error('this runtime no longer holds the lease on the run'));
       this.#process?.kill();
@@ -111,13 +108,13 @@ export class Execution {
   }
 
   async #prepare(log: RunLog): Promise<Preparation | 'postponed' | undefined> {
-    const { prepare, hasRoom, logger } = this.#parts;
+    const { prepare, hasRoom, logger } = this.#deps;
     try {
       return await prepare(this.run, log, this.#preparing.signal);
     } catch (error) {
       if (this.#request !== undefined) return undefined;
       const isStoreAway = error instanceof ObjectStoreUnavailable || isDatabaseAway(error);
-      // Neither is a fault of the run, so it keeps its attempts.
+      // Neither is a fault of the run, so no attempt is used up.
       if (isStoreAway || !(await hasRoom())) {
         logger.warn({ error, ...this.#named }, 'run is waiting for a store or for disk space');
         return 'postponed';
@@ -126,14 +123,14 @@ export class Execution {
       return {
         kind: 'failed',
         failure: 'sandbox_error',
-        // A failed build is described in the same words as a failed run.
+        // The message of a failed build is the same as that of a failed run.
         detail: error instanceof SandboxError ? sandboxFailure(error) : unpreparedDetail(error),
       };
     }
   }
 
   async #execute(spec: RunSpec, log: RunLog): Promise<void> {
-    const sampling = this.#parts.openSampling(this.run);
+    const sampling = this.#deps.openSampling(this.run);
     const observer: RunObserver = {
       output: (stream, chunk) => log.write(stream, chunk),
       sample: (sample) => sampling.take(sample),
@@ -144,7 +141,7 @@ export class Execution {
     }
     // Both proceed concurrently; the process starts when both are done.
     const [process, start] = await Promise.allSettled([
-      this.#parts.sandbox.prepare(spec, observer),
+      this.#deps.sandbox.prepare(spec, observer),
       afterConnecting().then(() => this.#recordStart()),
     ]);
     if (process.status === 'rejected') {
@@ -188,12 +185,12 @@ export class Execution {
     prepared.heartbeat(this.#leaseMs);
     prepared.go();
     this.#trace.reached('startedAt');
-    this.#parts.metrics.started(this.run.queuedAt);
+    this.#deps.metrics.started(this.run.queuedAt);
     // Requested while the start was being recorded.
     if (this.#request !== undefined) this.end(this.#request);
     const exit = await prepared.finished;
     this.#trace.reached('exitedAt');
-    // A lost run reports no end.
+    // The end of a lost run is not reported.
     const durationMs =
       exit.kind === 'exited' ? exit.usage.durationMs : Math.round(performance.now() - startedAt);
     // The runtime that holds the run reports its end.
@@ -208,12 +205,12 @@ export class Execution {
 
   /** @returns the run's fence; `undefined` if it can no longer be started */
   async #recordStart(): Promise<number | undefined> {
-    const outcome = await this.#parts.commands.execute(
+    const outcome = await this.#deps.commands.execute(
       {
         type: 'StartRun',
         runId: this.run.runId,
-        runtimeId: this.#parts.runtimeId,
-        layers: this.#parts.sandbox.layers,
+        runtimeId: this.#deps.runtimeId,
+        layers: this.#deps.sandbox.layers,
         timing: this.#trace.timing,
       },
       this.#context('start'),
@@ -233,6 +230,7 @@ export class Execution {
         ending,
         note: note && log.masked(note),
         errorText: log.errorText(),
+        reported: this.#deps.reportedErrors.find(this.run, ending.exitCode),
         workspace,
       }),
       fence,
@@ -256,12 +254,12 @@ export class Execution {
   ): Promise<{ readonly error?: ErrorFact }> {
     if (error === undefined) return {};
     const { json, fact } = keptError(error);
-    await this.#untilRecorded('error', () => this.#parts.saveError(this.run.runId, json, fence));
+    await this.#untilRecorded('error', () => this.#deps.saveError(this.run.runId, json, fence));
     return { error: fact };
   }
 
   #ended(outcome: FinishRun['outcome'] | AbandonRun['failure'], durationMs: number) {
-    const { metrics, onLogEnd } = this.#parts;
+    const { metrics, onLogEnd } = this.#deps;
     this.#trace.ended();
     metrics.ended(outcome, durationMs / 1000);
     onLogEnd(this.run);
@@ -278,7 +276,7 @@ export class Execution {
   }
 
   async #record(step: string, command: Command): Promise<void> {
-    const { commands, logger } = this.#parts;
+    const { commands, logger } = this.#deps;
     const outcome = await this.#untilRecorded<Outcome>(step, () =>
       commands.execute(command, this.#context(step)),
     );
@@ -290,21 +288,13 @@ export class Execution {
 
   async #untilRecorded<Result>(step: string, task: () => Promise<Result>): Promise<Result> {
     return await untilRecorded(task, (error) =>
-      this.#parts.logger.warn({ error, ...this.#named, step }, 'report is delayed'),
+      this.#deps.logger.warn({ error, ...this.#named, step }, 'report is delayed'),
     );
   }
 
   #context(step: string): CommandContext {
-    const { ids } = this.#parts;
-    return {
-      commandId: mustParse(
-        parseCommandId,
-        ids.derived(this.run.runId, `${step} ${this.run.attempt}`),
-      ),
-      actor,
-      ip: null,
-      correlationId: this.run.correlationId,
-      causationId: null,
-    };
+    const { runId, attempt, correlationId } = this.run;
+    const commandId = this.#deps.ids.derived(runId, `${step} ${attempt}`);
+    return systemContext('runtime', commandId, correlationId);
   }
 }

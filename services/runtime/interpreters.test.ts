@@ -51,14 +51,14 @@ describe('a runtime with Python 3.11, and 3.12 on the PATH', () => {
 describe('an interpreter of a version manager', () => {
   test.each([
     ['pyenv', '.pyenv/versions', {}],
-    ['pyenv elsewhere', 'own/versions', { PYENV_ROOT: 'own' }],
+    ['pyenv in another folder', 'own/versions', { PYENV_ROOT: 'own' }],
     ['asdf', '.asdf/installs/python', {}],
-    ['asdf elsewhere', 'own-asdf/installs/python', { ASDF_DATA_DIR: 'own-asdf' }],
+    ['asdf in another folder', 'own-asdf/installs/python', { ASDF_DATA_DIR: 'own-asdf' }],
     ['mise', '.local/share/mise/installs/python', {}],
-    ['mise elsewhere', 'own-mise/installs/python', { MISE_DATA_DIR: 'own-mise' }],
+    ['mise in another folder', 'own-mise/installs/python', { MISE_DATA_DIR: 'own-mise' }],
     ['uv', '.local/share/uv/python', {}],
-    ['uv elsewhere', 'own-uv', { UV_PYTHON_INSTALL_DIR: 'own-uv' }],
-    ['all in a data folder', 'data/uv/python', { XDG_DATA_HOME: 'data' }],
+    ['uv in another folder', 'own-uv', { UV_PYTHON_INSTALL_DIR: 'own-uv' }],
+    ['all of them in one data folder', 'data/uv/python', { XDG_DATA_HOME: 'data' }],
   ])('of %s is found when a script requests it', async (name, place, variables) => {
     const home = join(folder, `home of ${name}`);
     const placed = Object.entries(variables).map(([key, path]) => [key, join(home, path)]);

@@ -15,8 +15,8 @@ export class Interpreters {
     this.#environment = environment;
   }
 
-  /** Finds an interpreter. Searches again if no known one fits, so that new ones are found without a restart.
-   *  @param version `3` or such as `3.12`; `null` for the default
+  /** Finds an interpreter. Searches again if no known one matches, so that new ones are found without a restart.
+   *  @param version such as `3` or `3.12`; `null` for the default
    *  @returns the interpreter, or a sentence with the available versions */
   async of(version: string | null): Promise<Python | string> {
     if (version === null || fits(this.#usual, version)) return this.#usual;

@@ -45,7 +45,7 @@ async function offer(...versions: readonly string[]) {
 }
 
 describe('a version of a script that has run', () => {
-  test('keeps its packages on another runtime when newer ones exist', async () => {
+  test('keeps its packages on another runtime, even if newer ones exist', async () => {
     const offered = await offer('1.0');
     const [one, other] = [
       await givenRuntime(offered.variables),

@@ -9,7 +9,7 @@ import type {
 } from './environments/environments.ts';
 import { readRequirements } from './environments/requirements.ts';
 
-export interface LockedEnvironmentParts {
+export interface LockedEnvironmentDeps {
   readonly environments: Pick<Environments, 'ensure' | 'targetOf'>;
   readonly locks: Pick<EnvironmentLocks, 'find' | 'record'>;
 }
@@ -17,7 +17,7 @@ export interface LockedEnvironmentParts {
 /** If two runtimes resolve concurrently, the first recorded lock wins, and the other runtime builds that one.
  *  @throws what `Environments.ensure` throws, and if the locks are unreachable */
 export async function lockedEnvironment(
-  { environments, locks }: LockedEnvironmentParts,
+  { environments, locks }: LockedEnvironmentDeps,
   { scriptId, scriptVersion }: Pick<ClaimedRun, 'scriptId' | 'scriptVersion'>,
   request: Omit<EnvironmentRequest, 'lock' | 'scriptId'>,
 ): Promise<EnvironmentResult> {

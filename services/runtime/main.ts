@@ -1,4 +1,4 @@
-// Long because it creates all parts of a runtime.
+// Long because it assembles the whole runtime.
 /** The runtime: claims runs and executes them in the sandbox. */
 import { once } from 'node:events';
 import { chmod, mkdir } from 'node:fs/promises';
@@ -28,7 +28,7 @@ import { startLoop } from '#services/shared/loop.ts';
 import { openPlatform, type Platform } from '#services/shared/platform.ts';
 import { openEnvironments } from './environments/environments.ts';
 import { DiskRoom } from './disk-room.ts';
-import type { ExecutionParts } from './execution-parts.ts';
+import type { ExecutionDeps } from './execution-deps.ts';
 import { Execution } from './execution.ts';
 import { Interpreters } from './interpreters.ts';
 import { joinAppends } from './logs/joined-appends.ts';
@@ -36,14 +36,15 @@ import { LogWriter } from './logs/log-writer.ts';
 import { createRunLog } from './logs/run-log.ts';
 import { runtimeMetrics, type RunMetrics } from './metrics.ts';
 import { hiddenSocketsParent, removeLeftovers } from './own-folders.ts';
-import { prepareRun, type PreparationParts } from './preparation.ts';
+import { prepareRun, type PreparationDeps } from './preparation.ts';
+import { ReportedErrors } from './reported-errors.ts';
 import type { SampleRecorder } from './samples/sample-recorder.ts';
 import { startSampling } from './samples/start-sampling.ts';
 import { sandboxedBuilds } from './sandboxed-builds.ts';
 import { openSdk } from './sdk/open.ts';
 import { RunSecrets } from './secrets/run-secrets.ts';
 import { startLocalSandbox, type LocalSandbox } from './sandbox/local-sandbox.ts';
-import { removePurgedScripts, type PurgedScriptsParts } from './purged-scripts.ts';
+import { removePurgedScripts, type PurgedScriptsDeps } from './purged-scripts.ts';
 import { ForwardedLogs } from './logs/forwarded-logs.ts';
 import { findPython, type Python } from './sandbox/python.ts';
 import type { SandboxLayers } from './sandbox/sandbox.ts';
@@ -56,10 +57,10 @@ const stopGraceMs = 10_000;
 const pollMs = 1_000;
 const maxKeeperBytes = 48 * 1024 * 1024;
 const reportMs = 10_000;
-const lookForPurgesMs = 10_000;
-/** Enough for the grace period of active runs, and for reporting their ends. */
+const purgePollMs = 10_000;
+/** Long enough for the grace period of active runs, and for reporting their ends. */
 const stopDeadlineMs = stopGraceMs + 10_000;
-/** How long runs may continue before that; known after the settings were read. */
+/** How long runs may continue before that; known after the settings have been read. */
 let drainMs = 0;
 
 /** Ports of the platform's processes, which may share this machine. */
@@ -136,19 +137,21 @@ async function startRuntime(signal: AbortSignal, logger: Logger) {
     waitingQueries: () => preparing.sdk.waitingQueries,
     abandonedQueries: () => preparing.sdk.abandonedQueries,
   });
-  const preparing: PreparationParts = await openPreparation(
+  const reportedErrors = new ReportedErrors();
+  const preparing: PreparationDeps = await openPreparation(
     config,
     python,
     platform,
-    { sandbox, metrics },
+    { sandbox, metrics, reportedErrors },
     logger,
   );
   const sampling = startSampling(platform, logger);
   const forwarding = startForwarding(config, platform, logger);
   const room = new DiskRoom({ folder: config.workDir, logger });
-  const execution: ExecutionParts = {
-    ...executionParts(config, platform, sandbox, preparing, sampling.recorder, logger),
+  const execution: ExecutionDeps = {
+    ...executionDeps(config, platform, sandbox, preparing, sampling.recorder, logger),
     hasRoom: () => room.hasRoom(),
+    reportedErrors,
     metrics,
     onLogEnd: (run) => forwarding?.add(run),
   };
@@ -188,13 +191,19 @@ async function startRuntime(signal: AbortSignal, logger: Logger) {
   };
 }
 
+interface OpenDeps {
+  readonly sandbox: LocalSandbox;
+  readonly metrics: RunMetrics;
+  readonly reportedErrors: ReportedErrors;
+}
+
 async function openPreparation(
   config: Config,
   python: Python,
   platform: Platform,
-  { sandbox, metrics }: { readonly sandbox: LocalSandbox; readonly metrics: RunMetrics },
+  { sandbox, metrics, reportedErrors }: OpenDeps,
   logger: Logger,
-): Promise<PreparationParts> {
+): Promise<PreparationDeps> {
   const { pool } = platform.database;
   const { reads, commands, ids } = platform;
   const vault = new Vault(pool, masterKeys(config), ids);
@@ -224,6 +233,7 @@ async function openPreparation(
       reads,
       objects,
       secrets,
+      reportedErrors,
       bus: platform.bus,
       commands,
       ids,
@@ -250,14 +260,14 @@ async function openPreparation(
   };
 }
 
-function executionParts(
+function executionDeps(
   config: Config,
   platform: Platform,
   sandbox: LocalSandbox,
-  preparing: PreparationParts,
+  preparing: PreparationDeps,
   sampling: SampleRecorder,
   logger: Logger,
-): Omit<ExecutionParts, 'hasRoom' | 'metrics' | 'onLogEnd'> {
+): Omit<ExecutionDeps, 'hasRoom' | 'reportedErrors' | 'metrics' | 'onLogEnd'> {
   const { clock, commands, ids, tracing } = platform;
   // Chunks of several runs are stored by one statement.
   const store = joinAppends(platform.logs);
@@ -269,7 +279,7 @@ function executionParts(
     tracing,
     sandbox,
     prepare: (run, log, signal) => prepareRun(preparing, run, log, signal),
-    openLog: ({ runId, scriptName, limits }, signal) =>
+    openLog: ({ runId, scriptName, limits, mergeStderr }, signal) =>
       createRunLog(
         new LogWriter({
           runId,
@@ -280,6 +290,7 @@ function executionParts(
             logger.warn({ error, attempt, runId, script_name: scriptName }, 'log write is delayed'),
           signal,
         }),
+        { errorStream: mergeStderr ? 'stdout' : 'stderr' },
       ),
     saveError: (runId, error, fence) => saveError(platform.database.pool, runId, error, fence),
     openSampling: ({ runId }) => sampling.open(runId),
@@ -327,14 +338,14 @@ function warnOfMissingLayers({ layers }: SandboxLayers, logger: Logger): void {
 function startTidying(
   config: Config,
   { database, bus }: Platform,
-  kept: Pick<PurgedScriptsParts, 'environments' | 'sandbox'>,
+  kept: Pick<PurgedScriptsDeps, 'environments' | 'sandbox'>,
   logger: Logger,
 ) {
   const folders = ['data', 'files', 'projects'].map((name) => join(config.workDir, name));
   const { runtimeId } = config;
   const loop = startLoop({
     name: 'remove purged scripts',
-    everyMs: lookForPurgesMs,
+    everyMs: purgePollMs,
     runOnce: () => removePurgedScripts({ runtimeId, database: database.pool, folders, ...kept }),
     logger,
   });

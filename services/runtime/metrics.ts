@@ -76,7 +76,7 @@ function queryMetrics(registry: Registry, state: RuntimeState): QueryMetrics {
   });
   new Gauge({
     name: 'orchestrator_script_queries_abandoned',
-    help: 'Script queries that could not be cancelled and continue in the database',
+    help: 'Script queries that could not be canceled and continue in the database',
     registers,
     collect() {
       this.set(state.abandonedQueries());

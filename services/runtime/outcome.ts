@@ -28,7 +28,7 @@ function outcomeOf(
 ): Ending['outcome'] {
   switch (exit.reason) {
     case 'stopped':
-      return shuttingDown ? 'runtime_lost' : 'stopped';
+      return shuttingDown ? 'runtime_stopped' : 'stopped';
     case 'lease_lost':
       return 'runtime_lost';
     case 'timeout':
@@ -48,7 +48,8 @@ export function endingNote(exit: RunExit, shuttingDown: boolean): string | undef
     case 'lost':
       return `The run was lost: ${exit.message}`;
     case 'exited':
-      if (shuttingDown && exit.reason === 'stopped') return 'The runtime was shut down.';
+      if (shuttingDown && exit.reason === 'stopped')
+        return 'The runtime was shut down during the run.';
       return exit.detail ?? undefined;
   }
 }
@@ -79,6 +80,5 @@ export function unpreparedDetail(error: unknown): string {
   const [, problem] = /^(E[A-Z0-9]+: [^,]+),/.exec(String((error as Error).message)) ?? [];
   return problem === undefined
     ? 'The run could not be prepared. See the log of the runtime.'
-    : `The run could not be prepared: a file of the script or its packages is not usable (${problem}). The ` +
-        'log of the runtime names the file.';
+    : `The run could not be prepared: a script file or package cannot be used (${problem}). See the log of the runtime for the path.`;
 }

@@ -40,7 +40,7 @@ async function another() {
   };
 }
 
-test('removes the folders of a killed process, and keeps those of a living one', async () => {
+test('the folders of a killed process are removed, and those of a living one are kept', async () => {
   const own = await makeOwnFolder(parent, 'orch-sdk');
   const [killed, living] = await Promise.all([another(), another()]);
   await killed.kill();
@@ -52,7 +52,7 @@ test('removes the folders of a killed process, and keeps those of a living one',
   expect(await removeLeftFolders(parent)).toEqual([living.path]);
 });
 
-test('keeps folders whose owner is unknown', async () => {
+test('folders with an unknown owner are kept', async () => {
   const own = await makeOwnFolder(parent, 'orch-sdk');
   const gone = 'zzzzz';
   const [pid = '', ticks = '', boot = '', namespace = ''] =
@@ -78,7 +78,7 @@ test('keeps folders whose owner is unknown', async () => {
 test.each([
   ['writes to', 'ENOTEMPTY', rmdir],
   ['removes', 'ENOENT', (path: string) => rm(path, { recursive: true }).then(() => rmdir(path))],
-])('tolerates a folder that another process %s during startup (%s)', async (_, code, remove) => {
+])('a folder that another process %s during startup (%s) is tolerated', async (_, code, remove) => {
   const path = join(parent, 'orch-sdk-1.1.00000000.1-abcdef');
   const fill = async () => {
     await mkdir(path);
@@ -91,7 +91,7 @@ test.each([
   expect(await removeLeftFolders(parent, remove)).toEqual([]);
 });
 
-test('hides sockets from folders that every script may list', () => {
+test('sockets are hidden from folders that every script may list', () => {
   expect(hiddenSocketsParent(['pid_namespace', 'landlock'])).toBe(tmpdir());
   expect(hiddenSocketsParent(['mount_namespace'])).toBe(socketsParent);
 });

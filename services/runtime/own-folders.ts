@@ -21,7 +21,7 @@ export const socketsParent =
     : tmpdir();
 
 /** The same for sockets that scripts connect to, protected from replacement by other scripts.
- *  @param layers of runs: without a root of their own, they may write to folders in memory */
+ *  @param layers of runs: without a separate root, they may write to folders in memory */
 export function hiddenSocketsParent(layers: readonly string[]): string {
   return layers.includes('mount_namespace') ? socketsParent : tmpdir();
 }

@@ -1,4 +1,4 @@
-/** Prepares a run: its files, its environment, the limits of its sandbox. */
+/** Prepares a run: its files, its environment, and the limits of its sandbox. */
 import { copyFile, mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { EnvironmentLocks } from '#domain/ports/environment-locks.ts';
@@ -7,7 +7,7 @@ import { UnreadableSecret } from '#infra/secrets/envelope.ts';
 import { entrypointArgument } from './entrypoint-argument.ts';
 import type { Environments } from './environments/environments.ts';
 import { readRequirements } from './environments/requirements.ts';
-import type { Preparation } from './execution-parts.ts';
+import type { Preparation } from './execution-deps.ts';
 import type { Interpreters } from './interpreters.ts';
 import { lockedEnvironment } from './locked-environment.ts';
 import type { RunLog } from './logs/run-log.ts';
@@ -27,7 +27,7 @@ import type { WantedPackages } from './wanted-packages.ts';
 const noParameters = '{}';
 const paramsRemoved = "The run's parameters or payload were removed by retention.";
 
-export interface PreparationParts {
+export interface PreparationDeps {
   readonly interpreters: Interpreters;
   readonly snapshots: Snapshots;
   readonly wantedPackages: WantedPackages;
@@ -54,35 +54,35 @@ export interface PreparationParts {
 
 /** Builds the environment if necessary, with output to the log. */
 export async function prepareRun(
-  parts: PreparationParts,
+  deps: PreparationDeps,
   run: ClaimedRun,
   log: RunLog,
   signal: AbortSignal,
 ): Promise<Preparation> {
-  const taken = run.listenPorts.find((port) => parts.platformPorts.includes(port));
+  const taken = run.listenPorts.find((port) => deps.platformPorts.includes(port));
   if (taken !== undefined) {
     const detail = `The platform itself uses port ${taken}. Remove it from the script's listen ports.`;
     return { kind: 'failed', failure: 'sandbox_error', detail };
   }
-  const python = await parts.interpreters.of(run.python);
+  const python = await deps.interpreters.of(run.python);
   if (typeof python === 'string') {
     return { kind: 'failed', failure: 'environment_error', detail: python };
   }
   const [files, params, payload] = await Promise.all([
-    parts.snapshots.of(run.scriptId, run.scriptVersion),
-    run.paramsSha256 === null ? noParameters : parts.parameters(run.paramsSha256),
-    run.payloadSha256 === null ? null : parts.payload(run.payloadSha256),
+    deps.snapshots.of(run.scriptId, run.scriptVersion),
+    run.paramsSha256 === null ? noParameters : deps.parameters(run.paramsSha256),
+    run.payloadSha256 === null ? null : deps.payload(run.payloadSha256),
   ]);
   if (params === undefined || payload === undefined) {
     return { kind: 'failed', failure: 'sandbox_error', detail: paramsRemoved };
   }
-  const wanted = await parts.wantedPackages.of(files, run.entrypoint, python.version);
+  const wanted = await deps.wantedPackages.of(files, run.entrypoint, python.version);
   if ('problem' in wanted) {
     return { kind: 'failed', failure: 'environment_error', detail: wanted.problem };
   }
   const { requirements } = wanted;
-  const environment = await withProject(parts, run, files, requirements, (project) =>
-    lockedEnvironment(parts, run, {
+  const environment = await withProject(deps, run, files, requirements, (project) =>
+    lockedEnvironment(deps, run, {
       requirements,
       ...(project !== undefined && { project }),
       pythonPath: python.executable,
@@ -94,7 +94,7 @@ export async function prepareRun(
   if (environment.status === 'failed') {
     return { kind: 'failed', failure: 'environment_error', detail: environment.detail };
   }
-  const opening = openChannel(parts, run, log, payload);
+  const opening = openChannel(deps, run, log, payload);
   const release = () => {
     void opening.then(
       ({ close }) => close(),
@@ -104,15 +104,15 @@ export async function prepareRun(
   };
   try {
     signal.throwIfAborted();
-    // Not before, so that what was set while the environment was built counts.
+    // Read only now, so that settings changed during the build apply.
     const mayHaveSecrets = run.hasSecrets || environment.built || run.triggerType === 'rerun';
     const isResident = run.startMode === 'resident';
     const [{ sdk, given }, secrets, secretsRevision] = await Promise.all([
       opening,
-      // Read late, so that secrets changed during the build apply.
-      mayHaveSecrets ? parts.secrets.environmentOf(run) : {},
-      isResident && mayHaveSecrets ? parts.secrets.revisionOf(run) : '',
-      parts.sdk.packagePaths.ensure(environment.environmentDir),
+      // Read only now, so that secrets changed during the build apply.
+      mayHaveSecrets ? deps.secrets.environmentOf(run) : {},
+      isResident && mayHaveSecrets ? deps.secrets.revisionOf(run) : '',
+      deps.sdk.packagePaths.ensure(environment.environmentDir),
     ]);
     log.mask(Object.values(secrets));
     const isPrivate = readRequirements(requirements).kind === 'private';
@@ -140,11 +140,11 @@ export async function prepareRun(
       });
       return {
         kind: 'ready',
-        spec: { ...asResident(specOf(parts, run, files, made, variables)), resident },
+        spec: { ...asResident(specOf(deps, run, files, made, variables)), resident },
         release,
       };
     }
-    const warm = await parts.warmStarts.of({
+    const warm = await deps.warmStarts.of({
       run,
       files,
       environmentFolder: made.folder,
@@ -153,7 +153,7 @@ export async function prepareRun(
     });
     return {
       kind: 'ready',
-      spec: { ...specOf(parts, run, files, made, variables), ...(warm !== undefined && { warm }) },
+      spec: { ...specOf(deps, run, files, made, variables), ...(warm !== undefined && { warm }) },
       release,
     };
   } catch (error) {
@@ -171,12 +171,12 @@ interface OpenChannel {
 }
 
 async function openChannel(
-  parts: PreparationParts,
+  deps: PreparationDeps,
   run: ClaimedRun,
   log: RunLog,
   payload: Buffer | null,
 ): Promise<OpenChannel> {
-  const channel = parts.sdk.channels.of({ run, log });
+  const channel = deps.sdk.channels.of({ run, log });
   const { entry: sdk } = channel;
   if (payload === null) return { sdk, close: () => channel.close() };
   const payloadPath = `${sdk.path}.payload`;
@@ -199,14 +199,14 @@ interface Project {
 /** Requirements such as `-e .` or `-r more.txt` refer to files of the script itself, so these get a
  *  copy. */
 async function withProject<Result>(
-  parts: PreparationParts,
+  deps: PreparationDeps,
   run: ClaimedRun,
   files: readonly RunFile[],
   requirements: string,
   work: (project?: Project) => Promise<Result>,
 ): Promise<Result> {
   if (readRequirements(requirements).kind !== 'private') return await work();
-  const own = join(parts.projectsFolder, run.scriptId);
+  const own = join(deps.projectsFolder, run.scriptId);
   await mkdir(own, { recursive: true, mode: 0o700 });
   const folder = await makeOwnFolder(own, run.runId);
   try {
@@ -230,7 +230,7 @@ interface Surroundings {
 }
 
 function specOf(
-  parts: PreparationParts,
+  deps: PreparationDeps,
   run: ClaimedRun,
   files: readonly RunFile[],
   { python, folder, sdk, payloads, isPrivate }: Surroundings,
@@ -245,12 +245,13 @@ function specOf(
     env,
     workspaceEnv: workspaceVariables,
     files,
-    dataFolder: join(parts.dataFolder, run.scriptId),
+    dataFolder: join(deps.dataFolder, run.scriptId),
     readOnly: [...python.prefixes, folder, sdkFolder, ...payloads],
     privatePaths: [...(isPrivate ? [folder] : []), ...payloads],
     readWrite: [sdk.path],
-    hidden: parts.hidden,
+    hidden: deps.hidden,
     listenPorts: run.listenPorts,
+    mergeStderr: run.mergeStderr,
     limits: {
       cpuSeconds: limits.cpu_seconds,
       memoryBytes: limits.memory_bytes,
@@ -260,8 +261,8 @@ function specOf(
       wallClockSeconds: limits.wall_clock_seconds,
       diskBytes: run.storageQuotaBytes,
     },
-    leaseMs: parts.leaseMs,
-    stopGraceMs: parts.stopGraceMs,
+    leaseMs: deps.leaseMs,
+    stopGraceMs: deps.stopGraceMs,
     sdk,
   };
 }

@@ -11,7 +11,7 @@ import { openTestPlatform, type TestPlatform } from '#infra/testing/platform.ts'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { removeFolder } from './environments/folders.ts';
 import { givenEnvironments } from './environments/testing/fixture.ts';
-import { removePurgedScripts, type PurgedScriptsParts } from './purged-scripts.ts';
+import { removePurgedScripts, type PurgedScriptsDeps } from './purged-scripts.ts';
 
 const [purged, other] = [scriptId(1), scriptId(2)];
 const both = [purged, other];
@@ -19,7 +19,7 @@ const placeNames = ['data', 'files', 'projects', 'environments/cache'];
 
 let platform: TestPlatform;
 let folder: string;
-let parts: PurgedScriptsParts;
+let deps: PurgedScriptsDeps;
 /** Scripts whose interpreters were ended. */
 let forgotten: string[];
 beforeEach(async () => {
@@ -32,7 +32,7 @@ beforeEach(async () => {
     forget: (id: string) => Promise.resolve(void forgotten.push(id)),
   };
   forgotten = [];
-  parts = { runtimeId: 'a', database: platform.pool, folders, environments, sandbox };
+  deps = { runtimeId: 'a', database: platform.pool, folders, environments, sandbox };
   const report = {
     slots: 1,
     running: 0,
@@ -74,27 +74,27 @@ async function places(): Promise<readonly (readonly string[])[]> {
 describe('a script with data on this machine', () => {
   test('keeps all data while it exists or is only deleted', async () => {
     await platform.accepted({ type: 'DeleteScript', scriptId: purged });
-    await removePurgedScripts(parts);
+    await removePurgedScripts(deps);
     expect(await places()).toEqual(placeNames.map(() => both));
     expect(forgotten).toEqual([]);
   });
 
   test('loses all data when purged, without following links or touching other scripts', async () => {
     await purge(purged);
-    await removePurgedScripts(parts);
-    await removePurgedScripts(parts);
+    await removePurgedScripts(deps);
+    await removePurgedScripts(deps);
     expect(await places()).toEqual(placeNames.map(() => [other]));
     expect(await readdir(join(folder, 'outside'))).toEqual(['file']);
     expect(new Set(forgotten)).toEqual(new Set([purged]));
   });
 
-  test('loses files whose names are not text', async () => {
+  test('loses files whose names are not valid text', async () => {
     const name = Buffer.from([0xff, 0xfe]);
     const inData = Buffer.concat([Buffer.from(join(folder, 'data', purged, '/')), name]);
     await mkdir(inData);
     await writeFile(Buffer.concat([inData, Buffer.from('/'), name]), 'content');
     await purge(purged);
-    await removePurgedScripts(parts);
+    await removePurgedScripts(deps);
     expect(await places()).toEqual(placeNames.map(() => [other]));
   });
 
@@ -106,31 +106,29 @@ describe('a script with data on this machine', () => {
       forget: (id: string) =>
         id === purged ? Promise.reject(new Error('not now')) : Promise.resolve(),
     };
-    await expect(removePurgedScripts({ ...parts, sandbox })).rejects.toThrow(
-      'could not be removed',
-    );
+    await expect(removePurgedScripts({ ...deps, sandbox })).rejects.toThrow('could not be removed');
     expect(await places()).toEqual(placeNames.map(() => []));
     expect(await areRemovedSince(platform.pool, since)).toBe(false);
-    await removePurgedScripts(parts);
+    await removePurgedScripts(deps);
     expect(await areRemovedSince(platform.pool, since)).toBe(true);
   });
 
   test('is not recorded as removed while its environment is in use', async () => {
     const since = await databaseTime(platform.pool);
     await purge(purged);
-    const { environments: all } = parts;
+    const { environments: all } = deps;
     const environments = { scripts: () => all.scripts(), forget: () => Promise.resolve(false) };
-    await removePurgedScripts({ ...parts, environments });
+    await removePurgedScripts({ ...deps, environments });
     expect(await areRemovedSince(platform.pool, since)).toBe(false);
   });
 
   test('keeps all data until its last run has ended', async () => {
     await platform.accepted(runScript({ runId: runId(), scriptId: purged }));
     await purge(purged);
-    await removePurgedScripts(parts);
+    await removePurgedScripts(deps);
     expect(await places()).toEqual(placeNames.map(() => both));
     await platform.accepted({ type: 'StopRun', runId: runId() });
-    await removePurgedScripts(parts);
+    await removePurgedScripts(deps);
     expect(await places()).toEqual(placeNames.map(() => [other]));
   });
 });

@@ -1,5 +1,5 @@
-/** Removes the data of purged scripts from this machine, and records the time up to which this is done. A runtime that
- *  was offline catches up. */
+/** Removes the data of purged scripts from this machine, and records the time up to which purges are complete. A
+ *  runtime that was offline catches up. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseScriptId } from '#domain/kernel/ids.ts';
@@ -10,7 +10,7 @@ import { removeFolder } from './environments/folders.ts';
 import type { LocalSandbox } from './sandbox/local-sandbox.ts';
 import type { Environments } from './environments/environments.ts';
 
-export interface PurgedScriptsParts {
+export interface PurgedScriptsDeps {
   readonly runtimeId: string;
   readonly database: Queryable;
   /** Existing folders that contain one folder per script, named by its id. */
@@ -21,9 +21,9 @@ export interface PurgedScriptsParts {
 
 /** One round. A script that cannot be removed does not delay the others.
  *  @throws AggregateError with the error of each such script */
-export async function removePurgedScripts(parts: PurgedScriptsParts): Promise<void> {
-  const { runtimeId, database, folders, environments, sandbox } = parts;
-  // All purges until now are included below.
+export async function removePurgedScripts(deps: PurgedScriptsDeps): Promise<void> {
+  const { runtimeId, database, folders, environments, sandbox } = deps;
+  // The round below includes all purges up to now.
   const since = await databaseTime(database);
   const inFolders = await Promise.all(folders.map((folder) => readdir(folder)));
   const names = new Set([

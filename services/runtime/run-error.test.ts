@@ -36,7 +36,7 @@ describe('the error of a run', () => {
     expect(error?.message).toMatch(/exit code 3|SIGSEGV/);
   });
 
-  test('is the limit that the run exceeded, whatever the script wrote', () => {
+  test('is the exceeded limit, regardless of the script’s output', () => {
     const note = 'time limit of 5 s exceeded: the run was still active';
     const error = runErrorOf(facts({ outcome: 'timeout', exitCode: null, note }));
     expect(error).toEqual({
@@ -54,13 +54,13 @@ describe('the error of a run', () => {
     expect(error).toMatchObject({ type: 'memory_limit', frames: [{ line: 2 }] });
   });
 
-  test('is that of the platform if nothing was executed', () => {
+  test('is a platform error if nothing was executed', () => {
     const note = 'The sandbox failed (exec): no interpreter';
     const error = runErrorOf(facts({ outcome: 'sandbox_error', workspace: undefined, note }));
     expect(error).toMatchObject({ type: 'sandbox_error', message: note });
   });
 
-  test.each(['success', 'stopped'] as const)('does not exist after the end "%s"', (outcome) => {
+  test.each(['success', 'stopped'] as const)('is absent after the end "%s"', (outcome) => {
     expect(runErrorOf(facts({ outcome }))).toBeUndefined();
   });
 });

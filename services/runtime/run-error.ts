@@ -9,6 +9,7 @@ import {
 import { fingerprintOf } from '#domain/run/error/fingerprint.ts';
 import { parseTraceback } from '#domain/run/error/traceback.ts';
 import type { Ending } from './outcome.ts';
+import { locatedError, type ReportedError } from './reported-errors.ts';
 
 export interface FailureFacts {
   readonly ending: Ending;
@@ -16,22 +17,56 @@ export interface FailureFacts {
   readonly note: string | undefined;
   /** The end of the run's stderr. */
   readonly errorText: string;
+  /** The exception that the script itself reported. */
+  readonly reported?: ReportedError | undefined;
   /** The folder of the script's files as its process sees it; `undefined` without a process. */
   readonly workspace: string | undefined;
 }
 
 /** @returns `undefined` for a run that did not fail */
 export function runErrorOf(facts: FailureFacts): RunError | undefined {
-  const { ending, note, errorText, workspace } = facts;
+  const { ending, note } = facts;
   const { outcome } = ending;
   if (outcome === 'success' || outcome === 'stopped') return undefined;
-  const raised = workspace && parseTraceback(errorText, { root: workspace });
-  if (outcome === 'exit_code' && raised)
-    return boundedError<RunError>({ ...raised, source: 'log' });
+  const raised = raisedError(facts);
+  if (outcome === 'exit_code' && raised) return boundedError(raised);
   const error = platformError(outcome, note ?? endOf(ending));
   // The exception shows where the memory limit was reached.
-  const isShown = outcome === 'memory_limit' && raised && raised.type.endsWith('MemoryError');
-  return isShown ? boundedError<RunError>({ ...error, frames: raised.frames }) : error;
+  const isShown = outcome === 'memory_limit' && raised?.type.endsWith('MemoryError');
+  return isShown ? boundedError<RunError>({ ...error, frames: raised?.frames ?? [] }) : error;
+}
+
+/** The exception that ended the script: as reported by its interpreter, or else from the log. */
+function raisedError({
+  ending,
+  errorText,
+  reported,
+  workspace: root,
+}: FailureFacts): RunError | undefined {
+  if (root === undefined) return undefined;
+  if (reported !== undefined) {
+    const error = locatedError(reported, { root });
+    const said = reported.exitCode === undefined ? undefined : saidError(errorText);
+    const message = said === undefined ? error.message : `${error.message}: ${said}`;
+    // `sys.exit(text)` has written the text itself.
+    return { ...error, message: said === error.message ? said : message, source: 'hook' };
+  }
+  const raised = parseTraceback(errorText, { root });
+  if (raised !== undefined) return { ...raised, source: 'log' };
+  // The interpreter writes the text of a `SystemExit` to stderr, and ends with exit code 1.
+  const message = ending.exitCode === 1 ? lastLine(errorText) : undefined;
+  if (message === undefined) return undefined;
+  return { type: 'SystemExit', message, frames: [], causes: [], source: 'log' };
+}
+
+/** The error message with which a script ends, such as that of a command line parser. */
+function saidError(errorText: string): string | undefined {
+  const line = lastLine(errorText);
+  return line !== undefined && /\b(?:error|fatal|critical)\b/i.test(line) ? line : undefined;
+}
+
+function lastLine(text: string): string | undefined {
+  return text.trimEnd().split('\n').at(-1)?.trim() || undefined;
 }
 
 function endOf({ exitCode, signal }: Ending): string {

@@ -32,7 +32,7 @@ export class RunTrace {
     );
   }
 
-  /** Sets the time of a step to now, unless it is set. */
+  /** Sets the time of a step to the current time, unless it is already set. */
   reached(step: keyof RunTiming): void {
     this.#times[step] ??= this.#deps.clock.now();
   }

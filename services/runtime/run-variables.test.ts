@@ -15,6 +15,7 @@ const run: ClaimedRun = {
   python: null,
   startMode: 'warm',
   resident: defaultSettings.resident,
+  mergeStderr: false,
   listenPorts: [],
   resolution: null,
   triggerType: 'manual',

@@ -36,6 +36,8 @@ export function runVariables(
     ORCH_ATTEMPT: String(run.attempt),
     ORCH_PARAMS: params,
     ORCH_SOCKET: socket,
+    // The start hook removes it. A resident process reports the errors of its handler itself.
+    ...(run.startMode !== 'resident' && { ORCH_REPORT_ERRORS: '1' }),
     ...(payload !== undefined && {
       ORCH_PAYLOAD_FILE: payload.path,
       ORCH_PAYLOAD_HEADERS: payload.headers,
@@ -48,5 +50,5 @@ export function runVariables(
   };
 }
 
-/** Variables with the path of the workspace as the script sees it. */
+/** Variables that contain the workspace's path as the script sees it. */
 export const workspaceVariables: readonly string[] = ['HOME', 'PWD'];

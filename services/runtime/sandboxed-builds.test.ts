@@ -7,7 +7,7 @@ import { givenEnvironments, readyOf } from './environments/testing/fixture.ts';
 import { Bench } from './sandbox/testing/bench.ts';
 import { sandboxedBuilds } from './sandboxed-builds.ts';
 
-/** A package whose build looks around, reports the result, and then builds. */
+/** A package whose build inspects its surroundings, reports the result, and then builds. */
 function looksAround(secret: string): string {
   return `import json, os, zipfile
 
@@ -39,7 +39,7 @@ def build_wheel(folder, *args, **kwargs):
 `;
 }
 
-/** By a root without it, or by rules. */
+/** Hidden by the mount namespace or by Landlock rules. */
 const hiddenAs = expect.stringMatching(/^(FileNotFound|Permission)Error$/);
 
 let bench: Bench;

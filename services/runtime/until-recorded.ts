@@ -1,15 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 const firstPauseMs = 100;
-const longestPauseMs = 2_000;
+const maxPauseMs = 2_000;
 
-/** Retries until success: what happened to a run must be recorded, however long the database is
- *  unavailable. */
+/** Retries until success: the outcome of a run must be recorded, however long the database is unavailable. */
 export async function untilRecorded<Result>(
   task: () => Promise<Result>,
   onFailure: (error: unknown) => void,
 ): Promise<Result> {
-  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(longestPauseMs, pauseMs * 2)) {
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(maxPauseMs, pauseMs * 2)) {
     try {
       return await task();
     } catch (error) {

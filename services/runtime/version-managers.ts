@@ -11,14 +11,14 @@ const answerTimeoutMs = 20_000;
 
 /** Paths of `python3` in all installations, newest version first. Executes only `uv python dir`. */
 export async function managedInterpreters(environment: Environment): Promise<readonly string[]> {
-  const folders = new Set([...usualFolders(environment), await uvFolder(environment)]);
+  const folders = new Set([...defaultFolders(environment), await uvFolder(environment)]);
   const found = await Promise.all(
     [...folders].filter((folder) => folder !== undefined).map(installationsIn),
   );
   return found.flat();
 }
 
-function usualFolders(environment: Environment): readonly (string | undefined)[] {
+function defaultFolders(environment: Environment): readonly (string | undefined)[] {
   const { HOME: home = '' } = environment;
   const data = folderOf(environment['XDG_DATA_HOME']) ?? join(home, '.local/share');
   const pyenv = folderOf(environment['PYENV_ROOT']) ?? join(home, '.pyenv');

@@ -29,7 +29,7 @@ test('a script without requirements needs no packages', async () => {
   });
 });
 
-test('the metadata of the entrypoint applies without a requirements file', async () => {
+test('the metadata of the entry point applies if there is no requirements file', async () => {
   const files = { 'app.py': metadata('dependencies = ["a>=1", "b"]') };
   expect(await wantedBy(files)).toEqual({ requirements: 'a>=1\nb\n' });
   expect(await wantedBy({ ...files, 'requirements.txt': '' })).toEqual({ requirements: '' });

@@ -8,7 +8,7 @@ import type { RunFile } from './sandbox/sandbox.ts';
 export type Wanted =
   /** In the format of a `requirements.txt`; empty for none. */
   | { readonly requirements: string }
-  /** Why there can be no environment, for the script's author. */
+  /** The reason why there can be no environment, for the script's author. */
   | { readonly problem: string };
 
 const maxRemembered = 1_000;

@@ -8,6 +8,7 @@ import { openTestPlatform, type TestPlatform } from '#infra/testing/platform.ts'
 import { createLogger } from '#services/shared/logger.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Execution } from './execution.ts';
+import { ReportedErrors } from './reported-errors.ts';
 import { LogWriter } from './logs/log-writer.ts';
 import { createRunLog } from './logs/run-log.ts';
 import { MemoryStore } from './logs/testing/memory-store.ts';
@@ -24,7 +25,7 @@ afterAll(() => platform.close());
 
 const unused = () => Promise.reject(new Error('no run starts'));
 
-/** Has a runtime claim a run whose preparation fails. @returns when the slot is free again */
+/** Has a runtime claim a run whose preparation fails. Resolves when the slot is free again */
 async function claimAndFail(error: Error): Promise<void> {
   const queue = new PostgresRunQueue(platform.pool);
   const logger = createLogger('test', 'silent');
@@ -43,6 +44,7 @@ async function claimAndFail(error: Error): Promise<void> {
         ids: systemIds,
         sandbox: { layers: [], prepare: unused, probe: unused },
         hasRoom: async () => true,
+        reportedErrors: new ReportedErrors(),
         openLog: () =>
           createRunLog(
             new LogWriter({

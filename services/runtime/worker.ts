@@ -5,7 +5,7 @@ import type { ClaimedRun, RunQueue } from '#domain/ports/run-queue.ts';
 import type { Logger } from '#services/shared/logger.ts';
 import type { EndRequest, Execution } from './execution.ts';
 
-export interface WorkerParts {
+export interface WorkerDeps {
   readonly runtimeId: string;
   readonly slots: number;
   readonly leaseSeconds: number;
@@ -26,12 +26,12 @@ interface Held {
 }
 
 export class Worker {
-  readonly #parts: WorkerParts;
+  readonly #deps: WorkerDeps;
   readonly #held = new Map<string, Held>();
   #draining = false;
 
-  constructor(parts: WorkerParts) {
-    this.#parts = parts;
+  constructor(deps: WorkerDeps) {
+    this.#deps = deps;
   }
 
   /** Runs in a slot. */
@@ -42,7 +42,7 @@ export class Worker {
   /** Claims a run for each free slot and starts them.
    *  @returns whether there may be more to claim immediately */
   async claimOnce(): Promise<boolean> {
-    const { runtimeId, slots, leaseSeconds, labels, queue } = this.#parts;
+    const { runtimeId, slots, leaseSeconds, labels, queue } = this.#deps;
     const free = slots - this.#held.size;
     if (free <= 0 || this.#draining) return false;
     const askedAtMs = performance.now();
@@ -55,7 +55,7 @@ export class Worker {
   async renewOnce(): Promise<void> {
     const held = [...this.#held.values()];
     if (held.length === 0) return;
-    const { runtimeId, leaseSeconds, queue } = this.#parts;
+    const { runtimeId, leaseSeconds, queue } = this.#deps;
     const askedAtMs = performance.now();
     const renewed = await queue.renew(
       runtimeId,
@@ -75,42 +75,42 @@ export class Worker {
     }
   }
 
-  /** Forwards a request to a run, if it is here. */
+  /** Forwards a request to a run, if this runtime executes it. */
   end(runId: string, request: EndRequest): void {
     this.#held.get(runId)?.execution.end(request);
   }
 
-  /** Claims nothing more, lets active runs continue for this time, stops the rest, and waits. Safe to call twice. */
-  async drain(patienceMs: number): Promise<void> {
+  /** Claims nothing more, lets active runs continue for this time, stops the rest, and waits. Idempotent. */
+  async drain(timeoutMs: number): Promise<void> {
     this.#draining = true;
     const held = [...this.#held.values()];
     const all = Promise.all(held.map(({ done }) => done));
-    const patience = new AbortController();
-    await Promise.race([all, wait(patienceMs, undefined, { signal: patience.signal })]);
-    patience.abort();
+    const timeout = new AbortController();
+    await Promise.race([all, wait(timeoutMs, undefined, { signal: timeout.signal })]);
+    timeout.abort();
     for (const { execution } of held) execution.end('shutdown');
     await all;
   }
 
-  // A finished run leaves the queue, and its lease with it: this is the normal case.
+  // A finished run leaves the queue together with its lease, so this is the normal case.
   #withdrawn(held: Held): void {
     if (this.#held.get(held.execution.run.runId) === held) held.execution.end('lost');
   }
 
   #begin(run: ClaimedRun, leaseEndsAtMs: number): void {
-    const { logger, onFree } = this.#parts;
-    const execution = this.#parts.newExecution(run, leaseEndsAtMs);
+    const { logger, onFree } = this.#deps;
+    const execution = this.#deps.newExecution(run, leaseEndsAtMs);
     const done = execution
       .complete()
       .then(async (end) => {
-        if (end === 'postponed') await this.#giveBack(run, postponedSeconds);
+        if (end === 'postponed') await this.#release(run, postponedSeconds);
       })
       .catch(async (error: unknown) => {
         logger.error(
           { error, runId: run.runId, script_name: run.scriptName },
           'run could not be completed',
         );
-        if (!execution.started) await this.#giveBack(run);
+        if (!execution.started) await this.#release(run);
       })
       .finally(() => {
         this.#held.delete(run.runId);
@@ -119,8 +119,8 @@ export class Worker {
     this.#held.set(run.runId, { execution, done });
   }
 
-  async #giveBack(run: ClaimedRun, delaySeconds = 0): Promise<void> {
-    const { queue, runtimeId, logger } = this.#parts;
+  async #release(run: ClaimedRun, delaySeconds = 0): Promise<void> {
+    const { queue, runtimeId, logger } = this.#deps;
     await queue.release(runtimeId, [run.runId], delaySeconds).catch((error: unknown) => {
       // Its lease expires automatically.
       logger.warn(

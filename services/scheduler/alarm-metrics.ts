@@ -1,12 +1,12 @@
-/** Figures behind the alarms of the platform, for Prometheus. */
+/** The values behind the platform's alarms, for Prometheus. */
 import { diskSpace } from '#infra/system/disk.ts';
 import { newestBackup } from '#projections/backups/queries.ts';
-import { backupOverdueMs, type AlarmParts } from '#services/shared/alarms.ts';
+import { backupOverdueMs, type AlarmDeps } from '#services/shared/alarms.ts';
 import { Gauge, type Registry } from 'prom-client';
 
 /** Read at each scrape. Unknown values are omitted. */
 export function addAlarmMetrics(
-  { reads, clock, folder }: Omit<AlarmParts, 'database'>,
+  { reads, clock, folder }: Omit<AlarmDeps, 'database'>,
   registry: Registry,
 ): void {
   const gauge = (name: string, help: string, valueOf: () => Promise<number | undefined>) =>

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => platform.close());
 
-test('records an alarm once when raised and once when cleared, also with several schedulers', async () => {
+test('records an alarm once when raised and once when cleared, even with several schedulers', async () => {
   let now = new Date('2026-02-01T05:00:00Z');
   const watch = () =>
     new AlarmWatch({

@@ -39,7 +39,7 @@ async function endLast(outcome: 'success' | 'stopped' | 'exit_code' = 'exit_code
 }
 
 describe('a bot', () => {
-  test('starts one run, also with several schedulers', async () => {
+  test('has one run, even with several schedulers', async () => {
     await Promise.all([keep(), keep(), keep()]);
     await keep();
     expect(await runs()).toMatchObject([
@@ -48,7 +48,7 @@ describe('a bot', () => {
   });
 
   test.each(['success', 'stopped', 'exit_code'] as const)(
-    'starts another run after one ends as %s, later in every list',
+    'gets one new run after a run ends as %s',
     async (outcome) => {
       await keep();
       await endLast(outcome);
@@ -57,14 +57,14 @@ describe('a bot', () => {
     },
   );
 
-  test('starts nothing during the pause', async () => {
+  test('gets no run during the pause', async () => {
     await keep();
     await endLast();
     await keep(never);
     expect(await runs()).toHaveLength(1);
   });
 
-  test('starts nothing while disabled', async () => {
+  test('gets no run while disabled', async () => {
     await keep();
     await platform.accepted({ type: 'DisableScript', ...id });
     await endLast();
@@ -75,7 +75,7 @@ describe('a bot', () => {
     expect(await runs()).toHaveLength(2);
   });
 
-  test('starts nothing while triggers are paused', async () => {
+  test('gets no run while triggers are paused', async () => {
     await platform.accepted({ type: 'PauseTriggers' });
     await keep();
     expect(await runs()).toEqual([]);
@@ -84,7 +84,7 @@ describe('a bot', () => {
     expect(await runs()).toHaveLength(1);
   });
 
-  test('starts nothing after keep-alive is turned off, or after its deletion', async () => {
+  test('gets no run after keep-alive is turned off, or after its deletion', async () => {
     await platform.accepted({ type: 'ChangeScript', ...id, settings: { keepAlive: false } });
     await keep();
     await platform.accepted({ type: 'ChangeScript', ...id, settings: { keepAlive: true } });

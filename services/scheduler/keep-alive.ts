@@ -1,13 +1,7 @@
 /** Keeps one run of each always-on script running (contract §3, "Script"). */
-import {
-  inOrderOfTime,
-  mustParse,
-  parseCommandId,
-  parseRunId,
-  parseScriptId,
-} from '#domain/kernel/ids.ts';
+import { deriveTimeOrderedId, mustParse, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';
 import type { Clock } from '#domain/ports/clock.ts';
-import type { Commands } from '#domain/ports/commands.ts';
+import { systemContext, type Commands } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import type { ReadModels } from '#projections/projection.ts';
 import { idleScripts, type IdleScript } from '#projections/scripts/kept-alive.ts';
@@ -16,10 +10,10 @@ import { oneByOne } from './one-by-one.ts';
 /** A run that lasts this long has started successfully. */
 const steadyMs = 60_000;
 const firstPauseMs = 1_000;
-const longestPauseMs = 5 * 60_000;
+const maxPauseMs = 5 * 60_000;
 const runsLookedAt = 10;
 
-export interface KeepAliveParts {
+export interface KeepAliveDeps {
   readonly reads: ReadModels;
   readonly commands: Commands;
   readonly ids: Ids;
@@ -28,10 +22,10 @@ export interface KeepAliveParts {
 
 /** Starts due runs. The id of a run is derived from the previous run, so that two schedulers start one run. A refusal
  *  means that another run was started meanwhile. */
-export async function keepBotsAlive(parts: KeepAliveParts): Promise<void> {
-  const { clock, reads } = parts;
+export async function keepBotsAlive(deps: KeepAliveDeps): Promise<void> {
+  const { clock, reads } = deps;
   await oneByOne(await idleScripts(reads, runsLookedAt), async (script) => {
-    if (dueAtMs(script) <= clock.now().getTime()) await start(parts, script);
+    if (dueAtMs(script) <= clock.now().getTime()) await start(deps, script);
   });
 }
 
@@ -45,14 +39,14 @@ export function dueAtMs({ version, last_runs: runs }: IdleScript): number {
   );
   const quick = steady === -1 ? runs.length : steady;
   const pauseMs = firstPauseMs * 2 ** Math.max(0, quick - 1);
-  return Date.parse(last.finished_at) + Math.min(pauseMs, longestPauseMs);
+  return Date.parse(last.finished_at) + Math.min(pauseMs, maxPauseMs);
 }
 
-async function start({ commands, ids }: KeepAliveParts, script: IdleScript): Promise<void> {
+async function start({ commands, ids }: KeepAliveDeps, script: IdleScript): Promise<void> {
   const [last] = script.last_runs;
   const cause = last?.run_id ?? script.script_id;
   const after = last === undefined ? script.updated_at : new Date(last.finished_at);
-  const runId = inOrderOfTime(ids.derived(cause, 'keep alive'), after);
+  const runId = deriveTimeOrderedId(ids.derived(cause, 'keep alive'), after);
   await commands.execute(
     {
       type: 'RunScript',
@@ -62,12 +56,6 @@ async function start({ commands, ids }: KeepAliveParts, script: IdleScript): Pro
       paramsSha256: null,
       timeoutSeconds: null,
     },
-    {
-      commandId: mustParse(parseCommandId, ids.derived(runId, 'keep alive')),
-      actor: { kind: 'system', name: 'scheduler' },
-      ip: null,
-      correlationId: runId,
-      causationId: null,
-    },
+    systemContext('scheduler', ids.derived(runId, 'keep alive'), runId),
   );
 }

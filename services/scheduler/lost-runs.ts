@@ -1,6 +1,6 @@
 /** Ends started runs whose runtime is lost (contract §3, "Runtime loss"). */
 import { mustParse, parseCommandId } from '#domain/kernel/ids.ts';
-import type { Commands } from '#domain/ports/commands.ts';
+import { systemContext, type Commands } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import type { RunQueue } from '#domain/ports/run-queue.ts';
 import { noTotals } from '#domain/run/run.ts';
@@ -9,7 +9,7 @@ import { oneByOne } from './one-by-one.ts';
 
 const batchSize = 100;
 
-export interface LostRunsParts {
+export interface LostRunsDeps {
   readonly queue: RunQueue;
   readonly commands: Commands;
   readonly ids: Ids;
@@ -17,12 +17,12 @@ export interface LostRunsParts {
 }
 
 /** Runs one round. @returns whether there may be more */
-export async function endLostRuns(parts: LostRunsParts): Promise<boolean> {
-  const lost = await parts.queue.lost(batchSize);
-  await oneByOne(lost, async ({ runId, scriptName, fence, logLines, logBytes }) => {
-    parts.logger.warn({ runId, script_name: scriptName }, 'run lost with its runtime');
-    const commandId = mustParse(parseCommandId, parts.ids.derived(runId, `lost ${fence}`));
-    await parts.commands.execute(
+export async function endLostRuns(deps: LostRunsDeps): Promise<boolean> {
+  const lost = await deps.queue.lost(batchSize);
+  await oneByOne(lost, async ({ runId, correlationId, scriptName, fence, logLines, logBytes }) => {
+    deps.logger.warn({ runId, script_name: scriptName }, 'run lost with its runtime');
+    const commandId = mustParse(parseCommandId, deps.ids.derived(runId, `lost ${fence}`));
+    await deps.commands.execute(
       {
         type: 'FinishRun',
         runId,
@@ -32,13 +32,7 @@ export async function endLostRuns(parts: LostRunsParts): Promise<boolean> {
         signal: null,
         totals: { ...noTotals, logLines, logBytes },
       },
-      {
-        commandId,
-        actor: { kind: 'system', name: 'scheduler' },
-        ip: null,
-        correlationId: runId,
-        causationId: null,
-      },
+      systemContext('scheduler', commandId, correlationId),
     );
   });
   return lost.length === batchSize;

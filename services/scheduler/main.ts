@@ -5,7 +5,7 @@ import { reactions } from '#domain/reactions/registry.ts';
 import { HeadSigner } from '#infra/audit/head-signer.ts';
 import { makeMarks, type Horizon } from '#infra/postgres/event-store/active-runs-at.ts';
 import { openObjects } from '#services/shared/objects.ts';
-import { forgetAnswers } from '#infra/postgres/commands/command-answers.ts';
+import { purgeAnswers } from '#infra/postgres/commands/command-answers.ts';
 import { Feeder, feederName, forgetFeeder } from '#infra/postgres/readers/feeder.ts';
 import { storeChainedInput } from '#infra/postgres/event-store/chained-input.ts';
 import { Projector } from '#infra/postgres/readers/projector.ts';
@@ -37,6 +37,7 @@ import { openPlatform, type Platform } from '#services/shared/platform.ts';
 import { purgeScripts } from './housekeeping/purges.ts';
 import { removeOutdated } from './housekeeping/retention.ts';
 import { DeliverySender } from './deliveries/sender.ts';
+import { checkExpectations } from './expectations.ts';
 import { AlarmWatch } from './alarm-watch.ts';
 import { keepBotsAlive } from './keep-alive.ts';
 import { startBackups } from './backups/start.ts';
@@ -56,16 +57,17 @@ const gatherMs = 40;
 const apartMs = 200;
 const housekeepingMs = 10 * 60_000;
 const alarmsMs = 60_000;
-const dataKeysAtOnce = 1_000;
+const expectationsMs = 5_000;
+const dataKeysPerRound = 1_000;
 const purgeMs = 60_000;
 const headsMs = 5 * 60_000;
 const marksMs = 10_000;
 const answersKeptMs = 24 * 60 * 60_000;
 const deliveriesKeptMs = 30 * 24 * 60 * 60_000;
 const noticesKeptMs = 90 * 24 * 60 * 60_000;
-const noticesAtOnce = 1_000;
+const noticesPerRound = 1_000;
 
-/** Events that may release held runs; a check each second finds runs that are released by time alone. */
+/** Events that may release held runs. A check every second finds runs that only wait for a time. */
 const mayRun: readonly EventType[] = ['ScriptEnabled', 'ScriptRestored', 'TriggersResumed'];
 const saves: readonly EventType[] = [
   'ScriptCreated',
@@ -187,6 +189,14 @@ function startDuties(platform: Platform, objects: ObjectStore, signer: HeadSigne
     const isMore = await serveDueSchedules({ reads, commands, ids }, now);
     return isMore || { inMs: await msUntilDue({ reads, clock }, now) };
   });
+  const expecting = startLoop({
+    name: 'expectations',
+    everyMs: expectationsMs,
+    gatherMs,
+    apartMs,
+    logger,
+    runOnce: whileClockIsRight(clock, () => checkExpectations({ reads, commands, ids, clock })),
+  });
   const wakeOn = (types: readonly EventType[], loop: Loop) =>
     bus.subscribe('events', (recorded) => {
       if (recorded.types === undefined || types.some((type) => recorded.types?.includes(type))) {
@@ -195,10 +205,11 @@ function startDuties(platform: Platform, objects: ObjectStore, signer: HeadSigne
     });
   wakeOn(handledBy(asyncProjections), projecting);
   wakeOn(handledBy(reactions), reacting);
-  wakeOn([...mayRun, 'RunFinished', 'ScriptChanged'], releasing);
+  wakeOn([...mayRun, 'RunFinished', 'ScriptChanged', 'PoolChanged', 'PoolDeleted'], releasing);
   wakeOn([...mayRun, ...saves, 'RunFinished'], keeping);
   wakeOn([...mayRun, 'ScheduleCreated', 'ScheduleChanged'], scheduling);
   wakeOn(['ScriptPurged'], purging);
+  wakeOn(['ScriptChanged', 'ScriptDisabled', 'ScriptDeleted'], expecting);
   bus.subscribe('reload', () => scheduling.wake());
   return [
     projecting,
@@ -209,7 +220,8 @@ function startDuties(platform: Platform, objects: ObjectStore, signer: HeadSigne
     duty('expired runs', pollMs, () => endExpiredRuns(waiting)),
     duty('lost runs', pollMs, () => endLostRuns({ queue, commands, ids, logger })),
     purging,
-    duty('unused data keys', housekeepingMs, () => destroyUnusedDataKeys(pool, dataKeysAtOnce)),
+    expecting,
+    duty('unused data keys', housekeepingMs, () => destroyUnusedDataKeys(pool, dataKeysPerRound)),
     duty('retention', housekeepingMs, (signal) =>
       removeOutdated({ database: pool, reads, objects, clock }, signal),
     ),
@@ -218,13 +230,17 @@ function startDuties(platform: Platform, objects: ObjectStore, signer: HeadSigne
     }),
     duty('audit heads', headsMs, () => signNewestEntry(pool, signer, clock.now())),
     duty('old notices', housekeepingMs, () =>
-      removeOldNotices(pool, new Date(clock.now().getTime() - noticesKeptMs), noticesAtOnce),
+      removeOldNotices(pool, new Date(clock.now().getTime() - noticesKeptMs), noticesPerRound),
     ),
     duty('old deliveries', housekeepingMs, () =>
-      removeOldDeliveries(pool, new Date(clock.now().getTime() - deliveriesKeptMs), noticesAtOnce),
+      removeOldDeliveries(
+        pool,
+        new Date(clock.now().getTime() - deliveriesKeptMs),
+        noticesPerRound,
+      ),
     ),
     duty('housekeeping', housekeepingMs, async () => {
-      await forgetAnswers(pool, new Date(clock.now().getTime() - answersKeptMs));
+      await purgeAnswers(pool, new Date(clock.now().getTime() - answersKeptMs));
       await removeMissesOfDeleted(pool);
     }),
   ];

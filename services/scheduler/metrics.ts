@@ -1,7 +1,7 @@
 /** Metrics about the whole service, for Prometheus: reader lag, queue sizes and the growth of the event store. Read at
  *  each scrape; every scheduler reports the same values. */
 import { Gauge, Registry } from 'prom-client';
-import type { AlarmParts } from '#services/shared/alarms.ts';
+import type { AlarmDeps } from '#services/shared/alarms.ts';
 import {
   labelFigures,
   queueFigures,
@@ -17,17 +17,17 @@ import { addLagMetrics } from './reader-lag.ts';
 
 /** @param isBusUp whether the bus is connected */
 export function schedulerMetrics(
-  parts: AlarmParts,
+  deps: AlarmDeps,
   clock: ClockDifference,
   isBusUp: () => boolean,
 ): Registry {
-  const { database: db } = parts;
+  const { database: db } = deps;
   const registry = new Registry();
   const registers = [registry];
   addProcessMetrics(registry);
   addClockMetric(registry, clock);
   addLagMetrics(db, registry);
-  addAlarmMetrics(parts, registry);
+  addAlarmMetrics(deps, registry);
   new Gauge({
     name: 'orchestrator_bus_up',
     help: 'Whether the message bus is connected: 1, or 0 while polling',

@@ -1,5 +1,5 @@
-/** With this many failures the cause is not the items: the database may be unavailable. */
-const mostFailures = 3;
+/** With this many failures, the items are not the cause: the database may be unavailable. */
+const maxFailures = 3;
 
 /** Processes the items in order; a failure does not block later items.
  *  @throws the first error, once the others are done or too many have failed */
@@ -13,7 +13,7 @@ export async function oneByOne<Item>(
       await work(item);
     } catch (error) {
       errors.push(error);
-      if (errors.length === mostFailures) break;
+      if (errors.length === maxFailures) break;
     }
   }
   if (errors.length > 0) throw errors[0];

@@ -4,17 +4,17 @@ import type { Queryable } from '#infra/postgres/database.ts';
 import { readerLags, type ReaderLag } from '#infra/postgres/readers/store-health.ts';
 import { Gauge, type Registry } from 'prom-client';
 
-const patienceSeconds = 60;
+const toleratedLagSeconds = 60;
 
-/** The problem with the readers; undefined while they keep up. After a pause of the whole service they have this long
- *  to catch up. The event feed is excluded: its problems are reported elsewhere. */
+/** The problem with the readers; undefined while they keep up. After a pause of the whole service, readers have this
+ *  long to catch up. The event feed is excluded: its problems are reported elsewhere. */
 export async function lagProblem(
   db: Queryable,
   uptimeSeconds: number,
 ): Promise<string | undefined> {
   const late = (await readerLags(db)).filter(
     ({ name, seconds }) =>
-      name !== feederName && Math.min(seconds, uptimeSeconds) > patienceSeconds,
+      name !== feederName && Math.min(seconds, uptimeSeconds) > toleratedLagSeconds,
   );
   if (late.length === 0) return undefined;
   const lags = late.map(

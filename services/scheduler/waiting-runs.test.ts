@@ -5,15 +5,15 @@ import { PostgresRunQueue } from '#infra/postgres/queue/run-queue.ts';
 import { systemIds } from '#infra/system/ids.ts';
 import { openTestPlatform, userContext, type TestPlatform } from '#infra/testing/platform.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { endExpiredRuns, releaseWaitingRuns, type WaitingRunsParts } from './waiting-runs.ts';
+import { endExpiredRuns, releaseWaitingRuns, type WaitingRunsDeps } from './waiting-runs.ts';
 
 let platform: TestPlatform;
-let parts: WaitingRunsParts;
+let deps: WaitingRunsDeps;
 const settings = { ...defaultSettings, maxConcurrentRuns: 2 };
 beforeEach(async () => {
   platform = await openTestPlatform();
   const { pool, reads, commands } = platform;
-  parts = { reads, queue: new PostgresRunQueue(pool), commands, ids: systemIds };
+  deps = { reads, queue: new PostgresRunQueue(pool), commands, ids: systemIds };
   await platform.accepted(createGroup());
   await platform.accepted(createScript({ settings }));
 });
@@ -21,9 +21,9 @@ afterEach(() => platform.close());
 
 const queue = (number: number) => runScript({ runId: runId(number), whenBusy: 'queue' });
 
-/** Runs that a runtime could claim, in order; they are claimed. */
+/** Claims the claimable runs, in order. */
 async function claimed(): Promise<readonly string[]> {
-  return (await parts.queue.claim('a', 100, 60)).map((run) => run.runId);
+  return (await deps.queue.claim('a', 100, 60)).map((run) => run.runId);
 }
 
 async function complete(id: string): Promise<void> {
@@ -53,7 +53,7 @@ describe('a script with a concurrency limit of 2', () => {
       order.push(...mine);
       for (const id of mine) await complete(id);
       // Two concurrent schedulers assign no slot twice.
-      await Promise.all([releaseWaitingRuns(parts), releaseWaitingRuns(parts)]);
+      await Promise.all([releaseWaitingRuns(deps), releaseWaitingRuns(deps)]);
       mine = await claimed();
     }
     expect(order).toEqual(ids.map((number) => runId(number)));
@@ -71,10 +71,10 @@ describe('a script with a concurrency limit of 2', () => {
       const mine = await claimed();
       expect(mine).toEqual(expected.map((number) => runId(number)));
       for (const id of mine) await complete(id);
-      await releaseWaitingRuns(parts);
+      await releaseWaitingRuns(deps);
     }
     await platform.pool.query(`UPDATE run_queue SET available_at = now()`);
-    await releaseWaitingRuns(parts);
+    await releaseWaitingRuns(deps);
     expect(await claimed()).toEqual([runId(6)]);
   });
 
@@ -85,7 +85,7 @@ describe('a script with a concurrency limit of 2', () => {
     expect(new Set((await Promise.all(asked)).map((one) => one.kind))).toEqual(
       new Set(['accepted']),
     );
-    await releaseWaitingRuns(parts);
+    await releaseWaitingRuns(deps);
     expect((await statuses()).filter((one) => one === 'waiting')).toHaveLength(28);
     expect(await claimed()).toHaveLength(2);
   });
@@ -94,7 +94,7 @@ describe('a script with a concurrency limit of 2', () => {
     for (const number of [1, 2, 3, 4, 5]) await platform.accepted(queue(number));
     const more = { maxConcurrentRuns: 4 };
     await platform.accepted({ type: 'ChangeScript', scriptId: scriptId(), settings: more });
-    await releaseWaitingRuns(parts);
+    await releaseWaitingRuns(deps);
     expect(await statuses()).toEqual(['queued', 'queued', 'queued', 'queued', 'waiting']);
   });
 
@@ -104,10 +104,10 @@ describe('a script with a concurrency limit of 2', () => {
     await platform.accepted({ type: 'PauseTriggers' });
     await platform.accepted({ ...queue(1), trigger, notBefore });
     await platform.accepted(runScript({ runId: runId(2) }));
-    await releaseWaitingRuns(parts);
+    await releaseWaitingRuns(deps);
     expect(await statuses()).toEqual(['waiting', 'queued']);
     await platform.accepted({ type: 'ResumeTriggers' });
-    await releaseWaitingRuns(parts);
+    await releaseWaitingRuns(deps);
     expect(await statuses()).toEqual(['queued', 'queued']);
   });
 
@@ -115,14 +115,14 @@ describe('a script with a concurrency limit of 2', () => {
     const notBefore = new Date(Date.now() + 3_600_000).toISOString();
     await platform.accepted({ ...queue(1), notBefore });
     for (const number of [2, 3, 4]) await platform.accepted(queue(number));
-    await releaseWaitingRuns(parts);
+    await releaseWaitingRuns(deps);
     expect(await statuses()).toEqual(['waiting', 'queued', 'queued', 'waiting']);
   });
 });
 
 describe('a script with a limited queue time', () => {
   beforeEach(async () => {
-    // The recorded times are of the past, so that a second has passed already and a century has not.
+    // The recorded times are in the past, so a second has already passed, but a century has not.
     const limits = { ...defaultLimits, queue_seconds: 1 };
     await platform.accepted({ type: 'ChangeScript', scriptId: scriptId(), settings: { limits } });
   });
@@ -130,14 +130,14 @@ describe('a script with a limited queue time', () => {
   test('expires queued runs after the time limit', async () => {
     for (const number of [1, 2, 3]) await platform.accepted(queue(number));
     await platform.accepted({ type: 'StartRun', runId: runId(1), runtimeId: 'a', layers: [] });
-    await endExpiredRuns(parts);
+    await endExpiredRuns(deps);
     expect(await statuses()).toEqual(['running', 'expired', 'expired']);
   });
 
-  test('does not expire a run that a runtime prepares', async () => {
+  test('does not expire a run that a runtime is preparing', async () => {
     await platform.accepted(queue(1));
     await claimed();
-    await endExpiredRuns(parts);
+    await endExpiredRuns(deps);
     expect(await statuses()).toEqual(['queued']);
   });
 
@@ -145,7 +145,7 @@ describe('a script with a limited queue time', () => {
     const limits = { ...defaultLimits, queue_seconds: null };
     await platform.accepted({ type: 'ChangeScript', scriptId: scriptId(), settings: { limits } });
     await platform.accepted(queue(1));
-    await endExpiredRuns(parts);
+    await endExpiredRuns(deps);
     expect(await statuses()).toEqual(['queued']);
   });
 });

@@ -1,9 +1,8 @@
 /** Releases waiting runs when it is their turn, and ends those that waited too long (contract §3, "Run"). */
 import type { Command } from '#domain/aggregates.ts';
-import { mustParse, parseCommandId, type RunId } from '#domain/kernel/ids.ts';
-import type { Commands, Outcome } from '#domain/ports/commands.ts';
+import { systemContext, type Commands, type Outcome } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
-import type { RunQueue } from '#domain/ports/run-queue.ts';
+import type { QueuedRun, RunQueue } from '#domain/ports/run-queue.ts';
 import { noTotals } from '#domain/run/run.ts';
 import type { ReadModels } from '#projections/projection.ts';
 import { releasableRuns } from '#projections/run-queue/waiting.ts';
@@ -11,7 +10,7 @@ import { oneByOne } from './one-by-one.ts';
 
 const batchSize = 200;
 
-export interface WaitingRunsParts {
+export interface WaitingRunsDeps {
   readonly reads: ReadModels;
   readonly queue: RunQueue;
   readonly commands: Commands;
@@ -19,36 +18,35 @@ export interface WaitingRunsParts {
 }
 
 /** Runs one round, in the order in which the runs must start. The data read here is only a hint: the decision counts
- *  again under the lock of the script, so that two schedulers assign no slot twice.
+ *  again under the locks of the script and the pools, so that two schedulers assign no slot twice.
  *  @returns whether there may be more */
-export async function releaseWaitingRuns(parts: Omit<WaitingRunsParts, 'queue'>): Promise<boolean> {
-  const waiting = await releasableRuns(parts.reads, batchSize);
-  await oneByOne(waiting, async ({ run_id: runId, script_id: scriptId }) => {
-    await execute(parts, runId, { type: 'ReleaseRun', runId, scriptId });
+export async function releaseWaitingRuns(deps: Omit<WaitingRunsDeps, 'queue'>): Promise<boolean> {
+  const waiting = await releasableRuns(deps.reads, batchSize);
+  await oneByOne(waiting, async (run) => {
+    const { run_id: runId, script_id: scriptId, pools } = run;
+    const queued = { runId, correlationId: run.correlation_id };
+    await execute(deps, queued, { type: 'ReleaseRun', runId, scriptId, pools });
   });
   return waiting.length === batchSize;
 }
 
 /** Runs one round. @returns whether there may be more */
-export async function endExpiredRuns(parts: WaitingRunsParts): Promise<boolean> {
-  const expired = await parts.queue.expired(batchSize);
-  await oneByOne(expired, async (runId) => {
+export async function endExpiredRuns(deps: WaitingRunsDeps): Promise<boolean> {
+  const expired = await deps.queue.expired(batchSize);
+  await oneByOne(expired, async (run) => {
     const end = { type: 'AbandonRun', failure: 'expired', totals: noTotals } as const;
-    await execute(parts, runId, { ...end, runId });
+    await execute(deps, run, { ...end, runId: run.runId });
   });
   return expired.length === batchSize;
 }
 
 function execute(
-  { commands, ids }: Pick<WaitingRunsParts, 'commands' | 'ids'>,
-  runId: RunId,
+  { commands, ids }: Pick<WaitingRunsDeps, 'commands' | 'ids'>,
+  { runId, correlationId }: QueuedRun,
   command: Command,
 ): Promise<Outcome> {
-  return commands.execute(command, {
-    commandId: mustParse(parseCommandId, ids.derived(runId, command.type)),
-    actor: { kind: 'system', name: 'scheduler' },
-    ip: null,
-    correlationId: runId,
-    causationId: null,
-  });
+  return commands.execute(
+    command,
+    systemContext('scheduler', ids.derived(runId, command.type), correlationId),
+  );
 }

@@ -17,12 +17,12 @@ test.each([
   [500 * gibibyte, gibibyte / 2, 'Only 512 MiB of disk space is free'],
   [gibibyte, gibibyte / 10, undefined],
   [gibibyte, gibibyte / 100, 'Only 10 MiB of disk space is free'],
-])('of %d bytes %d are free', (totalBytes, freeBytes, said) => {
+])('with %d bytes, of which %d are free', (totalBytes, freeBytes, said) => {
   const alarm = diskAlarm({ totalBytes, freeBytes });
   expect(alarm?.detail.startsWith(said ?? '-')).toBe(said && true);
 });
 
-test('reports an overdue backup after the time that it needs', async () => {
+test('an overdue backup is reported only after the time for making it', async () => {
   const at = (time: string) =>
     alarmsNow({
       database: platform.pool,

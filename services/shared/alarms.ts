@@ -10,13 +10,13 @@ import { diskSpace, type DiskSpace } from '#infra/system/disk.ts';
 import { backupSchedule, newestBackup } from '#projections/backups/queries.ts';
 import type { ReadModels } from '#projections/projection.ts';
 
-const leastFreeBytes = 1024 ** 3;
-const leastFreeShare = 0.05;
-const mostLagSeconds = 60;
+const minFreeBytes = 1024 ** 3;
+const minFreeShare = 0.05;
+const maxLagSeconds = 60;
 /** A large backup takes time, and the scheduler may have been down. */
-const backupPatienceMs = 60 * 60_000;
+const backupTimeoutMs = 60 * 60_000;
 
-export interface AlarmParts {
+export interface AlarmDeps {
   readonly database: Queryable;
   readonly reads: ReadModels;
   readonly clock: Clock;
@@ -24,12 +24,12 @@ export interface AlarmParts {
   readonly folder: string | undefined;
 }
 
-/** The alarms that are raised now. */
-export async function alarmsNow(parts: AlarmParts): Promise<readonly Alarm[]> {
-  const { folder, database } = parts;
+/** The current alarms. */
+export async function alarmsNow(deps: AlarmDeps): Promise<readonly Alarm[]> {
+  const { folder, database } = deps;
   const found = await Promise.all([
     folder === undefined ? undefined : diskSpace(folder).then(diskAlarm),
-    backupAlarm(parts),
+    backupAlarm(deps),
     lagAlarm(database),
     clockAlarm(database),
     labelAlarm(database),
@@ -41,7 +41,7 @@ export async function alarmsNow(parts: AlarmParts): Promise<readonly Alarm[]> {
 export function diskAlarm(space: DiskSpace | undefined): Alarm | undefined {
   if (space === undefined) return undefined;
   const { freeBytes, totalBytes } = space;
-  if (freeBytes >= Math.min(leastFreeBytes, totalBytes * leastFreeShare)) return undefined;
+  if (freeBytes >= Math.min(minFreeBytes, totalBytes * minFreeShare)) return undefined;
   const free = `${(freeBytes / 1024 ** 2).toFixed(0)} MiB`;
   return {
     name: 'disk_low',
@@ -49,7 +49,7 @@ export function diskAlarm(space: DiskSpace | undefined): Alarm | undefined {
   };
 }
 
-async function backupAlarm({ reads, clock }: AlarmParts): Promise<Alarm | undefined> {
+async function backupAlarm({ reads, clock }: AlarmDeps): Promise<Alarm | undefined> {
   const overdueMs = await backupOverdueMs(reads, clock.now());
   if (overdueMs === 0) return undefined;
   const hours = Math.floor(overdueMs / 3_600_000);
@@ -59,8 +59,7 @@ async function backupAlarm({ reads, clock }: AlarmParts): Promise<Alarm | undefi
   };
 }
 
-/** How long ago a backup was due that there is not, in milliseconds; 0 where none is missing, or was due only just
- *  now. */
+/** How long a backup is overdue, in milliseconds; 0 if none is missing, or if it became due only recently. */
 export async function backupOverdueMs(reads: ReadModels, now: Date): Promise<number> {
   const schedule = await backupSchedule(reads);
   if (schedule === undefined) return 0;
@@ -68,11 +67,11 @@ export async function backupOverdueMs(reads: ReadModels, now: Date): Promise<num
   const due = lastBackupDue(schedule, schedule.changed_at, now);
   if (due === undefined || (newest !== undefined && newest >= due)) return 0;
   const overdueMs = now.getTime() - due.getTime();
-  return overdueMs > backupPatienceMs ? overdueMs : 0;
+  return overdueMs > backupTimeoutMs ? overdueMs : 0;
 }
 
 async function lagAlarm(database: Queryable): Promise<Alarm | undefined> {
-  const late = (await readerLags(database)).filter(({ seconds }) => seconds > mostLagSeconds);
+  const late = (await readerLags(database)).filter(({ seconds }) => seconds > maxLagSeconds);
   const [first] = late.toSorted((one, other) => other.seconds - one.seconds);
   if (first === undefined) return undefined;
   return {

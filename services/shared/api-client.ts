@@ -3,7 +3,7 @@ export interface FieldError {
   readonly detail: string;
 }
 
-/** A client of the REST API. The API decides by the caller's token which requests are permitted. */
+/** A client of the REST API. The caller's token determines which requests are permitted. */
 export class ApiProblem extends Error {
   readonly status: number;
   /** Stable, such as `not_found`. */
@@ -33,12 +33,12 @@ export interface ApiCall {
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** Sent as they are, in place of `body`. */
+  /** Sent unchanged, instead of `body`. */
   readonly bytes?: Uint8Array | Blob;
   /** The path starts at the root of the server, not at `/api/v1`. */
   readonly fromRoot?: boolean;
   readonly signal?: AbortSignal;
-  /** Longest time to the end of the answer. Default: 90 s. */
+  /** Maximum time to the end of the response. Default: 90 s. */
   readonly deadlineMs?: number;
 }
 
@@ -85,7 +85,7 @@ export class Api {
     return { body: await answer.bytes(), etag: answer.headers.get('ETag') ?? undefined };
   }
 
-  /** The raw response, whose body may be streamed. @throws ApiProblem */
+  /** The raw response, with a body that may be streamed. @throws ApiProblem */
   raw(method: string, path: string, call: ApiCall = {}): Promise<Response> {
     return this.#send(method, path, call);
   }

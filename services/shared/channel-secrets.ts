@@ -5,13 +5,13 @@ import type { Vault } from '#infra/secrets/vault.ts';
 export interface ChannelSecrets {
   /** The password of a mail server. */
   readonly password?: string;
-  /** The token of a Telegram bot. */
+  /** The token of a Telegram bot, or the routing key of a PagerDuty integration. */
   readonly token?: string;
   /** The URL of a chat: anyone with the URL can post there. */
   readonly url?: string;
   /** Signs webhooks. */
   readonly secret?: string;
-  /** Signs them too, until then (RFC 3339). */
+  /** The previous secret, which also signs webhooks until the given time (RFC 3339). */
   readonly previous?: { readonly secret: string; readonly until: string };
 }
 
@@ -37,7 +37,7 @@ export async function openChannel(
   return JSON.parse(await vault.open(placeOf(channelId), sealed)) as ChannelSecrets;
 }
 
-/** The text without secrets, also without their encoded form in a sign-in. */
+/** Removes secrets from a text, including their encoded form in a sign-in. */
 export function withoutSecrets(text: string, secrets: ChannelSecrets): string {
   const values = [secrets.password, secrets.token, secrets.url, secrets.secret];
   return values

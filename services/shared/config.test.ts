@@ -81,8 +81,10 @@ describe('variables', () => {
   });
 
   test('are all listed when invalid, without secrets', () => {
-    const problems = problemsOf(['httpPort', 'secretMasterKey', 'logRuns', 'edition'], {
+    const names = ['httpPort', 'secretMasterKey', 'logRuns', 'secondFactorRoles'] as const;
+    const problems = problemsOf(names, {
       ORCH_HTTP_PORT: '80800',
+      ORCH_SECOND_FACTOR_ROLES: 'administrator,owner',
       SECRET_MASTER_KEY: 'hunter2',
       ORCH_LOG_RUNS: 'maybe',
       ORCH_LOG_LEVEL: 'loud',
@@ -91,6 +93,7 @@ describe('variables', () => {
       'ORCH_HTTP_PORT is "80800": expected a whole number from 1 to 65535',
       `SECRET_MASTER_KEY is a hidden value: expected ${aKey}`,
       'ORCH_LOG_RUNS is "maybe": expected true or false',
+      'ORCH_SECOND_FACTOR_ROLES is "administrator,owner": expected some of administrator, developer, operator, viewer, separated by commas',
       'ORCH_LOG_LEVEL is "loud": expected one of trace, debug, info, warn, error, fatal',
     ]);
   });
@@ -151,7 +154,7 @@ describe('unknown variables', () => {
   });
 });
 
-describe('settings of every kind', () => {
+describe('the settings', () => {
   const secretText = 'a quite secret password';
   const file = () => join(folder, 'level');
   const stateOf = (name: string, given: readonly SettingName[] = ['redisPassword']) => {
@@ -175,11 +178,11 @@ describe('settings of every kind', () => {
     ['ORCH_TRUSTED_PROXIES', '10.0.0.0/8,192.168.1.7/32', 'environment', false],
     ['ORCH_ALLOW_PRIVATE_TARGETS', null, 'default', false],
     ['ORCH_REDIS_PASSWORD', null, 'environment', true],
-  ])('lists %s as %s from the %s', (name, value, source, isSecret) => {
+  ])('list %s as %s from the %s', (name, value, source, isSecret) => {
     expect(stateOf(name)).toEqual([value, source, isSecret]);
   });
 
-  test('does not know secrets that the process does not receive', () => {
+  test('omit secrets that the process does not receive', () => {
     expect(stateOf('ORCH_REDIS_PASSWORD', [])).toEqual([null, 'unknown', true]);
   });
 });

@@ -61,7 +61,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** The settings that a process names. `NAME_FILE` gives a value by the path of a file that holds it.
+/** The settings that a process names. `NAME_FILE` is the path of a file with the value.
  *  @throws ConfigError with every problem of every named setting */
 export function readConfig<K extends SettingName>(
   names: readonly K[],
@@ -97,7 +97,7 @@ function readOne(
 function othersIn(environment: Environment): Others {
   return {
     get dataDir() {
-      // An error in it is reported when the setting itself is read.
+      // An error in the default is reported when its own setting is read.
       return (readOne(settings.dataDir, environment).value as string | undefined) ?? '';
     },
     get edition() {
@@ -138,8 +138,8 @@ export interface SettingState {
   readonly expected: string;
 }
 
-/** All settings as a process finds them, in the order of `settings.ts`. No secret is among the values.
- *  @param given names of the secrets that the process is given */
+/** All settings of a process, in the order of `settings.ts`, without the values of secrets.
+ *  @param given names of the secrets that the process receives */
 export function settingStates(
   given: readonly SettingName[],
   environment: Environment = process.env,
@@ -158,7 +158,7 @@ function sourceOf(variable: string, environment: Environment): SettingState['sou
   return environment[variable] ? 'environment' : 'default';
 }
 
-/** As written; defaults and paths as resolved. */
+/** The configured text; defaults and paths are resolved. */
 function shownValue(setting: Setting<unknown>, environment: Environment): string | null {
   const { value } = readOne(setting, environment);
   if (value === undefined || (Array.isArray(value) && value.length === 0)) return null;

@@ -51,7 +51,7 @@ export class DatabaseClock implements Clock {
   get problem(): string | undefined {
     if (Math.abs(this.differenceSeconds) <= this.#options.maxDifferenceSeconds) return undefined;
     return (
-      `the clock of this machine is ${inWords(this.differenceSeconds)} the database's, so this process ` +
+      `the clock of this machine is ${formatOffset(this.differenceSeconds)} the database's, so this process ` +
       'does not start or end runs; correct the clock'
     );
   }
@@ -103,12 +103,12 @@ export class DatabaseClock implements Clock {
       await session.connect();
       this.#session = session;
     }
-    const told = clockSession(name, hostname(), inWords(this.differenceSeconds));
+    const told = clockSession(name, hostname(), formatOffset(this.differenceSeconds));
     await this.#session.query(`SELECT set_config('application_name', $1, false)`, [told]);
   }
 }
 
-function inWords(seconds: number): string {
+function formatOffset(seconds: number): string {
   return `${Math.abs(seconds).toFixed(0)} s ${seconds > 0 ? 'ahead of' : 'behind'}`;
 }
 

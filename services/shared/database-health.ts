@@ -1,8 +1,8 @@
-/** Whether the database answers the statements of this process, for health checks. */
+/** Checks whether the database responds to this process, for health checks. */
 import type { Queryable } from '#infra/postgres/database.ts';
 import { inTime } from './in-time.ts';
 
-const patienceMs = 2_000;
+const timeoutMs = 2_000;
 /** Concurrent health checks share one query of the database. */
 const asking = new WeakMap<Queryable, Promise<unknown>>();
 
@@ -14,5 +14,5 @@ export async function databaseProblem(database: Queryable): Promise<string | und
     answer = database.query('SELECT', []).finally(() => asking.delete(database));
     asking.set(database, answer);
   }
-  return (await inTime(answer, patienceMs)) ? undefined : 'the database does not respond';
+  return (await inTime(answer, timeoutMs)) ? undefined : 'the database does not respond';
 }

@@ -25,7 +25,7 @@ export function objection(
   return { kind: 'problem', code, detail, ...more };
 }
 
-/** A complaint of the validator, as a fault of the value. */
+/** Converts an error of the validator to a fault of the value. */
 export function faultOf(error: ErrorObject): Fault {
   const { instancePath: at, keyword, params } = error;
   switch (keyword) {
@@ -51,8 +51,8 @@ export function escaped(name: unknown): string {
 
 const maxDepth = 64;
 
-/** Text that the database cannot hold, or nesting that no schema asks for. Works through its own
- *  list, so that no nesting can exhaust the stack. */
+/** Finds text that the database cannot store, and excessive nesting. Iterates without recursion, so that deep nesting
+ *  cannot exhaust the stack. */
 export function contentFault(root: unknown, anyText: boolean): Fault | undefined {
   const waiting: { value: unknown; pointer: string; depth: number }[] = [
     { value: root, pointer: '', depth: 0 },

@@ -17,7 +17,7 @@ describe('a health server', () => {
     expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
   });
 
-  test('also reports a degraded state', async () => {
+  test('reports a degraded state too', async () => {
     const address = await start({ name: 'runtime', degraded: () => 'the bus is down' });
     const response = await fetch(`${address}/health`);
     expect([response.status, await response.text()]).toEqual([200, 'runtime\nthe bus is down']);
@@ -38,7 +38,7 @@ describe('a health server', () => {
     expect([response.status, await response.text()]).toEqual([200, 'runtime']);
   });
 
-  test('has no health page with metrics only', async () => {
+  test('has no health page if it serves metrics only', async () => {
     const metrics = { contentType: 'text/plain; version=0.0.4', metrics: async () => 'up 1\n' };
     const address = await start({ metrics });
     const response = await fetch(`${address}/metrics`);

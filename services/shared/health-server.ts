@@ -7,7 +7,7 @@ export interface HealthServerOptions {
   readonly host: string;
   /** 0 uses a free port. */
   readonly port: number;
-  /** The body of a good answer at `/health` and `/livez`; without it neither exists. */
+  /** The body of a healthy response at `/health` and `/livez`; without it, neither path exists. */
   readonly name?: string;
   /** Returns the problem, or undefined when healthy. Default: healthy. */
   readonly problem?: () => string | undefined | Promise<string | undefined>;
@@ -22,7 +22,7 @@ export interface HealthServerOptions {
 
 export interface HealthServer {
   readonly port: number;
-  /** Cuts responses in progress; safe to call twice. */
+  /** Aborts responses in progress. Idempotent. */
   close(): Promise<void>;
 }
 

@@ -6,12 +6,12 @@ import { join } from 'node:path';
 const nameOf = (folder: string): string => join(folder, 'supervisor.lock');
 
 /** Locks the folder for this process until its end.
- *  @throws Error naming the holder */
+ *  @throws Error that names the holder */
 export function holdFolder(folder: string): void {
   const file = nameOf(folder);
   const descriptor = openSync(file, 'a+', 0o600);
-  // flock(2) belongs to the open file, which this process shares with the short-lived program; the
-  // kernel frees it when the last process that has it open ends.
+  // A flock(2) lock belongs to the open file, which this process shares with the short-lived program. The kernel
+  // releases it when the last process with the open file ends.
   const { status, error } = spawnSync('flock', ['--nonblock', '3'], {
     stdio: ['ignore', 'ignore', 'ignore', descriptor],
   });
@@ -26,11 +26,11 @@ export function holdFolder(folder: string): void {
   writeSync(descriptor, `process ${process.pid}, started ${new Date().toISOString()}\n`);
 }
 
-/** Waits until no process holds the folder. A process whose parent was killed takes a moment to end.
- *  @throws Error naming the holder after `patienceMs` */
-export function untilFree(folder: string, patienceMs: number): void {
+/** Waits until no process holds the folder. A process whose parent was killed needs some time to end.
+ *  @throws Error that names the holder after `timeoutMs` */
+export function untilFree(folder: string, timeoutMs: number): void {
   const file = nameOf(folder);
-  const { status, error } = spawnSync('flock', ['--wait', String(patienceMs / 1000), file, 'true']);
+  const { status, error } = spawnSync('flock', ['--wait', String(timeoutMs / 1000), file, 'true']);
   if (error !== undefined) throw noFlock(error);
   if (status !== 0) throw new Error(`${folder} is in use by ${readFileSync(file, 'utf8').trim()}`);
 }

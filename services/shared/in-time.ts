@@ -1,8 +1,8 @@
 /** Whether a check succeeds within the given milliseconds. The check may continue afterwards. */
-export async function inTime(check: Promise<unknown>, patienceMs: number): Promise<boolean> {
+export async function inTime(check: Promise<unknown>, timeoutMs: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), patienceMs);
+    timer = setTimeout(() => resolve(false), timeoutMs);
   });
   const passes = check.then(
     () => true,

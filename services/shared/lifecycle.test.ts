@@ -50,7 +50,7 @@ function run(body: string, environment: Record<string, string> = {}): Child {
 const STOPPABLE = `return { stop: async () => { logger.info('cleaned up'); } };`;
 
 describe('a running process', () => {
-  test.each(['SIGTERM', 'SIGINT'] as const)('stops cleanly at %s', async (signal) => {
+  test.each(['SIGTERM', 'SIGINT'] as const)('stops cleanly on %s', async (signal) => {
     const child = run(STOPPABLE);
     await child.says('started');
     child.process.kill(signal);

@@ -10,7 +10,7 @@ export interface Running {
 }
 
 export interface ProcessOptions {
-  /** Longest time that `stop` may take before the process ends anyhow. Default 20 s. */
+  /** Maximum duration of `stop`; the process then ends anyway. Default: 20 s. */
   readonly stopDeadlineMs?: number | (() => number);
 }
 
@@ -64,7 +64,7 @@ function endBy(deadlineMs: number, logger: Logger): void {
   }, deadlineMs).unref();
 }
 
-/** A wrong configuration is for a person to read; everything else is for the log. */
+/** Configuration errors are printed for people; all other errors go to the log. */
 function fail(error: unknown, logger: Logger): never {
   if (error instanceof ConfigError) {
     logger.fatal({ problems: error.problems }, 'invalid configuration');
@@ -87,7 +87,7 @@ function untilAsked(supervised: boolean, logger: Logger): Promise<void> {
     process.once('SIGTERM', () => stop('SIGTERM'));
     process.once('SIGINT', () => stop('SIGINT'));
     if (!supervised) return;
-    // The pipe's other end is the supervisor, however it ends.
+    // The supervisor holds the other end of the pipe, which closes however it ends.
     process.stdin.once('end', () => stop('the supervisor has exited'));
     process.stdin.once('error', () => stop('the supervisor has exited'));
     process.stdin.resume();

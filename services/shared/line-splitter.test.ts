@@ -10,7 +10,7 @@ function linesOf(bytes: Uint8Array, cuts: readonly number[] = []): string[] {
   const lines: string[] = [];
   let start = 0;
   for (const cut of [...cuts.toSorted((a, b) => a - b), bytes.length]) {
-    // A copy that is wiped afterwards, as a reader that reuses its buffer would.
+    // A copy that is overwritten afterwards, like the buffer of a reader that reuses it.
     const piece = Uint8Array.from(bytes.subarray(start, cut));
     lines.push(...splitter.push('stdout', piece).map((line) => line.text));
     piece.fill(0x21);
@@ -57,7 +57,7 @@ const interesting = fc
   .map((parts) => Buffer.concat(parts));
 
 describe('the line splitter', () => {
-  test('returns the same lines for any chunks', () => {
+  test('returns the same lines however the input is chunked', () => {
     fc.assert(
       fc.property(
         interesting,
@@ -109,7 +109,7 @@ describe('the line splitter', () => {
     expect(3_000_000 - bytes).toBeLessThanOrEqual(MAX_LINE_BYTES + 1);
   });
 
-  test('replaces what Postgres and JSON cannot store', () => {
+  test('replaces characters that Postgres or JSON cannot store', () => {
     expect(linesOf(Buffer.from([0x61, 0x00, 0x62, 0xff, 0xed, 0xa0, 0x80, 0x0a]))).toEqual([
       'a\u2400b\ufffd\ufffd\ufffd\ufffd',
     ]);
@@ -160,7 +160,7 @@ describe('a carriage return', () => {
     splitter.push('stderr', utf8('\r30%'));
     expect(splitter.isRedrawing()).toBe(true);
     expect(splitter.flush(false)).toEqual([{ stream: 'stderr', text: '30%' }]);
-    // A line end alone adds no line.
+    // A lone line end adds no line.
     expect(splitter.push('stderr', utf8('\nname? '))).toEqual([]);
     expect(splitter.isRedrawing()).toBe(false);
   });
@@ -173,7 +173,7 @@ describe('a carriage return', () => {
 });
 
 describe('a flushed partial line', () => {
-  test('is a line, without another for its line end', () => {
+  test('is a line, and its later line end adds no other line', () => {
     const splitter = createLineSplitter();
     expect(splitter.push('stdout', utf8('name? '))).toEqual([]);
     expect(splitter.hasPartial()).toBe(true);
@@ -185,7 +185,7 @@ describe('a flushed partial line', () => {
     ]);
   });
 
-  test('keeps back half a character and half a line end', () => {
+  test('withholds an incomplete character or line end', () => {
     const splitter = createLineSplitter();
     const euro = utf8('€');
     splitter.push('stdout', Buffer.concat([utf8('a'), euro.subarray(0, 2)]));
@@ -196,7 +196,7 @@ describe('a flushed partial line', () => {
     expect(splitter.push('stdout', utf8('\nb\n'))).toEqual([{ stream: 'stdout', text: 'b' }]);
   });
 
-  test('comes in the order in which the partial lines began', () => {
+  test('is returned in the order in which the partial lines began', () => {
     const splitter = createLineSplitter();
     splitter.push('stderr', utf8('first'));
     splitter.push('stdout', utf8('second'));

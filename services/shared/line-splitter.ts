@@ -1,6 +1,6 @@
 /** Splits the output of a process into lines that can be stored. Pure: the result depends only on the bytes, never on
- *  their chunks. As in a terminal, text after a carriage return replaces the line, so that a progress bar is one line
- *  and not hundreds. */
+ *  their chunks. As in a terminal, text after a carriage return replaces the line, so a progress bar is one line, not
+ *  hundreds. */
 
 /** A line over this many bytes is split (contract, "Run log"). */
 export const MAX_LINE_BYTES = 64 * 1024;
@@ -18,7 +18,8 @@ export interface LineSplitter {
   flush(atEnd: boolean): LogLine[];
   /** Whether there is a partial line. */
   hasPartial(): boolean;
-  /** Whether the partial line replaces text that was returned already, such as the next state of a progress bar. */
+  /** Whether the partial line replaces text that has already been returned, such as the next state of a progress
+   *  bar. */
   isRedrawing(): boolean;
 }
 
@@ -29,7 +30,7 @@ const EMPTY = Buffer.alloc(0);
 interface Pending {
   readonly stream: 'stdout' | 'stderr';
   bytes: Buffer;
-  /** The start of this line was given already, so that an end alone is no empty line. */
+  /** The start of this line has already been returned, so a lone line end is not an empty line. */
   continued: boolean;
   /** A carriage return began or ended the partial line. */
   redrawn: boolean;
@@ -37,7 +38,7 @@ interface Pending {
   since: number;
 }
 
-/** Postgres text holds no NUL, and JSON in UTF-8 no lone surrogate. */
+/** Postgres text cannot contain NUL, and JSON in UTF-8 cannot contain a lone surrogate. */
 export function storable(text: string): string {
   return text.replaceAll('\0', '\u2400').toWellFormed();
 }
@@ -46,15 +47,15 @@ function isContinuation(byte: number | undefined): boolean {
   return byte !== undefined && (byte & 0xc0) === 0x80;
 }
 
-/** Where to cut a line that is too long: at the limit, or up to three bytes before it so that no
- *  character is cut in two. */
+/** The split position of a line that is too long: at the limit, or up to three bytes before it, so that no character is
+ *  split. */
 function cutAt(bytes: Buffer, start: number): number {
   const limit = start + MAX_LINE_BYTES;
   for (let at = limit; at > limit - 4; at -= 1) if (!isContinuation(bytes[at])) return at;
   return limit;
 }
 
-/** Length of `bytes` without a character at its end that is still arriving. */
+/** Length of `bytes` without an incomplete character at its end. */
 function completeLength(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
     const byte = bytes[bytes.length - back] ?? 0;
@@ -65,18 +66,18 @@ function completeLength(bytes: Buffer): number {
   return bytes.length;
 }
 
-/** Adds `bytes[start, end)` to `lines`, in pieces while more than `mostBytes` remain.
+/** Adds `bytes[start, end)` to `lines`, in pieces while more than `maxBytes` remain.
  *  @returns the start of the last piece, which is not added */
 function addPieces(
   lines: LogLine[],
   pending: Pending,
   bytes: Buffer,
   start: number,
-  mostBytes: number,
+  maxBytes: number,
   end: number,
 ): number {
   let from = start;
-  while (end - from > mostBytes) {
+  while (end - from > maxBytes) {
     const cut = cutAt(bytes, from);
     addText(lines, pending, bytes, from, cut);
     from = cut;
@@ -90,8 +91,8 @@ function addText(lines: LogLine[], { stream }: Pending, bytes: Buffer, start: nu
 }
 
 /** Splits `bytes[start, end)` at carriage returns. A terminal shows the last part that is not empty. The other parts
- *  are discarded, except for pieces that were too long to wait.
- *  @returns the part that is shown and not added yet */
+ *  are discarded, except for pieces that were too long to buffer.
+ *  @returns the displayed part, which has not been added yet */
 function lastText(
   lines: LogLine[],
   pending: Pending,

@@ -68,7 +68,7 @@ describe('a server that listens on a loopback address', () => {
     expect(server.listening).toBe(false);
   });
 
-  test('needs no address that the machine lacks', async () => {
+  test('does not require addresses that the machine does not have', async () => {
     // Reserved for documentation (RFC 5737).
     const listening = once(createServer().listen(0, '192.0.2.1'), 'listening');
     expect(isNoAddress(await listening.catch((error: unknown) => error))).toBe(true);
@@ -82,6 +82,6 @@ test.each([
   // Also accepts IPv4.
   ['::', ['::']],
   ['192.0.2.1', ['192.0.2.1']],
-])('bound to %s, a service listens on %j', (bind, addresses) => {
+])('a service bound to %s listens on %j', (bind, addresses) => {
   expect(listenAddresses(bind)).toEqual(addresses);
 });

@@ -1,4 +1,4 @@
-/** How servers receive their connections. */
+/** Listening sockets of servers. */
 import { once } from 'node:events';
 import { Server as HttpServer } from 'node:http';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
@@ -11,15 +11,15 @@ export interface HandedConnection {
   readonly connectedTo: number;
 }
 
-/** The listener on the other loopback address, which hands its connections to the server. */
+/** The listener on the other loopback address, which passes its connections to the server. */
 const companions = new WeakMap<Server, Server>();
 
-/** Listens, also on the other loopback address (see {@link listenAddresses}). If a connection caused the start of the
- *  process (`ORCH_ON_DEMAND`), its supervisor listens on the same port until this process does, and passes on accepted
- *  connections. {@link stopListening} ends it.
- *  @param port 0 takes a free one, on `host` alone
+/** Listens on the address and, if it is a loopback address, on the other one too (see {@link listenAddresses}). If a
+ *  connection caused the start of the process (`ORCH_ON_DEMAND`), its supervisor listens on the same port until this
+ *  process does, and passes on accepted connections. {@link stopListening} ends it.
+ *  @param port 0 uses a free port, on `host` only
  *  @returns the port
- *  @throws Error when it is taken, on either address */
+ *  @throws Error if the port is in use on either address */
 export async function listen(server: Server, port: number, host: string): Promise<number> {
   const { onDemand } = readConfig(['onDemand']);
   server.listen({ port, host, reusePort: onDemand });

@@ -1,5 +1,5 @@
-/** The level of a log line, from the formats that logging libraries write. Pure.
- *  A wrong level is worse than none: text that only mentions a level has no level. */
+/** The level of a log line, from the formats that logging libraries write. Pure. A wrong level is worse than none, so
+ *  text that only mentions a level has no level. */
 import type { LogLevel } from '#domain/ports/run-logs.ts';
 
 /** Formats put the level near the start of a line. */
@@ -74,7 +74,7 @@ const anyHint =
 // eslint-disable-next-line no-control-regex -- terminal colours begin with ESC
 const colours = /\u001b\[[\d;]*m/g;
 
-/** @param previous level of the line before on the same stream: a traceback belongs to its record */
+/** @param previous level of the previous line on the same stream: a traceback belongs to its record */
 export function levelOf(text: string, previous: LogLevel | null): LogLevel | null {
   const first = text.charCodeAt(0);
   if (first === 0x7b) return text.endsWith('}') ? levelOfJson(text) : null;
@@ -109,7 +109,7 @@ function levelOfJson(text: string): LogLevel | null {
   } catch {
     return null;
   }
-  // Data that has a level, but no message, is no log record.
+  // Data with a level but without a message is not a log record.
   if (!['message', 'msg', 'event', 'text', '@message'].some((key) => key in record)) return null;
   const { level, levelname, severity, lvl, record: loguru } = record;
   const candidates = [level, levelname, severity, lvl, record['log.level'], loguruLevel(loguru)];
@@ -130,7 +130,7 @@ function fieldOf(value: unknown, key: string): unknown {
   return typeof value === 'object' && value !== null ? (value as Fields)[key] : undefined;
 }
 
-/** By Python's numbers. */
+/** Python's numeric levels. */
 const byNumber: ReadonlyMap<unknown, LogLevel> = new Map([
   [10, 'debug'],
   [20, 'info'],

@@ -1,4 +1,4 @@
-/** Logs are JSON lines on standard output: a constant message, and fields. */
+/** Writes logs as JSON lines on standard output: a constant message and fields. */
 import { pino, type DestinationStream, type Logger } from 'pino';
 
 export type { Logger } from 'pino';
@@ -16,8 +16,7 @@ const SECRET_FIELDS = [
 ];
 
 /** The logger of a process.
- *  @param service the name that every line carries
- *  @param level the least level that is written */
+ *  @param service the name in every line @param level the lowest level that is written */
 export function createLogger(
   service: string,
   level: string,

@@ -4,7 +4,7 @@ import { startLoop, type LoopOptions } from './loop.ts';
 const NEVER_MS = 1_000_000;
 const quiet = { error: vi.fn() };
 
-/** A duty whose rounds the test waits for. */
+/** A loop whose rounds the test can await. */
 function counted(answer: (round: number) => ReturnType<LoopOptions['runOnce']>): {
   runOnce: () => ReturnType<LoopOptions['runOnce']>;
   round: (wanted: number) => Promise<void>;
@@ -28,7 +28,7 @@ function counted(answer: (round: number) => ReturnType<LoopOptions['runOnce']>):
 }
 
 describe('a loop', () => {
-  test('runs its first round immediately, and the next when woken', async () => {
+  test('runs its first round immediately, and the next one when woken', async () => {
     const duty = counted(async () => undefined);
     const loop = startLoop({ name: 'duty', everyMs: NEVER_MS, logger: quiet, ...duty });
     await duty.round(1);
@@ -74,7 +74,7 @@ describe('a loop', () => {
     vi.useRealTimers();
   });
 
-  test('delays frequent rounds but not a single one with apartMs', async () => {
+  test('delays frequent rounds, but not a single one, with apartMs', async () => {
     vi.useFakeTimers();
     const duty = counted(async () => undefined);
     const loop = startLoop({

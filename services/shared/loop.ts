@@ -1,16 +1,16 @@
-/** A background duty: one `runOnce`, and a thin timer that calls it. */
+/** A background job: a `runOnce`, and a thin timer that calls it. */
 import type { Logger } from './logger.ts';
 
 const FIRST_BACKOFF_MS = 100;
 const MAX_BACKOFF_MS = 2_000;
 
 export interface LoopOptions {
-  /** Names the duty in logs. */
+  /** Name of the job in logs. */
   readonly name: string;
   /** Pause between the end of one round and the start of the next. */
   readonly everyMs: number;
-  /** Pause between a wake-up and the round: close wake-ups cause one round, and the waking code runs first. Default:
-   *  none. */
+  /** Pause between a wake-up and its round: wake-ups in quick succession cause one round, and the waking code runs
+   *  first. Default: none. */
   readonly gatherMs?: number;
   /** The minimum time between the starts of two rounds, regardless of wake-ups: under load, fewer rounds do more work
    *  each. Default: none. */
@@ -23,9 +23,9 @@ export interface LoopOptions {
 }
 
 export interface Loop {
-  /** Starts a round now, or another one after the current round. */
+  /** Starts a round immediately, or after the current one. */
   wake(): void;
-  /** Waits for the current round, and starts no other; safe to call twice. */
+  /** Waits for the current round, and starts no other. Idempotent. */
   stop(): Promise<void>;
 }
 
@@ -73,7 +73,8 @@ export function startLoop(options: LoopOptions): Loop {
 interface Bell {
   ring(): void;
   reset(): void;
-  /** Calls `listener` when the bell rings, immediately if it has rung already. @returns a function that unsubscribes */
+  /** Calls `listener` when the bell rings, or immediately if it has already rung. @returns a function that
+   *  unsubscribes */
   onRing(listener: () => void): () => void;
 }
 

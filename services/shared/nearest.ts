@@ -1,4 +1,4 @@
-/** The candidate with the fewest letters to add, drop or change (Levenshtein); the first of equals.
+/** The candidate with the smallest edit distance (Levenshtein); the first one of several.
  *  @param candidates at least one */
 export function nearest(text: string, candidates: readonly string[]): string {
   const ranked = candidates.map((name) => ({ name, distance: distance(text, name) }));

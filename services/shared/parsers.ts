@@ -1,4 +1,4 @@
-/** The kinds of settings there are; each answers `Setting`s for `settings.ts`. */
+/** The kinds of settings. Each function creates a `Setting` for `settings.ts`. */
 import { resolve } from 'node:path';
 import { invalid, type Setting } from './setting.ts';
 
@@ -76,7 +76,7 @@ export function oneOf<const T extends string>(
   return setting<T>(variable, { expected: `one of ${values.join(', ')}`, parse }, () => fallback);
 }
 
-/** Text that matches `pattern` whole. */
+/** Text that matches `pattern` completely. */
 export function text(
   variable: string,
   kind: { readonly expected: string; readonly pattern: RegExp },
@@ -87,14 +87,14 @@ export function text(
   return setting(variable, { expected: kind.expected, parse }, fallback);
 }
 
-/** A path; a relative one starts at the working folder. The value is absolute. */
+/** A path; relative paths are resolved from the working folder. */
 export function path(variable: string, fallback?: Fallback<string>): Setting<string> {
   const parse = (value: string): string | typeof invalid =>
     value.includes('\0') ? invalid : resolve(value);
   return setting(variable, { expected: 'a path', parse }, fallback);
 }
 
-/** Texts separated by commas, each of which matches `pattern` whole; empty by default. */
+/** Texts separated by commas, each of which matches `pattern` completely; empty by default. */
 export function list(
   variable: string,
   kind: { readonly expected: string; readonly pattern: RegExp },
@@ -104,6 +104,20 @@ export function list(
     return items.every((item) => kind.pattern.test(item)) ? items : invalid;
   };
   return setting<readonly string[]>(variable, { expected: kind.expected, parse }, () => []);
+}
+
+/** Some of these values, separated by commas; none by default. */
+export function listOf<const T extends string>(
+  variable: string,
+  values: readonly T[],
+): Setting<readonly T[]> {
+  const parse = (text: string): readonly T[] | typeof invalid => {
+    const items = text.split(',').map((item) => item.trim());
+    const known = values.filter((value) => items.includes(value));
+    return known.length === items.length ? known : invalid;
+  };
+  const expected = `some of ${values.join(', ')}, separated by commas`;
+  return setting<readonly T[]>(variable, { expected, parse }, () => []);
 }
 
 /** Addresses separated by commas, such as the servers of one cluster.
@@ -128,8 +142,8 @@ function isAddress({ protocol, host, pathname }: URL, protocols: readonly string
 export function key(variable: string): Setting<Buffer> {
   const parse = (value: string): Buffer | typeof invalid => {
     const bytes = bytesOf(value);
-    // Random bytes never have fewer distinct values; typed or example values do.
-    const isRandom = bytes !== undefined && new Set(bytes).size >= leastDifferentBytes;
+    // Random bytes practically never have fewer distinct values; typed or example values do.
+    const isRandom = bytes !== undefined && new Set(bytes).size >= minDistinctBytes;
     return isRandom ? bytes : invalid;
   };
   const expected =
@@ -143,7 +157,7 @@ export function publicKey(variable: string): Setting<Buffer> {
   return setting(variable, { expected: '32 bytes in base64 or hex', parse });
 }
 
-const leastDifferentBytes = 12;
+const minDistinctBytes = 12;
 
 function bytesOf(value: string): Buffer | undefined {
   if (/^[0-9a-f]{64}$/i.test(value)) return Buffer.from(value, 'hex');

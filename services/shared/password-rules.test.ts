@@ -33,7 +33,7 @@ describe('a password', () => {
     expect(passwordProblem(password, owner)).toMatch(/too common/);
   });
 
-  test('is the same in every Unicode form', async () => {
+  test('is equal in every Unicode normalization form', async () => {
     const passwords = bcryptPasswords(4);
     const hash = await passwords.hash('größer\u00a0als zwei');
     expect(await passwords.matches('gro\u0308ßer als zwei', hash)).toBe(true);

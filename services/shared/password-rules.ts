@@ -1,21 +1,21 @@
-/** The rules for new passwords (NIST SP 800-63B §3.1.1.2): no common ones, and none that contain the account name.
+/** The rules for new passwords (NIST SP 800-63B §3.1.1.2): no common passwords, and none that contain the account name.
  *  Existing passwords still work. */
 import { readFileSync } from 'node:fs';
 import { isTooLong, maxPasswordBytes, minPasswordLength } from './passwords.ts';
 
-/** The user who will have the password. */
+/** The user of the password. */
 export interface PasswordOwner {
   readonly email: string;
   readonly name?: string | undefined;
 }
 
-/** Shorter parts of names are in many good passwords. */
+/** Many good passwords contain shorter parts of names. */
 const minPartLength = 4;
-/** Fewer different characters are a pattern. */
+/** A password with fewer distinct characters is a pattern. */
 const minDifferentCharacters = 4;
 const ownWords = ['orchestrator', 'script orchestration', 'changeme', 'change-me', 'change me'];
 
-/** The reason why a password cannot be set, as a sentence; `undefined` if it can. */
+/** The reason for refusing a password, as a sentence; `undefined` if it is valid. */
 export function passwordProblem(
   password: string,
   { email, name = '' }: PasswordOwner,
@@ -53,7 +53,7 @@ function isPartOf(part: string, text: string): boolean {
 let list: string | undefined;
 
 function isCommon(text: string): boolean {
-  // The list as one text takes a tenth of the memory of a set. Passwords are seldom set.
+  // As one text, the list takes a tenth of the memory of a set, and lookups are rare.
   list ??= readFileSync(new URL('common-passwords.txt', import.meta.url), 'utf8');
   // Digits and punctuation around a common word do not make it harder to guess.
   const stem = text.replaceAll(/^[\d\p{P}\p{S}\s]+|[\d\p{P}\p{S}\s]+$/gu, '');

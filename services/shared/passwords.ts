@@ -1,4 +1,4 @@
-/** Passwords as bcrypt hashes. bcrypt looks at 72 bytes only, so longer ones are refused, not cut. */
+/** Passwords as bcrypt hashes. bcrypt reads only 72 bytes, so longer passwords are refused, not truncated. */
 import { randomBytes } from 'node:crypto';
 import bcrypt from 'bcrypt';
 
@@ -17,12 +17,12 @@ export function isTooLong(password: string): boolean {
   return Buffer.byteLength(opaque(password)) > maxPasswordBytes;
 }
 
-/** The same text for what keyboards and systems enter differently (RFC 8265, OpaqueString). */
+/** Normalizes text that keyboards and systems enter differently (RFC 8265, OpaqueString). */
 function opaque(password: string): string {
   return password.replaceAll(/\p{Zs}/gu, ' ').normalize('NFC');
 }
 
-/** @param cost as a power of two */
+/** @param cost the base-2 logarithm of the number of rounds */
 export function bcryptPasswords(cost: number): Passwords {
   // A hash of the same cost that matches no password.
   const decoy = bcrypt.hash(randomBytes(32).toString('base64'), cost);
@@ -31,7 +31,7 @@ export function bcryptPasswords(cost: number): Passwords {
     matches: async (password, hash) => {
       const stored = hash ?? (await decoy);
       let isMatch = await bcrypt.compare(opaque(password), stored);
-      // Older hashes are of the password as typed.
+      // Older hashes are those of the password as typed.
       if (!isMatch && opaque(password) !== password) {
         isMatch = await bcrypt.compare(password, stored);
       }

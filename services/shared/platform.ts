@@ -42,7 +42,7 @@ export interface Platform {
   /** Present if the bus is NATS. */
   readonly feed: EventFeed | undefined;
   readonly commands: Commands;
-  /** Where logs are written. */
+  /** The stores of logs. */
   readonly logs: NotifyingRunLogs;
   readonly clock: DatabaseClock;
   readonly ids: Ids;
@@ -52,14 +52,14 @@ export interface Platform {
   readonly tracing: Tracing | undefined;
   /** Exports the metrics of a registry to the collector, if one is configured. */
   readonly exportMetrics: Telemetry['exportMetrics'];
-  /** Disconnects; safe twice. */
+  /** Disconnects. Idempotent. */
   close(): Promise<void>;
 }
 
 export interface PlatformOptions extends Pick<Settings, (typeof platformSettings)[number]> {
   /** Names the process in the database's list of connections, and in traces. */
   readonly name: string;
-  /** Connections at most, not counting the bus's own. */
+  /** Maximum number of connections, without the bus's own. */
   readonly connections: number;
   readonly logger: Logger;
   /** Ends the wait for an unavailable database. */
@@ -70,8 +70,8 @@ export interface PlatformOptions extends Pick<Settings, (typeof platformSettings
   readonly known?: KnownStreams;
 }
 
-/** Connects to the database, as soon as it answers, and the bus. NATS may be away; then it comes later.
- *  @throws when the database refuses the sign-in, or holds rows of other versions of the projections */
+/** Connects to the database, as soon as it responds, and to the bus. If NATS is unavailable, the bus connects later.
+ *  @throws if the database refuses the sign-in, or contains rows of other versions of the projections */
 export async function openPlatform(options: PlatformOptions): Promise<Platform> {
   const { databaseUrl, known, logger, signal } = options;
   await awaitDatabase(databaseUrl, {
@@ -117,14 +117,11 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
     ids: systemIds,
     projections: inlineProjections,
     decisionReads,
-    announce: (events, told) => {
-      const publish = () => bus.publish(...announcements(events));
-      if (told === undefined) publish();
-      else told.catch(publish);
+    announce: (events) => {
+      bus.publish(...announcements(events));
       runSpans?.recorded(events);
       runEnds.recorded(events);
     },
-    tell: statementFor && ((events) => statementFor(announcements(events))),
     known,
   });
   return {

@@ -5,7 +5,9 @@ import type { OpenSession } from '#projections/sessions/queries.ts';
 import type { LiveToken } from '#projections/tokens/queries.ts';
 
 /** The principal of a session. */
-export function principalOf(owner: Omit<OpenSession, 'session_id'>): Principal {
+export function principalOf(
+  owner: Omit<OpenSession, 'session_id' | 'is_single_factor'>,
+): Principal {
   return {
     userId: mustParse(parseUserId, owner.user_id),
     email: owner.email,

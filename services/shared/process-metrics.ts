@@ -58,7 +58,7 @@ export function addClockMetric(registry: Registry, clock: ClockDifference): void
   });
 }
 
-/** Every process that records ends of runs has this counter: the sum over the processes counts each end once. */
+/** Every process that records ends of runs has this counter. The sum over the processes counts each end once. */
 export function addRunEndMetric(registry: Registry, runEnds: RunEnds): void {
   new Counter({
     name: 'orchestrator_runs_finished_total',

@@ -1,5 +1,5 @@
-/** Puts every refused request into the audit trail, behind the answer: a bounded buffer that is
- *  emptied in the background. What comes too fast to keep each is counted together. */
+/** Records every refused request in the audit trail after its response, through a bounded buffer that is flushed in the
+ *  background. Refusals that arrive too fast to be recorded individually are counted together. */
 import type { Actor } from '#domain/kernel/actor.ts';
 import { mustParse, parseCommandId, parseRefusalId } from '#domain/kernel/ids.ts';
 import type { Clock } from '#domain/ports/clock.ts';
@@ -25,11 +25,11 @@ type Counted = Refused & { count: number };
 /** Up to this burst, and this sustained rate, refusals are recorded individually. */
 const burst = 200;
 const perSecond = 20;
-/** Distinct kinds that are counted apart; beyond them actor and address are left out. */
+/** Maximum number of kinds that are counted separately; beyond it, actor and address are omitted. */
 const maxKinds = 200;
 const flushEveryMs = 200;
 
-export interface RefusalRecorderParts {
+export interface RefusalRecorderDeps {
   readonly commands: Commands;
   readonly ids: Ids;
   readonly clock: Clock;
@@ -37,7 +37,7 @@ export interface RefusalRecorderParts {
 }
 
 export class RefusalRecorder {
-  readonly #parts: RefusalRecorderParts;
+  readonly #deps: RefusalRecorderDeps;
   readonly #loop: Loop;
   readonly #counted = new Map<string, Counted>();
   #single: Counted[] = [];
@@ -45,14 +45,14 @@ export class RefusalRecorder {
   #allowance = burst;
   #allowedAtMs: number;
 
-  constructor(parts: RefusalRecorderParts) {
-    this.#parts = parts;
-    this.#allowedAtMs = parts.clock.now().getTime();
+  constructor(deps: RefusalRecorderDeps) {
+    this.#deps = deps;
+    this.#allowedAtMs = deps.clock.now().getTime();
     this.#loop = startLoop({
       name: 'record refusals',
       everyMs: flushEveryMs,
       runOnce: () => this.flush(),
-      logger: parts.logger,
+      logger: deps.logger,
     });
   }
 
@@ -61,19 +61,18 @@ export class RefusalRecorder {
     this.#keep({ ...refused, count: 1 }, this.#takeAllowance());
   }
 
-  /** Records the buffered refusals, after the current recording.
-   *  @throws if that failed; they stay buffered */
+  /** Records the buffered refusals, after the current recording. @throws on failure; the refusals stay buffered */
   flush(): Promise<void> {
     const next = this.#flushing.then(() => this.#recordAll());
     this.#flushing = next.catch(() => undefined);
     return next;
   }
 
-  /** Tries to record the buffered refusals; safe to call twice. */
+  /** Tries to record the buffered refusals. Idempotent. */
   async close(): Promise<void> {
     await this.#loop.stop();
     await this.flush().catch((error: unknown) => {
-      this.#parts.logger.error(
+      this.#deps.logger.error(
         { error, lost: this.#single.length },
         'rejected requests were not recorded',
       );
@@ -97,7 +96,7 @@ export class RefusalRecorder {
   }
 
   async #record({ actor, ip, correlationId, ...refused }: Counted): Promise<void> {
-    const { commands, ids } = this.#parts;
+    const { commands, ids } = this.#deps;
     await commands.execute(
       { type: 'RecordRefusal', refusalId: mustParse(parseRefusalId, ids.next()), ...refused },
       {
@@ -132,7 +131,7 @@ export class RefusalRecorder {
   }
 
   #takeAllowance(): boolean {
-    const nowMs = this.#parts.clock.now().getTime();
+    const nowMs = this.#deps.clock.now().getTime();
     const earned = ((nowMs - this.#allowedAtMs) / 1000) * perSecond;
     this.#allowance = Math.min(burst, this.#allowance + Math.max(0, earned));
     this.#allowedAtMs = nowMs;

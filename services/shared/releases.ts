@@ -1,5 +1,5 @@
 /** The folder of releases: the active release and the requested one. The processes that an update stops and starts
- *  agree by these files. Each is replaced atomically, so that a crash leaves the old or the new one. */
+ *  coordinate through these files. Each is replaced atomically, so that a crash leaves the old or the new one. */
 import { createHash } from 'node:crypto';
 import {
   existsSync,
@@ -16,7 +16,7 @@ import type { UpdateKind } from '#domain/update/update.ts';
 /** A release on this machine. */
 export interface Installed {
   readonly version: string;
-  /** Absolute; with `services/minimal/main.ts` in it. */
+  /** Absolute path; contains `services/minimal/main.ts`. */
   readonly folder: string;
 }
 
@@ -25,7 +25,7 @@ export interface Active extends Installed {
   readonly previous: Installed;
 }
 
-/** Whether a release brings migrations that the other one does not know, and so refuses. */
+/** Whether a release contains migrations that the other one does not know and therefore refuses. */
 export function bringsMigrations(to: Installed, from: Installed): boolean {
   const known = migrationsIn(from);
   return migrationsIn(to).some((name) => !known.includes(name));
@@ -55,7 +55,7 @@ export interface Switch {
   };
   /** The copy of the database for this switch. */
   readonly copied?: Pick<KeptCopy, 'folder' | 'madeAt' | 'sizeBytes'>;
-  /** The new release answers it with the output of a run, in `self-check.json`. */
+  /** The new release responds with the output of a run, in `self-check.json`. */
   readonly challenge?: string;
 }
 
@@ -76,11 +76,11 @@ export interface KeptCopy {
 /** The result of the self-check of a release on trial, from its backend. */
 export interface SelfCheck {
   readonly updateId: string;
-  /** Status of the run that answers the challenge. */
+  /** Status of the run for the challenge. */
   readonly status: 'queued' | 'running' | 'success' | 'failed' | 'stopped';
   /** Its output. */
   readonly answer: string | null;
-  /** Why it failed. */
+  /** The reason for its failure. */
   readonly failure: string | null;
   /** Other runs since then: started ones, and ended ones that failed with a sandbox error. */
   readonly others: {
@@ -99,7 +99,7 @@ export function answerTo(challenge: string): string {
 export interface Outcome {
   readonly updateId: string;
   readonly kind: 'succeeded' | 'rolled_back';
-  /** Why it was rolled back. */
+  /** The reason for the rollback. */
   readonly reason: string;
 }
 
@@ -124,7 +124,7 @@ export class Releases {
     return join(this.folder, version);
   }
 
-  /** Makes the folder; safe twice. Programs in it are read by the users that scripts run as. */
+  /** Creates the folder. Idempotent. Programs in it are read by the users that scripts run as. */
   make(): void {
     mkdirSync(this.folder, { recursive: true, mode: 0o755 });
   }

@@ -32,7 +32,7 @@ export function writeRestoreRequest(dataDir: string, request: RestoreRequest): v
   renameSync(`${file}.new`, file);
 }
 
-/** It has ended. */
+/** Removes the request after the restore has ended. */
 export function removeRestoreRequest(dataDir: string): void {
   rmSync(fileIn(dataDir), { force: true });
 }

@@ -15,9 +15,9 @@ export interface RunEndCount {
 }
 
 const outcomes: readonly Outcome[] = ['success', 'stopped', ...failures];
-/** The number of pending ends that causes a look-up before the next scrape. */
+/** The number of pending ends that causes a lookup before the next scrape. */
 const maxWaiting = 1_000;
-const patienceMs = 2_000;
+const timeoutMs = 2_000;
 
 export class RunEnds {
   readonly #db: Queryable;
@@ -41,9 +41,9 @@ export class RunEnds {
     if (this.#waiting.size >= maxWaiting) void this.#settle();
   }
 
-  /** The counts since the start of the process. Ends that the database does not answer for in time follow later. */
+  /** The counts since the start of the process. Ends whose lookup takes too long are counted later. */
   async counts(): Promise<readonly RunEndCount[]> {
-    await inTime(this.#settle(), patienceMs);
+    await inTime(this.#settle(), timeoutMs);
     return [...this.#counts.values()];
   }
 

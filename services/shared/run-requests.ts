@@ -9,29 +9,29 @@ import type { RunnableScript } from '#projections/scripts/queries.ts';
 import { objection, type Objection } from './faults.ts';
 import type { ParameterSchemas } from './parameter-schemas/parameter-schemas.ts';
 
-export interface RunRequestParts {
+export interface RunRequestDeps {
   readonly commands: Commands;
   readonly ids: Ids;
   readonly parameterSchemas: ParameterSchemas;
 }
 
 export interface RunRequest extends Pick<RunScript, 'trigger' | 'timeoutSeconds' | 'whenBusy'> {
-  /** As the caller was found to see it. */
+  /** The script, which the caller can see. */
   readonly script: RunnableScript;
   /** `undefined` for none. */
   readonly params: unknown;
   readonly context: CommandContext;
 }
 
-/** Queues a run, if its parameters and the script allow it; a refused run leaves nothing behind. */
+/** Queues a run, if its parameters and the script permit it. A refused run leaves no data behind. */
 export async function requestRun(
   { script, params, context, ...wanted }: RunRequest,
-  parts: RunRequestParts,
+  deps: RunRequestDeps,
 ): Promise<Outcome | Objection> {
-  const { commands, ids } = parts;
+  const { commands, ids } = deps;
   const content = params === undefined ? undefined : Buffer.from(JSON.stringify(params));
   if (content !== undefined && content.length > maxParamsBytes) return paramsTooLarge;
-  const mismatch = await paramsObjection(script, params, parts);
+  const mismatch = await paramsObjection(script, params, deps);
   if (mismatch !== undefined) return mismatch;
   const command: RunScript = {
     type: 'RunScript',
@@ -47,7 +47,7 @@ export async function requestRun(
 export async function paramsObjection(
   { parameters_schema: schema }: Pick<RunnableScript, 'parameters_schema'>,
   params: unknown,
-  { parameterSchemas }: Pick<RunRequestParts, 'parameterSchemas'>,
+  { parameterSchemas }: Pick<RunRequestDeps, 'parameterSchemas'>,
 ): Promise<Objection | undefined> {
   if (schema === null) return undefined;
   return await parameterSchemas.valueProblem(schema, params ?? {}, 'params');

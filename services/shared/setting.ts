@@ -5,12 +5,12 @@ export const invalid = Symbol('invalid');
 
 export interface Setting<T> {
   readonly variable: string;
-  /** Completes "expected …". */
+  /** The rest of the message "expected …". */
   readonly expected: string;
   /** Whether the value is secret and never shown. */
   readonly secret: boolean;
   readonly parse: (text: string) => T | typeof invalid;
-  /** The value where the variable is missing or empty. Without it the setting is required. */
+  /** The value if the variable is missing or empty. Without a default, the setting is required. */
   readonly fallback?: (others: Others) => T;
 }
 

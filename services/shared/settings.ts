@@ -1,8 +1,9 @@
 /** Every setting of every process. Other `ORCH_` variables are unknown. */
 import { availableParallelism, hostname } from 'node:os';
 import { join, resolve } from 'node:path';
+import { roles } from '#domain/kernel/actor.ts';
 import { labelPattern } from '#domain/script/labels.ts';
-import { usualConnections } from './connections/descriptors.ts';
+import { defaultMaxConnections } from './connections/descriptors.ts';
 import {
   addresses,
   flag,
@@ -10,6 +11,7 @@ import {
   integer,
   key,
   list,
+  listOf,
   oneOf,
   optional,
   path,
@@ -99,7 +101,7 @@ export const settings = {
 
   // Connections of the HTTP servers
   maxConnections: integer('ORCH_MAX_CONNECTIONS', { min: 16, max: 1_000_000 }, () =>
-    usualConnections(),
+    defaultMaxConnections(),
   ),
   maxConnectionsPerAddress: integer(
     'ORCH_MAX_CONNECTIONS_PER_ADDRESS',
@@ -123,7 +125,7 @@ export const settings = {
   // Storage
   dataDir: path('ORCH_DATA_DIR', () => resolve('.orchestrator')),
   objectsDir: path('ORCH_OBJECTS_DIR', (others) => join(others.dataDir, 'objects')),
-  /** In place of the folder. */
+  /** Used instead of the folder. */
   objectsUrl: optional(text('ORCH_OBJECTS_URL', bucketAddress)),
   s3Endpoint: optional(text('ORCH_S3_ENDPOINT', httpAddress)),
   s3Region: text('ORCH_S3_REGION', identifier, 'us-east-1'),
@@ -151,8 +153,12 @@ export const settings = {
   auditKey: key('ORCH_AUDIT_KEY'),
   /** Encrypts backups. Without it they are not encrypted. */
   backupKey: optional(key('ORCH_BACKUP_KEY')),
+  /** Who may sign in with a password instead of at an identity provider. */
+  passwordSignIn: oneOf('ORCH_PASSWORD_SIGN_IN', ['everyone', 'administrators'], 'everyone'),
+  /** Roles whose sign-ins with a password require a second factor. */
+  secondFactorRoles: listOf('ORCH_SECOND_FACTOR_ROLES', roles),
   adminEmail: text('ORCH_ADMIN_EMAIL', emailAddress, 'admin@example.com'),
-  /** Of the first administrator, who is created if no user exists. */
+  /** The account of the first administrator, which is created if no user exists. */
   adminPassword: optional(secret(text('ORCH_ADMIN_PASSWORD', password))),
   /** Creates example scripts and a run for the first administrator. */
   examples: flag('ORCH_EXAMPLES', ({ edition }) => edition === 'minimal'),
@@ -160,16 +166,16 @@ export const settings = {
 
   // Permitted targets and trusted peers
   allowPrivateTargets: list('ORCH_ALLOW_PRIVATE_TARGETS', networks),
-  /** Whose `X-Forwarded-For` and `X-Forwarded-Proto` count. */
+  /** Proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` headers are trusted. */
   trustedProxies: list('ORCH_TRUSTED_PROXIES', networks),
 
-  /** Where newer releases are found, and whose signature counts: the 32 bytes of an Ed25519 public key. */
+  /** The repository of newer releases, and the key of its signatures: the 32 bytes of an Ed25519 public key. */
   updateUrl: optional(text('ORCH_UPDATE_URL', repository)),
   updateKey: optional(publicKey('ORCH_UPDATE_KEY')),
   /** Also accepted during a rotation. */
   updateKeyOther: optional(publicKey('ORCH_UPDATE_KEY_OTHER')),
 
-  /** Where scripts publish. */
+  /** The broker that scripts publish to. */
   mqttUrl: optional(secret(text('ORCH_MQTT_URL', brokerAddress))),
 
   // Runs
@@ -179,7 +185,7 @@ export const settings = {
     { min: 0, max: 1000 },
     () => availableParallelism() * 2,
   ),
-  /** What scripts may require of a runtime, such as a GPU. */
+  /** Labels that scripts may require of a runtime, such as `gpu`. */
   runtimeLabels: list('ORCH_RUNTIME_LABELS', {
     expected: 'labels separated by commas, like gpu,zone-b',
     pattern: labelPattern,
@@ -189,19 +195,19 @@ export const settings = {
   maxClockDifferenceSeconds: integer('ORCH_MAX_CLOCK_DIFFERENCE_SECONDS', { min: 1, max: 3600 }, 5),
   /** How long runs may continue after their runtime is asked to stop. */
   drainSeconds: integer('ORCH_DRAIN_SECONDS', { min: 0, max: 86_400 }, 0),
-  /** Of runs that programs took from the queue and that they do not renew. */
+  /** The lease of runs that queue clients have claimed and do not renew. */
   queueLeaseSeconds: integer('ORCH_QUEUE_LEASE_SECONDS', { min: 2, max: 3600 }, 60),
   /** The interpreter for scripts that name none. */
   python: optional(path('ORCH_PYTHON')),
   /** Executes runs even if a required layer of the sandbox is missing. */
   sandboxLenient: flag('ORCH_SANDBOX_LENIENT', false),
-  /** Most interpreters that are kept ready for the scripts that ran last. 0: each run starts one. */
+  /** Maximum number of warm interpreters for recently used scripts. 0: each run starts a new interpreter. */
   keepers: integer('ORCH_KEEPERS', { min: 0, max: 100 }, 4),
   residentProcesses: integer('ORCH_RESIDENT_PROCESSES', { min: 0, max: 1000 }, 16),
   logRuns: flag('ORCH_LOG_RUNS', false),
 
   // Queries that scripts send to the database
-  /** Per runtime, for all its runs. */
+  /** Per runtime, for all runs of the runtime. */
   queryConnections: integer('ORCH_QUERY_CONNECTIONS', { min: 1, max: 50 }, 2),
   querySeconds: integer('ORCH_QUERY_SECONDS', { min: 1, max: 300 }, 5),
   queryWaitSeconds: integer('ORCH_QUERY_WAIT_SECONDS', { min: 1, max: 600 }, 30),
@@ -213,9 +219,9 @@ export const settings = {
   // The process itself
   edition: oneOf('ORCH_EDITION', ['minimal', 'production'], 'production'),
   logLevel: oneOf('ORCH_LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'fatal'], 'info'),
-  /** End with the process at the other end of standard input. */
+  /** Ends when the process at the other end of standard input ends. */
   supervised: flag('ORCH_SUPERVISED', false),
-  /** The supervisor started this process at a connection: it listens too, and passes on connections. */
+  /** The supervisor started this process because of a connection; it also listens, and passes on connections. */
   onDemand: flag('ORCH_ON_DEMAND', false),
   /** Loads the program, so that its compiled form is cached, then exits. */
   warmUp: flag('ORCH_WARM_UP', false),

@@ -39,7 +39,7 @@ export const telemetrySettings = {
   otlpCompression: oneOf('OTEL_EXPORTER_OTLP_COMPRESSION', compressions, 'none'),
   otlpTimeoutMs: integer('OTEL_EXPORTER_OTLP_TIMEOUT', milliseconds, 10_000),
 
-  // Each replaces the one above for its signal
+  // Each replaces the general setting above for its signal
   otlpTracesEndpoint: optional(text('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', httpAddress)),
   otlpTracesProtocol: optional(oneOf('OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', protocols, 'grpc')),
   otlpTracesHeaders: optional(secret(text('OTEL_EXPORTER_OTLP_TRACES_HEADERS', namedValues))),

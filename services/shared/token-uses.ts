@@ -1,5 +1,5 @@
-/** When API tokens were last used: kept together, some seconds behind, so that no request waits for it and
- *  a token that is used all the time is written seldom. */
+/** Records the last use of API tokens in batches, with a delay of seconds. So no request waits, and a frequently used
+ *  token is written rarely. */
 import type { TokenId } from '#domain/kernel/ids.ts';
 import type { Clock } from '#domain/ports/clock.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
@@ -13,24 +13,24 @@ const noteUses = `UPDATE api_tokens SET last_used_at = $2 WHERE token_id IN (
   SELECT token_id FROM api_tokens WHERE token_id = ANY($1::uuid[])
     AND (last_used_at IS NULL OR last_used_at < $2) FOR UPDATE SKIP LOCKED)`;
 
-export interface TokenUsesParts {
+export interface TokenUsesDeps {
   readonly database: Queryable;
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'error'>;
 }
 
 export class TokenUses {
-  readonly #parts: TokenUsesParts;
+  readonly #deps: TokenUsesDeps;
   readonly #used = new Set<TokenId>();
   readonly #loop: Loop;
 
-  constructor(parts: TokenUsesParts) {
-    this.#parts = parts;
+  constructor(deps: TokenUsesDeps) {
+    this.#deps = deps;
     this.#loop = startLoop({
-      name: 'note uses of tokens',
+      name: 'record token uses',
       everyMs: flushEveryMs,
       runOnce: () => this.flush(),
-      logger: parts.logger,
+      logger: deps.logger,
     });
   }
 
@@ -39,20 +39,20 @@ export class TokenUses {
     this.#used.add(tokenId);
   }
 
-  /** Stores the noted uses. @throws if that failed; they are lost then, as after a crash */
+  /** Stores the recorded uses. @throws on failure; the uses are then lost, as after a crash */
   async flush(): Promise<void> {
     const used = [...this.#used];
     this.#used.clear();
     if (used.length === 0) return;
-    const { database, clock } = this.#parts;
+    const { database, clock } = this.#deps;
     await database.query(noteUses, [used, clock.now()]);
   }
 
-  /** Tries to store the noted uses; safe to call twice. */
+  /** Tries to store the recorded uses. Idempotent. */
   async close(): Promise<void> {
     await this.#loop.stop();
     await this.flush().catch((error: unknown) => {
-      this.#parts.logger.error({ error }, 'token uses were not recorded');
+      this.#deps.logger.error({ error }, 'token uses were not recorded');
     });
   }
 }

@@ -5,8 +5,8 @@ import type { Adapter } from '@sveltejs/kit';
 
 const inlineScript = /<script>([\s\S]*?)<\/script>/g;
 
-/** Moves every inline script of `index.html` into a file of its own, named by its hash, so that
- *  the page runs under `script-src 'self'` without hashes or nonces.
+/** Moves every inline script of `index.html` into a separate file, named by its hash, so that the page runs under
+ *  `script-src 'self'` without hashes or nonces.
  *  @param pagesFolder where the wrapped adapter writes `index.html` */
 export function withoutInlineScripts(adapter: Adapter, pagesFolder: string): Adapter {
   return {
@@ -18,7 +18,7 @@ export function withoutInlineScripts(adapter: Adapter, pagesFolder: string): Ada
         const hash = createHash('sha256').update(code).digest('hex').slice(0, 12);
         const path = `_app/immutable/boot.${hash}.js`;
         writeFileSync(join(pagesFolder, path), code);
-        // A classic script: the bootstrap needs `document.currentScript`, which modules lack.
+        // A classic script, because the bootstrap needs `document.currentScript`, which modules lack.
         return `<script src="/${path}"></script>`;
       });
       writeFileSync(page, html);

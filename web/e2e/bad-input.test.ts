@@ -69,7 +69,7 @@ describeWith(chromiumService, 'the dashboard with bad input', () => {
   });
 
   test(
-    'keeps ten pasted megabytes in the editor, and refuses to save them until they are shorter',
+    'keeps ten megabytes of pasted text in the editor, and refuses to save it until it is shortened',
     { timeout: 180_000 },
     async () => {
       const scriptId = await product.script('big', { 'main.py': '' });

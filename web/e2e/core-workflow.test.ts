@@ -142,7 +142,7 @@ describeWith(chromiumService, 'the main tasks in the dashboard', () => {
     const menu = page.getByRole('navigation', { name: 'Main' });
     expect(await menu.getByRole('link', { name: /Audit|People|Chains|Backups/ }).count()).toBe(0);
     await row.getByRole('link', { name: 'from the browser' }).click();
-    await page.waitForURL(/\/runs$/);
+    await page.waitForURL(/\/overview$/);
     expect(await page.getByRole('link', { name: 'Code' }).count()).toBe(0);
     await page.getByRole('table').getByRole('link').first().click();
     await page.getByRole('region', { name: 'Log', exact: true }).getByText('up').waitFor();

@@ -16,6 +16,10 @@ describeWith(chromiumService, 'the history of a resource', () => {
     scriptId = await product.script('Daily report', { 'main.py': 'print(1)\n' });
     await product.call('POST', '/webhooks', { script_id: scriptId, name: 'Shop' });
     await product.call('POST', '/schedules', { script_id: scriptId, cron: '0 3 * * *' });
+    const archiveId = await product.script('Archive', { 'main.py': 'print(2)\n' });
+    const chain = { source_script_id: scriptId, target_script_id: archiveId, on: 'success' };
+    await product.call('POST', '/chains', chain);
+    await product.call('PUT', `/scripts/${scriptId}/secrets/TOKEN`, { value: 'not to be seen' });
     await product.untilFinished((await product.run(scriptId)).run_id);
     await until('the trail has the run', async () => {
       const path = '/audit?action=run_finished';
@@ -52,17 +56,67 @@ describeWith(chromiumService, 'the history of a resource', () => {
     await page.getByRole('dialog', { name: 'History of Shop' }).waitFor();
     await history().getByText('Webhook created').waitFor();
     await page.goto(`${product.baseUrl}/people`);
-    await page
-      .getByRole('button', { name: /^Actions of/ })
-      .first()
-      .click();
+    await page.getByRole('button', { name: 'Actions of admin' }).click();
     await page.getByRole('menuitem', { name: 'History' }).click();
     await page.getByRole('dialog', { name: 'History of admin@example.com' }).waitFor();
     await page.getByRole('checkbox', { name: 'People only' }).uncheck();
     await history().getByText('User created').waitFor();
   });
 
-  test('shows the actions of people in the audit trail, with names, until all are asked for', async () => {
+  test('lists the changes of a chain, a group and the secrets of a script', async () => {
+    const open = async (dialog: string) => {
+      await page.getByRole('dialog', { name: `History of ${dialog}` }).waitFor();
+    };
+    await page.goto(`${product.baseUrl}/chains`);
+    await page.getByRole('button', { name: /Daily report.*Archive/ }).click();
+    await page.getByRole('button', { name: 'History' }).click();
+    await open('the chain Daily report → Archive');
+    await history().getByText('Chain created').waitFor();
+    await page.goto(`${product.baseUrl}/people`);
+    await page.getByRole('button', { name: 'Actions of ETL' }).click();
+    await page.getByRole('menuitem', { name: 'History' }).click();
+    await open('ETL');
+    await page.getByRole('checkbox', { name: 'People only' }).uncheck();
+    await history().getByText('Group created').waitFor();
+    await page.goto(`${product.baseUrl}/scripts/${scriptId}/secrets`);
+    await page.getByRole('button', { name: 'History', exact: true }).click();
+    await open('the secrets');
+    await history().getByText('Secret set').waitFor();
+    await page.keyboard.press('Escape');
+    const { group_id: groupId } = await product.call<{ group_id: string }>(
+      'GET',
+      `/scripts/${scriptId}`,
+    );
+    await product.call('PUT', `/groups/${groupId}/secrets/SHARED`, { value: 'not to be seen' });
+    await page.getByRole('button', { name: 'Group history' }).click();
+    await history().getByText('Group secret set').waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+  });
+
+  test('searches the audit trail by parts of names, and filters it by pickers', async () => {
+    await page.goto(`${product.baseUrl}/audit`);
+    const trail = page.getByRole('table', { name: 'Audit trail' });
+    await page.getByLabel('Person, action or name').fill('sho');
+    await page.waitForURL('**/audit?q=sho');
+    await trail.getByText('webhook Shop').waitFor();
+    await expect.poll(() => trail.getByText('Script created').count()).toBe(0);
+    await page.getByRole('link', { name: 'Clear all' }).click();
+    await page.getByRole('combobox', { name: 'Action', exact: true }).fill('script cr');
+    await page.getByRole('option', { name: 'Script created' }).click();
+    await page.waitForURL('**/audit?action=script_created');
+    await trail.getByText('script Daily report').waitFor();
+    await page.getByRole('button', { name: 'Time: Any time' }).click();
+    await page.getByRole('textbox', { name: 'To', exact: true }).fill('2020-01-01');
+    await page.getByRole('button', { name: 'From: calendar' }).click();
+    await page.getByRole('button', { name: 'Previous month' }).click();
+    expect(await browsing.barriers()).toEqual([]);
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Apply' }).click();
+    await page.getByText('No matching entries').waitFor();
+    expect(page.url()).toContain('to=2020-01-01');
+  });
+
+  test('shows only user actions in the audit trail by default, with names', async () => {
     await page.goto(`${product.baseUrl}/audit`);
     const trail = page.getByRole('table', { name: 'Audit trail' });
     await trail.getByText('webhook Shop').waitFor();
@@ -70,7 +124,7 @@ describeWith(chromiumService, 'the history of a resource', () => {
     expect(await trail.getByText('Run finished').count()).toBe(0);
     await page.getByRole('combobox', { name: 'Actors', exact: true }).selectOption('All actors');
     await page.waitForURL('**/audit?actors=all');
-    await trail.getByText('Run finished').waitFor();
+    await trail.getByText('Run finished').first().waitFor();
     expect(await browsing.barriers()).toEqual([]);
   });
 });

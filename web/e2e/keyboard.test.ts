@@ -1,4 +1,4 @@
-/** Keyboard shortcuts, links from figures to lists, and lists of several pages, in a real browser with the real
+/** Keyboard shortcuts, links from statistics to lists, and lists of several pages, in a real browser with the real
  *  product. */
 import type { Locator, Page, Route } from 'playwright-core';
 import { expect, test } from 'vitest';
@@ -14,7 +14,7 @@ const paced = `import json, os, time
 time.sleep(json.loads(os.environ["ORCH_PARAMS"])["seconds"])
 `;
 
-describeWith(chromiumService, 'keyboard shortcuts and figures', () => {
+describeWith(chromiumService, 'keyboard shortcuts and statistics', () => {
   let product: Product;
   let browsing: Browsing;
   let page: Page;
@@ -49,7 +49,7 @@ describeWith(chromiumService, 'keyboard shortcuts and figures', () => {
   const dialog = () => page.getByRole('dialog');
   const title = (name: string) => page.getByRole('heading', { level: 1, name, exact: true });
 
-  test('links each figure to a list with as many rows', { timeout: 180_000 }, async () => {
+  test('links each count to a list with that many rows', { timeout: 180_000 }, async () => {
     for (const [label, count] of [
       ['Runs', 2],
       ['Errors', 1],
@@ -158,7 +158,7 @@ describeWith(chromiumService, 'keyboard shortcuts and figures', () => {
     }
   });
 
-  test('reaches rows, the search, new items and a reload by one key', async () => {
+  test('opens rows, focuses the search, creates items and reloads with one key each', async () => {
     await page.goto(`${product.baseUrl}/scripts?sort=name`);
     await rows().nth(2).waitFor();
     const focused = () => page.evaluate('document.activeElement.textContent');

@@ -62,7 +62,7 @@ describeWith(chromiumService, 'the lists of the dashboard', () => {
     await expect.poll(() => rows().count()).toBe(6);
   });
 
-  test('selects rows by keys, by range and all together', async () => {
+  test('selects rows by keyboard, by range and all together', async () => {
     const bar = page.getByRole('toolbar');
     await page.goto(`${product.baseUrl}/runs`);
     await rows().nth(5).waitFor();
@@ -137,10 +137,37 @@ describeWith(chromiumService, 'the lists of the dashboard', () => {
     await page.getByText('Disabled “quick”').waitFor();
   });
 
+  test('keeps favorites, columns and views of a list in the browser', async () => {
+    await page.goto(`${product.baseUrl}/scripts`);
+    await page.getByRole('button', { name: 'Favorite quick' }).click();
+    await page.getByRole('button', { name: 'Favorites' }).click();
+    await expect.poll(() => rows().count()).toBe(1);
+    await page.getByRole('button', { name: 'Saved views' }).click();
+    await page.getByLabel('Name of the view').fill('Mine');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('button', { name: 'Columns' }).click();
+    await page.getByRole('menuitemcheckbox', { name: 'Changed' }).click();
+    await page.keyboard.press('Escape');
+    await page.goto(`${product.baseUrl}/scripts`);
+    await page.getByRole('columnheader', { name: /^Changed/ }).waitFor();
+    await expect.poll(() => rows().count()).toBe(3);
+    await page.getByRole('button', { name: 'Saved views' }).click();
+    expect(await browsing.barriers()).toEqual([]);
+    await page.getByRole('link', { name: 'Mine' }).click();
+    await expect.poll(() => rows().count()).toBe(1);
+    expect(page.url()).toContain('favorites=true');
+    await page.getByRole('button', { name: 'Favorite quick' }).click();
+    await page.getByRole('heading', { name: 'No matching scripts' }).waitFor();
+  });
+
   test('filters and sorts scripts by the URL, and removes the filter on going back', async () => {
     await page.goto(`${product.baseUrl}/scripts`);
     await expect.poll(() => rows().count()).toBe(3);
-    await page.getByLabel('Order').selectOption('name');
+    await page.getByRole('button', { name: /^Name/ }).click();
+    await page
+      .getByRole('columnheader', { name: /^Name/ })
+      .and(page.locator('[aria-sort=ascending]'))
+      .waitFor();
     await expect.poll(() => rows().nth(0).textContent()).toContain('bot');
     await page.getByLabel('Last run', { exact: true }).selectOption('failed');
     await expect.poll(() => rows().count()).toBe(1);

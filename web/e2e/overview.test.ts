@@ -20,19 +20,51 @@ describeWith(chromiumService, 'the first page of the dashboard', () => {
   const region = (name: string) => page.getByRole('region', { name });
 
   test('updates failing scripts, next runs and the due times of the next day', async () => {
-    await region('Failing').getByText('All scripts are healthy').waitFor();
+    await region('Script health').getByText('All scripts are healthy').waitFor();
     const { run_id: runId } = await product.run(scriptId);
     await product.untilFinished(runId);
-    await region('Failing').getByRole('link', { name: 'night report' }).waitFor();
+    await region('Script health').getByRole('link', { name: 'night report' }).waitFor();
     await region('Up next').getByText('Nothing scheduled').waitFor();
     await product.call('POST', '/schedules', { script_id: scriptId, cron: '0 3 * * *' });
     await region('Up next').getByRole('link', { name: 'night report' }).waitFor();
     await page.getByRole('img', { name: 'Due in the next 24 hours: 1 total' }).waitFor();
     expect(await browsing.barriers()).toEqual([]);
-    await region('Failing').getByRole('link', { name: 'All 1' }).click();
+    await region('Script health').getByRole('link', { name: '1 failing' }).click();
     await page.getByRole('heading', { level: 1, name: 'Scripts' }).waitFor();
     await page.getByRole('link', { name: 'night report' }).waitFor();
     expect(page.url()).toContain('last_status=failed');
+  });
+
+  test('shows runs as points that open them, and the first steps until they are hidden', async () => {
+    await page.goto(product.baseUrl);
+    const points = page.getByRole('img', { name: /^Run duration: \d+ runs?, \d+ failed$/ });
+    await points.waitFor();
+    const steps = page.getByRole('region', { name: 'Getting started' });
+    await steps.getByRole('link', { name: 'Get notified when a run fails' }).waitFor();
+    expect(await steps.getByRole('link', { name: 'Create a script' }).count()).toBe(0);
+    await steps.getByRole('button', { name: 'Hide the list' }).click();
+    await page.reload();
+    await points.waitFor();
+    expect(await steps.count()).toBe(0);
+  });
+
+  test('shows the health, the triggers and the owner of a script, with Run on every tab', async () => {
+    await page.goto(`${product.baseUrl}/scripts`);
+    await page.getByRole('link', { name: 'night report' }).click();
+    await page.waitForURL('**/overview');
+    await region('Health')
+      .getByRole('img', { name: /^Run duration/ })
+      .waitFor();
+    await region('Triggers').getByRole('link', { name: 'Every day at 03:00' }).waitFor();
+    await region('About').getByText('admin@example.com').first().waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+    for (const tab of ['Overview', 'Runs', 'Schedules', 'Webhooks', 'Secrets', 'Settings']) {
+      await page
+        .getByRole('navigation', { name: 'Script' })
+        .getByRole('link', { name: tab })
+        .click();
+      await page.getByRole('button', { name: 'Run night report' }).waitFor();
+    }
   });
 
   test('applies one range to cards and charts, with agreeing statistics and axes', async () => {
@@ -133,7 +165,7 @@ describeWith(chromiumService, 'the first page of the dashboard', () => {
     await page.getByRole('link', { name: 'View these runs' }).waitFor();
   });
 
-  test('selects, moves, extends, cancels and applies a time range by keys', async () => {
+  test('selects, moves, extends, cancels and applies a time range by keyboard', async () => {
     await page.goto(product.baseUrl);
     const stretch = page.getByRole('slider', { name: 'Time range of Runs' });
     const words = () => stretch.getAttribute('aria-valuetext');
@@ -183,7 +215,7 @@ describeWith(chromiumService, 'the first page of the dashboard', () => {
     [1440, 900],
     [390, 844],
   ])(
-    'shows the whole schedule dialog at %i × %i, without scrolling sideways',
+    'shows the whole schedule dialog at %i × %i, without horizontal scrolling',
     async (width, height) => {
       await page.setViewportSize({ width, height });
       await page.goto(`${product.baseUrl}/scripts/${scriptId}/schedules`);
@@ -199,7 +231,7 @@ describeWith(chromiumService, 'the first page of the dashboard', () => {
       expect(await hidden()).toEqual([]);
       await dialog.getByLabel('Time zone').fill('Europe/Berlin');
       await dialog.getByLabel('Cron expression').fill('30 2 * * *');
-      await dialog.getByLabel('Preview from').fill('2027-03-26T12:00');
+      await dialog.getByRole('textbox', { name: 'Preview from' }).fill('2027-03-26T12:00');
       await dialog.getByText('DST: clocks go forward by 60 minutes').waitFor();
       expect(await hidden()).toEqual([]);
       expect(await browsing.barriers()).toEqual([]);

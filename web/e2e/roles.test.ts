@@ -56,7 +56,7 @@ describeWith(chromiumService, 'the dashboard for each role', () => {
       await browsing.untilQuiet();
     }
 
-    test('sees the screens of the role, performs the allowed actions, and is offered no others', async () => {
+    test('shows the screens of the role, performs the allowed actions, and offers no others', async () => {
       const { page } = browsing;
       for (const screen of screens.filter((one) => isOpen(one) && isNews(one))) {
         await open(screen);
@@ -79,7 +79,7 @@ describeWith(chromiumService, 'the dashboard for each role', () => {
       }
     }, 300_000);
 
-    test('sees an explanation at the URL of a forbidden screen', async () => {
+    test('shows an explanation at the URL of a forbidden screen', async () => {
       const { page } = browsing;
       for (const { path, instead } of screens.filter((one) => !isOpen(one) && isNews(one))) {
         await page.goto(product.baseUrl + path);

@@ -118,7 +118,7 @@ describeWith(chromiumService, 'the log viewer', () => {
     }
   });
 
-  test('offers times, wrapping, single streams, plain text and a download', async () => {
+  test('offers timestamps, wrapping, single streams, plain text and a download', async () => {
     await page.goto(`${product.baseUrl}/runs/${runId}`);
     await log().getByText('green').waitFor();
     expect(await log().locator('.ansi-green-fg').textContent()).toBe('green');

@@ -1,4 +1,4 @@
-/** The page of a run and the comparison of two runs, in a real browser with the real product. */
+/** The run page and the comparison of two runs, in a real browser with the real product. */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
@@ -6,10 +6,23 @@ import { chromiumService, type Browsing } from './testing/browsing.ts';
 import { openDashboard } from './testing/dashboard.ts';
 import { productPassword, until, type Product } from '../../services/minimal/testing/product.ts';
 
-const first = 'import os\nprint("rows", os.environ["ORCH_PARAMS"])\nprint("done")\n';
-const second = `${first}from orchestrator import Platform
-platform = Platform()
+const first = `import os
+print("rows", os.environ["ORCH_PARAMS"])
+print("done")
+from orchestrator import Platform
+Platform().storage.upload("summary.txt", "city\\n" + os.environ["ORCH_PARAMS"])
+`;
+const second = `${first}platform = Platform()
 platform.storage.upload("report/rows.csv", b"a,b")
+platform.storage.upload("hostile.html", """<style>h1 { color: rgb(1, 2, 3) }</style><h1>Report</h1>
+<script>document.title = "executed"; parent.postMessage("ready", "*")</script>
+<img src="x" onerror="document.body.append('executed')"><img src="/api/v1/me">
+<form action="/api/v1/scripts"><button>Send</button></form><a href="/account">Link</a>
+<meta http-equiv="refresh" content="0;url=/account"><base href="https://example.com/">""")
+platform.storage.upload("notes.md", "# Notes\\n\\n| a | b |\\n| - | - |\\n| 1 | 2 |\\n")
+platform.storage.upload("plot.svg", '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>')
+platform.storage.upload("data.json", '{"city": "Bern"}')
+platform.storage.upload("model.bin", b"\\x00\\x01")
 platform.output({"rows": 3})
 `;
 
@@ -22,7 +35,7 @@ with platform.span("fetch pages", url="https://example.com/items"):
     time.sleep(1000)
 `;
 
-describeWith(chromiumService, 'the page of a run', () => {
+describeWith(chromiumService, 'the run page', () => {
   let product: Product;
   let browsing: Browsing;
   let page: Page;
@@ -81,7 +94,7 @@ describeWith(chromiumService, 'the page of a run', () => {
     await page.getByRole('heading', { name: 'report' }).waitFor();
   });
 
-  test('shows progress and spans of an active run live, also by keyboard', async () => {
+  test('shows progress and spans of an active run live, and by keyboard', async () => {
     const id = await product.script('spans', { 'main.py': spanned });
     const { run_id: runId } = await product.run(id);
     await page.goto(`${product.baseUrl}/runs/${runId}?view=why`);
@@ -112,6 +125,66 @@ describeWith(chromiumService, 'the page of a run', () => {
     expect(await browsing.barriers()).toEqual([]);
   });
 
+  test('previews artifacts, and executes nothing of them', async () => {
+    await page.goto(`${product.baseUrl}/runs/${after}?view=data`);
+    const loaded: string[] = [];
+    page.on('response', (answer) => loaded.push(answer.url()));
+    const open = async (path: string) => {
+      await page.getByRole('button', { name: path, exact: true }).click();
+      return page.getByRole('dialog', { name: path });
+    };
+    const table = await open('report/rows.csv');
+    await table.getByRole('columnheader', { name: 'b' }).waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+    await page.keyboard.press('Escape');
+
+    const html = (await open('hostile.html')).locator('iframe');
+    const report = html.contentFrame().getByRole('heading', { name: 'Report' });
+    await report.waitFor();
+    expect(
+      await report.evaluate((one) => one.ownerDocument.defaultView?.getComputedStyle(one).color),
+    ).toBe('rgb(1, 2, 3)');
+    await html.contentFrame().getByRole('button', { name: 'Send' }).click();
+    await html.contentFrame().getByText('Link').click();
+    const frame = html.contentFrame().locator('html');
+    expect(await frame.evaluate(({ ownerDocument }) => ownerDocument.defaultView?.origin)).toBe(
+      'null',
+    );
+    expect(await frame.innerText()).not.toContain('executed');
+    expect(new URL(page.url()).pathname).toBe(`/runs/${after}`);
+    expect(loaded.filter((url) => /example\.com|v1\/me$/.test(url))).toEqual([]);
+    // The parser of the frame reports these before they are removed.
+    for (const ignored of ['Setting the document', 'Blocked form', 'Executing inline'])
+      browsing.forgive(ignored);
+    await page.keyboard.press('Escape');
+
+    const notes = (await open('notes.md')).locator('iframe').contentFrame();
+    const cell = notes.getByRole('cell', { name: '2' });
+    await cell.waitFor();
+    const colors = () =>
+      cell.evaluate(({ ownerDocument: { defaultView: view, documentElement: root } }) => {
+        const look = view?.getComputedStyle(root);
+        return [look?.color, look?.backgroundColor];
+      });
+    const inLight = await colors();
+    await page.emulateMedia({ colorScheme: 'dark' });
+    // White text on a background that is not white.
+    await expect.poll(async () => (await colors())[0]).toBe(inLight[1]);
+    expect((await colors())[1]).not.toBe(inLight[1]);
+    await page.emulateMedia({ colorScheme: 'light' });
+    await page.keyboard.press('Escape');
+    const image = (await open('plot.svg')).getByRole('img', { name: 'Content of plot.svg' });
+    expect(
+      await image.evaluate((one) => (one as unknown as { naturalWidth: number }).naturalWidth),
+    ).toBe(9);
+    await page.keyboard.press('Escape');
+    await (await open('data.json')).getByText('"city": ').waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+    await page.keyboard.press('Escape');
+    await (await open('model.bin')).getByText('Preview is not available').waitFor();
+    await page.keyboard.press('Escape');
+  });
+
   test('shows the stored events', async () => {
     await page.getByRole('link', { name: 'Events', exact: true }).click();
     const events = page.getByRole('list', { name: 'Events' });
@@ -122,7 +195,7 @@ describeWith(chromiumService, 'the page of a run', () => {
     await page.getByRole('region', { name: 'parameters' }).waitFor();
   });
 
-  test('compares facts, parameters, code, packages and logs with the previous run', async () => {
+  test('compares facts, parameters, code, packages, artifacts and logs with the previous run', async () => {
     await page.goto(`${product.baseUrl}/runs/${after}`);
     await page.getByRole('link', { name: 'Compare' }).click();
     await page.getByText('Select a run to compare with.').waitFor();
@@ -136,6 +209,12 @@ describeWith(chromiumService, 'the page of a run', () => {
     await page.getByRole('button', { name: 'Compare logs' }).click();
     await page.getByText('− rows {"days":1}').waitFor();
     await page.getByText('+ rows {"days":7}').waitFor();
+    await page.getByRole('button', { name: 'Compare summary.txt' }).click();
+    const artifact = page.getByRole('dialog', { name: 'summary.txt' });
+    await artifact.getByText('+ {"days":7}').waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+    await page.keyboard.press('Escape');
+    await page.getByRole('row', { name: 'notes.md' }).getByText('Only in this run').waitFor();
     expect(await browsing.barriers()).toEqual([]);
     await page.getByLabel('Run ID').fill(`${product.baseUrl}/runs/${after}`);
     await page.getByRole('button', { name: 'Compare', exact: true }).click();
@@ -173,7 +252,7 @@ load('"n/a"')
     });
     await error.getByRole('button', { name: 'main.py:3' }).click();
     await error
-      .getByRole('region', { name: 'Code at main.py:3' })
+      .getByRole('region', { name: /^Version \d+ of main\.py:3$/ })
       .getByText('import json')
       .waitFor();
     expect(await browsing.barriers()).toEqual([]);
@@ -182,7 +261,7 @@ load('"n/a"')
     expect(await browsing.barriers()).toEqual([]);
   });
 
-  test('lets a viewer compare runs without code, and start none', async () => {
+  test('lets a viewer compare runs, but neither see code nor start runs', async () => {
     await browsing.signOut();
     await browsing.signIn(
       `${product.baseUrl}/runs/${after}/compare/${before}`,

@@ -1,8 +1,9 @@
-/** The dashboard's session in a real browser: what other programs on the host can do with its cookie, and several
- *  tabs. */
+/** The dashboard's session in a real browser: attacks by other programs on the host that receive its cookie, and
+ *  several tabs. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import WebSocket from 'ws';
+import { startTestProvider, type TestProvider } from '../../infra/oidc/testing/provider.ts';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
 import { chromiumService, type Browsing } from './testing/browsing.ts';
 import { openDashboard } from './testing/dashboard.ts';
@@ -18,7 +19,7 @@ describeWith(chromiumService, 'the session in a browser', () => {
     await browsing.signIn(product.baseUrl);
   });
 
-  /** Another tab, opened as a link on the dashboard opens it. */
+  /** Another tab, opened by a link on the dashboard. */
   async function tab(url: string): Promise<Page> {
     const opened = page.context().waitForEvent('page');
     await page.evaluate(`void window.open(${JSON.stringify(url)}, '_blank', 'noopener')`);
@@ -30,7 +31,7 @@ describeWith(chromiumService, 'the session in a browser', () => {
   const isSignedIn = async (one: Page): Promise<void> =>
     await one.getByRole('navigation', { name: 'Main' }).waitFor();
 
-  describe('a server on another port of the host that is sent the cookie', () => {
+  describe('a server on another port of the host that receives the cookie', () => {
     let other: OtherPort;
     let report: Page;
     beforeAll(async () => {
@@ -51,7 +52,7 @@ describeWith(chromiumService, 'the session in a browser', () => {
       return { status: answer.status, text: await answer.text() };
     }
 
-    test('cannot follow what happens', async () => {
+    test('cannot read the live changes', async () => {
       expect(other.cookie).toMatch(/^orch_refresh=[\w.-]+$/);
       const socket = new WebSocket(`${product.baseUrl.replace('http', 'ws')}/ws`, ['orch.v1'], {
         headers: { cookie: other.cookie, origin: product.baseUrl },
@@ -70,7 +71,7 @@ describeWith(chromiumService, 'the session in a browser', () => {
       expect(text).not.toContain('access_token');
     });
 
-    test('cannot renew it from its page by a request with credentials', async () => {
+    test('cannot renew the session from its page by a request with credentials', async () => {
       const address = JSON.stringify(`${product.baseUrl}/api/v1/auth/refresh`);
       const wanted = [{}, { mode: 'no-cors' }, { headers: { 'orch-session-key': 'x' } }];
       const asked = wanted.map((init) =>
@@ -102,7 +103,7 @@ describeWith(chromiumService, 'the session in a browser', () => {
       await popup.close();
     });
 
-    test('signs no user out by these attempts', async () => {
+    test('does not let these attempts sign any user out', async () => {
       await page.reload();
       await isSignedIn(page);
     });
@@ -138,5 +139,77 @@ describeWith(chromiumService, 'the session in a browser', () => {
     await page.reload();
     await page.getByRole('button', { name: 'Sign in' }).waitFor();
     await browsing.signIn(product.baseUrl);
+  });
+
+  describe('at an identity provider', () => {
+    let provider: TestProvider;
+    beforeAll(async () => {
+      provider = await startTestProvider([`${product.baseUrl}/api/v1/auth/oidc/acme/callback`]);
+      const claims = { email: 'olga@acme.example', email_verified: true, groups: ['ops'] };
+      provider.accounts.set('olga', claims);
+    });
+    afterAll(() => provider.close());
+
+    test('opens after the provider was added on the dashboard', async () => {
+      await page.goto(`${product.baseUrl}/people`);
+      await page.getByRole('button', { name: 'New provider' }).click();
+      const form = page.getByRole('form', { name: 'Identity provider' });
+      await form.getByLabel('Name').fill('Acme');
+      await form.getByLabel('Slug').fill('acme');
+      await form.getByLabel('Issuer').fill(provider.issuer);
+      await form.getByLabel('Client ID').fill(provider.clientId);
+      await form.getByLabel('Client secret').fill(provider.clientSecret);
+      await form.getByRole('button', { name: 'Add rule' }).click();
+      const rule = form.getByRole('group', { name: 'Rule 1' });
+      await rule.getByLabel('Value').fill('ops');
+      await rule.getByLabel('Role').selectOption('operator');
+      await form.getByRole('button', { name: 'Create provider' }).click();
+      await page.getByRole('switch', { name: 'Enable Acme' }).waitFor();
+
+      await browsing.signOut();
+      await page.goto(`${product.baseUrl}/login?next=/runs`);
+      await page.getByRole('link', { name: 'Sign in with Acme' }).click();
+      await page.getByLabel('Account').fill('olga');
+      await page.getByRole('button', { name: 'Continue' }).click();
+      await page.waitForURL(`${product.baseUrl}/runs`);
+      await isSignedIn(page);
+      await page.getByRole('button', { name: 'Account: olga' }).waitFor();
+      await page.reload();
+      await isSignedIn(page);
+    });
+
+    test('ends when the provider ends its session', async () => {
+      const token = await provider.logoutToken({ sub: 'olga' });
+      const answer = await product.fetch('POST', '/auth/oidc/acme/backchannel-logout', {
+        logout_token: token,
+      });
+      expect(answer.status).toBe(200);
+      await page.goto(`${product.baseUrl}/runs`);
+      await page.getByRole('link', { name: 'Sign in with Acme' }).waitFor();
+    });
+
+    test('offers the sign-out page of the provider once', async () => {
+      const link = page.getByRole('link', { name: 'Sign out there' });
+      await link.waitFor();
+      expect(await browsing.barriers()).toEqual([]);
+      await link.click();
+      await page.waitForURL(`${provider.issuer}/**`);
+      await page
+        .getByText(/sign-out/i)
+        .first()
+        .waitFor();
+      await page.goto(`${product.baseUrl}/login`);
+      await page.getByRole('link', { name: 'Sign in with Acme' }).waitFor();
+      expect(await link.count()).toBe(0);
+    });
+
+    test('is explained when it is refused', async () => {
+      provider.accounts.set('noah', { email: 'noah@acme.example', email_verified: true });
+      await page.context().clearCookies({ name: '_session' });
+      await page.getByRole('link', { name: 'Sign in with Acme' }).click();
+      await page.getByLabel('Account').fill('noah');
+      await page.getByRole('button', { name: 'Continue' }).click();
+      await page.getByRole('alert').getByText('has no role here').waitFor();
+    });
   });
 });

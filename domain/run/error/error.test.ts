@@ -29,14 +29,14 @@ describe('a recorded error', () => {
     expect(boundedError(small)).toEqual(small);
   });
 
-  test('keeps the first and the last frames of a long list', () => {
+  test('keeps the first and last frames of a long list', () => {
     const frames = Array.from({ length: 1000 }, (_, index) => frame(index + 1));
     const lines = boundedError(error({ frames })).frames.map(({ line }) => line);
     expect(lines).toHaveLength(maxFrames);
     expect([lines[0], lines[24], lines[25], lines[49]]).toEqual([1, 25, 976, 1000]);
   });
 
-  test('keeps the nearest causes', () => {
+  test('keeps the causes closest to the error', () => {
     const causes = Array.from({ length: 50 }, (_, index) => cause(`E${index}`));
     const kept = boundedError(error({ causes })).causes.map(({ type }) => type);
     expect(kept).toEqual(causes.slice(0, kept.length).map(({ type }) => type));

@@ -122,6 +122,7 @@ const sentences: Readonly<Record<Failure, string>> = {
   environment_error: "The script's environment could not be prepared.",
   sandbox_error: 'The sandbox could not execute the script.',
   runtime_lost: 'The runtime that executed the run was lost.',
+  runtime_stopped: 'The runtime was shut down during the run.',
   expired: 'The run did not start in time.',
 };
 

@@ -11,12 +11,12 @@ function error(change: Partial<RaisedError> = {}): RaisedError {
 
 describe('two errors are the same', () => {
   test.each([
-    ['when the lines have moved', { frames: [other, { ...own, line: 90 }] }],
-    ['when another value is in the message', { message: "bad: 'y2'" }],
-    ['when a package has changed', { frames: [{ ...other, line: 1, code: 'rows()' }, own] }],
-    ['when a recursion went deeper', { frames: [other, own, own, own] }],
-    ['when the code is indented otherwise', { frames: [{ ...own, code: 'float(row[1])  ' }] }],
-  ])('%s', (_situation, change) => {
+    ['moved lines', { frames: [other, { ...own, line: 90 }] }],
+    ['another value in the message', { message: "bad: 'y2'" }],
+    ['a changed package', { frames: [{ ...other, line: 1, code: 'rows()' }, own] }],
+    ['a deeper recursion', { frames: [other, own, own, own] }],
+    ['different indentation', { frames: [{ ...own, code: 'float(row[1])  ' }] }],
+  ])('with %s', (_situation, change) => {
     expect(fingerprintOf(error(change))).toBe(fingerprintOf(error()));
   });
 
@@ -24,7 +24,7 @@ describe('two errors are the same', () => {
     ['port 8080 is taken', 'port 9 is taken'],
     ["no file '/a/b'", "no file '/c'"],
     ['run 1f2e3d4c5b6a lost', 'run 99aa88bb77cc lost'],
-  ])('without frames, when only values differ: %s', (one, another) => {
+  ])('without frames if only values differ: %s', (one, another) => {
     const frames: Frame[] = [];
     const [first, second] = [one, another].map((message) => error({ frames, message }));
     expect(fingerprintOf(first ?? error())).toBe(fingerprintOf(second ?? error()));
@@ -33,18 +33,18 @@ describe('two errors are the same', () => {
 
 describe('two errors differ', () => {
   test.each<[string, Partial<RaisedError>]>([
-    ['when the type differs', { type: 'KeyError' }],
-    ['when another function raises it', { frames: [other, { ...own, function: 'save' }] }],
-    ['when other code raises it', { frames: [other, { ...own, code: 'int(row[1])' }] }],
+    ['another type', { type: 'KeyError' }],
+    ['another function that raises the error', { frames: [other, { ...own, function: 'save' }] }],
+    ['other code that raises the error', { frames: [other, { ...own, code: 'int(row[1])' }] }],
     [
-      'when the cause differs',
+      'another cause',
       { causes: [{ type: 'OSError', message: '', frames: [], relation: 'cause' }] },
     ],
-  ])('%s', (_situation, change) => {
+  ])('with %s', (_situation, change) => {
     expect(fingerprintOf(error(change))).not.toBe(fingerprintOf(error()));
   });
 
-  test('without frames, if the text of the message differs', () => {
+  test('without frames if the message text differs', () => {
     const frames: Frame[] = [];
     const [one, another] = ['the port is taken', 'the disk is full'];
     expect(fingerprintOf(error({ frames, message: one }))).not.toBe(

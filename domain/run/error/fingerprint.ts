@@ -1,9 +1,9 @@
 /** Groups errors by cause. */
 import type { Exception, Frame, RaisedError } from './error.ts';
 
-/** Errors with the same cause have the same text. The text contains what does not depend on line numbers and
- *  values: the types, the frames in the script's own code, and the source lines of these frames. Without own
- *  frames, all frames count. Without frames, the message counts, with its values removed. */
+/** Returns the same text for errors with the same cause. The text does not depend on line numbers and values. It
+ *  contains the types, and the function names and source lines of the frames in the script's own code. If no frame is
+ *  in the script's own code, it contains all frames. Without frames, it contains the message without its values. */
 export function fingerprintOf(error: RaisedError): string {
   return JSON.stringify([error, ...error.causes].map(partsOf));
 }

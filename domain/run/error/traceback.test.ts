@@ -11,7 +11,7 @@ const plain = `Traceback (most recent call last):
 ValueError: could not convert string to float: 'n/a'`;
 
 describe('a traceback', () => {
-  test('provides type, message and frames', () => {
+  test('is parsed into type, message and frames', () => {
     expect(parseTraceback(plain, places)).toEqual({
       type: 'ValueError',
       message: "could not convert string to float: 'n/a'",
@@ -29,23 +29,23 @@ describe('a traceback', () => {
     ['/workspaces/s1/.venv/lib/python3.12/site-packages/rich/a.py', 'rich/a.py', false],
     ['/usr/lib/python3.12/json/decoder.py', '/usr/lib/python3.12/json/decoder.py', false],
     ['<frozen importlib._bootstrap>', '<frozen importlib._bootstrap>', false],
-  ])('distinguishes own code from other code: %s', (path, file, isOwn) => {
+  ])("distinguishes the script's code from other code: %s", (path, file, isOwn) => {
     const text = plain.replace('/workspaces/s1/lib/load.py', path);
     expect(parseTraceback(text, places)?.frames[0]).toMatchObject({ file, own: isOwn });
   });
 
-  test('is the last of several', () => {
+  test('is the last one if the output has several', () => {
     const logged = plain.replace('ValueError', 'OSError');
     const text = `WARNING retrying\n${logged}\nWARNING retrying again\n${plain}`;
     expect(parseTraceback(text, places)).toMatchObject({ type: 'ValueError', causes: [] });
   });
 
-  test('has a message of several lines', () => {
+  test('can have a multi-line message', () => {
     const error = parseTraceback(`${plain}\nsecond line\n\nthird`, places);
     expect(error?.message.split('\n').slice(1)).toEqual(['second line', '', 'third']);
   });
 
-  test('ends where the interpreter reports another event', () => {
+  test('ends at the next output of the interpreter', () => {
     const error = parseTraceback(`${plain}\nException ignored in: <function f>`, places);
     expect(error?.message).toBe("could not convert string to float: 'n/a'");
   });
@@ -56,7 +56,7 @@ describe('a traceback', () => {
     expect(parseTraceback('Traceback (most recent call last):', places)).toBeUndefined();
   });
 
-  test('of endless groups is parsed to a limited depth', () => {
+  test('with deeply nested groups is parsed to a limited depth', () => {
     const levels = Array.from({ length: 2000 }, (_, depth) => {
       const indent = '  '.repeat(Math.min(depth, 20));
       return `${indent}+ Exception Group Traceback (most recent call last):\n${indent}| E: m\n${indent}+-+---------------- 1 ----------------`;

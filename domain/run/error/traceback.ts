@@ -113,21 +113,24 @@ function parsePlain(lines: readonly string[], places: CodePlaces): RaisedError |
   return { type: match['type'] ?? '', message, frames, causes: [] };
 }
 
+/** The file of a frame as users know it: relative to the script, or to the folder of packages. */
+export function placeOfFile(path: string, { root }: CodePlaces): Pick<Frame, 'file' | 'own'> {
+  const [, inPackages] = /\/(?:site|dist)-packages\/(.+)$/.exec(path) ?? [];
+  const own = inPackages === undefined && path.startsWith(`${root}/`);
+  return { file: own ? path.slice(root.length + 1) : (inPackages ?? path), own };
+}
+
 function frameOf(
   at: Readonly<Record<string, string | undefined>>,
   below: string,
-  { root }: CodePlaces,
+  places: CodePlaces,
 ): Frame {
-  const path = at['file'] ?? '';
-  const [, inPackages] = /\/(?:site|dist)-packages\/(.+)$/.exec(path) ?? [];
-  const own = inPackages === undefined && path.startsWith(`${root}/`);
   const isCode = below.startsWith('    ') && !markers.test(below);
   return {
-    file: own ? path.slice(root.length + 1) : (inPackages ?? path),
+    ...placeOfFile(at['file'] ?? '', places),
     line: Number(at['line']),
     function: at['function'] ?? '<module>',
     code: isCode ? below.trim() : '',
-    own,
   };
 }
 

@@ -1,17 +1,17 @@
-/** Damages a backup in places that follow from a seed: for tests. */
+/** Damages a backup at positions that derive from a seed, for tests. */
 import { createReadStream, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readTar } from '../tar.ts';
 
 export interface Region {
-  /** The file, and which of its bytes belong to the part. */
+  /** The file, and the byte range of the part. */
   readonly file: string;
   readonly start: number;
   readonly end: number;
   readonly part: string;
 }
 
-/** The parts of a backup in a folder, down to the members of its archive: together, every byte of it.
+/** The parts of a backup in a folder, including the members of its archive. Together they cover every byte.
  *  @param encrypted members of its archive cannot be distinguished */
 export async function regionsOf(
   folder: string,
@@ -28,7 +28,7 @@ export async function regionsOf(
   return regions;
 }
 
-/** The members of an archive, each with its header and what fills its last block; and the archive's end. */
+/** The members of an archive, each with its header and padding, and the end of the archive. */
 export async function membersOf(file: string): Promise<readonly Region[]> {
   const blocks = (bytes: number) => Math.ceil(bytes / 512) * 512;
   const regions: Region[] = [];
@@ -42,10 +42,10 @@ export async function membersOf(file: string): Promise<readonly Region[]> {
   return [...regions, { file, start, end: start + 1024, part: 'backup.tar' }];
 }
 
-/** A long name takes another header and a block with the name. */
+/** A long name needs another header and a block with the name. */
 const headerBytes = (name: string) => (Buffer.byteLength(name) > 100 ? 3 * 512 : 512);
 
-/** Places in every region, then in any, until there are `count`. */
+/** One position in each region, then positions in any region, until there are `count`. */
 export function placesIn(regions: readonly Region[], count: number, seed: number) {
   const random = randomFrom(seed);
   return Array.from({ length: count }, (_, index) => {

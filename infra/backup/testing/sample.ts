@@ -41,7 +41,7 @@ export interface Sample {
   close(): Promise<void>;
 }
 
-/** One run has ended, one is running and one is queued. */
+/** One run has ended, one is running, and one is queued. */
 export async function openSample(): Promise<Sample> {
   const platform = await openTestPlatform();
   const folder = mkdtempSync(join(tmpdir(), 'orch-backup-'));

@@ -1,4 +1,4 @@
-/** The Helm chart as its manifests, by the programs that read charts. */
+/** Renders and checks the Helm chart with the programs that read charts. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,10 +1,10 @@
-/** Which connections the network policies of a set of manifests allow. */
+/** The connections that the network policies of a set of manifests allow. */
 import type { Manifest, Peer } from './chart.ts';
 
 const component = 'app.kubernetes.io/component';
 
-/** Connections between components that both ends allow, such as `backend → postgres:5432`; and one line for each that
- *  one end alone allows. */
+/** Connections between components that both ends allow, such as `backend → postgres:5432`; and one line for each
+ *  connection that only one end allows. */
 export function flowsOf(manifests: readonly Manifest[]): {
   readonly allowed: readonly string[];
   readonly halfOpen: readonly string[];
@@ -59,7 +59,7 @@ export function outsideFlowsOf(manifests: readonly Manifest[]): readonly string[
     .toSorted();
 }
 
-/** The component that a peer is. */
+/** The component of a peer. */
 function nameOf({ podSelector, namespaceSelector }: Peer): readonly string[] {
   const name = podSelector?.matchLabels?.[component];
   return name === undefined || namespaceSelector !== undefined ? [] : [name];

@@ -81,7 +81,7 @@ function probeRules(name: string, container: Container): readonly string[] {
   const { startupProbe, livenessProbe, readinessProbe } = container;
   return broken({
     'has not all probes': [startupProbe, livenessProbe, readinessProbe].every(Boolean),
-    // A database that is away would restart every pod. The MCP server's /health depends on nothing.
+    // An unavailable database would restart every pod. The MCP server's /health depends on nothing.
     'is restarted for what it depends on':
       livenessProbe?.httpGet?.path !== '/health' || name === 'mcp',
   });

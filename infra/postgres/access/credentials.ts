@@ -1,4 +1,4 @@
-/** Password hashes. Events name them by id, so that an old hash can be destroyed. */
+/** Password hashes. Events refer to them by id, so that an old hash can be destroyed. */
 import type { Queryable } from '../database.ts';
 
 const statements = {

@@ -11,7 +11,7 @@ const statements = {
         THEN f.window_ends_at ELSE excluded.window_ends_at END
     RETURNING subject, failures, window_ends_at`,
   clear: `DELETE FROM login_failures WHERE subject = $1`,
-  takeBack: `UPDATE login_failures SET failures = failures - 1 WHERE subject = $1 AND failures > 0`,
+  undoAttempt: `UPDATE login_failures SET failures = failures - 1 WHERE subject = $1 AND failures > 0`,
   purge: `DELETE FROM login_failures WHERE subject IN (
     SELECT subject FROM login_failures WHERE window_ends_at <= $1 LIMIT 1000)`,
 };
@@ -21,7 +21,7 @@ export interface FailureCount {
   readonly windowEndsAt: Date;
 }
 
-/** Counts one more for each subject. @returns the counts, this one among them */
+/** Counts one more failure for each subject. @returns the new counts */
 export async function countAttempt(
   db: Queryable,
   subjects: readonly string[],
@@ -36,17 +36,17 @@ export async function countAttempt(
   );
 }
 
-/** Forgets all of a subject. */
+/** Resets the count of a subject. */
 export async function clearFailures(db: Queryable, subject: string): Promise<void> {
   await db.query(statements.clear, [subject]);
 }
 
-/** Counts one less. */
-export async function takeBack(db: Queryable, subject: string): Promise<void> {
-  await db.query(statements.takeBack, [subject]);
+/** Takes back one failure. */
+export async function undoAttempt(db: Queryable, subject: string): Promise<void> {
+  await db.query(statements.undoAttempt, [subject]);
 }
 
-/** Removes windows that have ended, some at a time. @returns whether there may be more */
+/** Removes ended windows in batches. @returns whether there may be more */
 export async function purgeFailures(db: Queryable, now: Date): Promise<boolean> {
   const { rowCount } = await db.query(statements.purge, [now]);
   return rowCount === 1000;

@@ -1,13 +1,13 @@
-/** The valid refresh token of a session, and its session key (docs/adr/0018). A repeated token that was exchanged
- *  before has been stolen (RFC 9700 §4.14.2). */
+/** The valid refresh token of a session, and its session key (docs/adr/0018). A token that is presented again after its
+ *  exchange was stolen (RFC 9700 §4.14.2). */
 import type { SessionId } from '#domain/kernel/ids.ts';
 import type { Queryable } from '../database.ts';
 
 /** A refresh token expires this many days after it was issued. */
 export const refreshTokenDays = 14;
 
-/** For how long the token before the last is given the same successor again: a browser that restores two
- *  tabs presents it twice, and an answer may be lost. */
+/** How long the previous token gets the same successor again: a browser that restores two tabs presents it twice, and a
+ *  response may be lost. */
 const graceSeconds = 10;
 
 const statements = {
@@ -15,7 +15,7 @@ const statements = {
     VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
   keyHashes: `SELECT session_id, key_hash FROM session_tokens
     WHERE session_id = ANY($1) AND key_hash IS NOT NULL`,
-  // The second of two concurrent trades waits for the first, and finds the token traded.
+  // The second of two concurrent exchanges waits for the first, and finds the token exchanged.
   trade: `UPDATE session_tokens
     SET previous_hash = current_hash, current_hash = $3, traded_at = $4
     WHERE session_id = $1 AND current_hash = $2 AND traded_at > $5`,
@@ -34,8 +34,8 @@ export interface FirstToken {
   readonly keyHash: string;
 }
 
-/** Keeps the first token of a session and its key, before an event names the session. */
-export async function keepFirstToken(
+/** Stores the first token and the key of a session, before an event names the session. */
+export async function storeFirstToken(
   db: Queryable,
   { sessionId, tokenHash, keyHash }: FirstToken,
   now: Date,
@@ -55,10 +55,10 @@ export async function readKeyHashes(
   return new Map(rows.map((row) => [row.session_id, row.key_hash]));
 }
 
-export interface Trade {
+export interface TokenExchange {
   readonly sessionId: SessionId;
   readonly presentedHash: string;
-  /** The same token has the same successor. */
+  /** A token always has the same successor. */
   readonly nextHash: string;
   readonly now: Date;
 }
@@ -66,11 +66,11 @@ export interface Trade {
 /** Exchanges a token for the next one.
  *  @returns `reused` if the token was exchanged before or never belonged to the session; `expired` if the session has
  *  no recent token */
-export async function tradeToken(
+export async function exchangeToken(
   db: Queryable,
-  { sessionId, presentedHash, nextHash, now }: Trade,
+  { sessionId, presentedHash, nextHash, now }: TokenExchange,
 ): Promise<'traded' | 'reused' | 'expired'> {
-  const oldest = oldestGood(now);
+  const oldest = oldestValid(now);
   const trade = [sessionId, presentedHash, nextHash];
   const { rowCount } = await db.query(statements.trade, [...trade, now, oldest]);
   if (rowCount === 1) return 'traded';
@@ -85,23 +85,23 @@ export async function tradeToken(
   return row.repeated === true ? 'traded' : 'reused';
 }
 
-/** Whether the token is the one of its session that is good. */
+/** Whether the token is the valid one of its session. */
 export async function isCurrentToken(
   db: Queryable,
   { sessionId, hash }: { readonly sessionId: SessionId; readonly hash: string },
   now: Date,
 ): Promise<boolean> {
-  const { rowCount } = await db.query(statements.isCurrent, [sessionId, hash, oldestGood(now)]);
+  const { rowCount } = await db.query(statements.isCurrent, [sessionId, hash, oldestValid(now)]);
   return rowCount === 1;
 }
 
 /** Removes expired tokens in batches. @returns whether there may be more */
 export async function purgeSessionTokens(db: Queryable, now: Date): Promise<boolean> {
-  const { rowCount } = await db.query(statements.purge, [oldestGood(now)]);
+  const { rowCount } = await db.query(statements.purge, [oldestValid(now)]);
   return rowCount === 1000;
 }
 
 /** Tokens that were issued earlier are expired. */
-export function oldestGood(now: Date): Date {
+export function oldestValid(now: Date): Date {
   return new Date(now.getTime() - refreshTokenDays * 24 * 60 * 60 * 1000);
 }

@@ -27,7 +27,7 @@ export interface WsTicket {
   readonly expiresAt: Date;
 }
 
-/** A new ticket of a session; only its hash is stored. */
+/** Creates a ticket for a session; only its hash is stored. */
 export async function issueTicket(db: Queryable, sessionId: SessionId): Promise<WsTicket> {
   const ticket = randomBytes(32).toString('base64url');
   const values = [hashOf(ticket), sessionId];
@@ -36,7 +36,7 @@ export async function issueTicket(db: Queryable, sessionId: SessionId): Promise<
   return { ticket, expiresAt: rows[0].expires_at };
 }
 
-/** The session of a ticket that is good, which ends the ticket. */
+/** Redeems a valid ticket. @returns its session */
 export async function redeemTicket(db: Queryable, ticket: string): Promise<SessionId | undefined> {
   const { rows } = await db.query<{ session_id: string; good: boolean }>(statements.redeem, [
     hashOf(ticket),

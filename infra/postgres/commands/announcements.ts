@@ -5,7 +5,7 @@ import { statusOf } from '#domain/run/run.ts';
 type Of<Type extends EventType> = Extract<Recorded, { type: Type }>;
 
 /** The messages about one event, in addition to its type. */
-const toldOf: { readonly [Type in EventType]?: (event: Of<Type>) => readonly BusMessage[] } = {
+const messagesOf: { readonly [Type in EventType]?: (event: Of<Type>) => readonly BusMessage[] } = {
   RunQueued: ({ data }) => [{ topic: 'queue' }, statusChanged(data)],
   RunReleased: ({ data }) => [{ topic: 'queue' }, statusChanged(data)],
   RunStarted: ({ data }) => [statusChanged(data)],
@@ -33,7 +33,7 @@ const toldOf: { readonly [Type in EventType]?: (event: Of<Type>) => readonly Bus
 export function announcements(events: readonly Recorded[]): readonly BusMessage[] {
   const types = [...new Set(events.map(({ type }) => type))];
   const messages = events.flatMap((event) => {
-    const told = toldOf[event.type] as ((one: Recorded) => readonly BusMessage[]) | undefined;
+    const told = messagesOf[event.type] as ((one: Recorded) => readonly BusMessage[]) | undefined;
     return told?.(event) ?? [];
   });
   return [{ topic: 'events', types }, ...messages];
@@ -77,6 +77,7 @@ function completed({ data, position }: Of<'RunFinished'>): BusMessage {
     runId: data.runId,
     status: statusOf(data.outcome),
     exitCode: data.exitCode,
+    ...(data.error && { errorType: data.error.type }),
     position: position.globalPosition,
   };
 }

@@ -18,6 +18,9 @@ async function seenAfter(...events: readonly PlatformEvent[]) {
   streams.add(`run-${runId()}`, events, userContext(), systemIds);
   let questions = 0;
   const reads: DecisionReads = {
+    pool: () => Promise.resolve(undefined),
+    poolInUse: () => Promise.resolve(false),
+    dueTimeHasRun: () => Promise.resolve(false),
     script: () => {
       questions += 1;
       return Promise.resolve(scriptFacts({ activeRuns: 1, waitingRuns: 1 }));
@@ -32,6 +35,7 @@ async function seenAfter(...events: readonly PlatformEvent[]) {
     dataKeyExists: () => Promise.resolve(true),
     emailTaken: () => Promise.resolve(false),
     otherAdministrator: () => Promise.resolve(true),
+    identityTaken: () => Promise.resolve(false),
     groupInUse: () => Promise.resolve(false),
   };
   const seen = streams.seenFrom(prefetchReads(reads, [`script-${scriptId()}`]));
@@ -41,15 +45,15 @@ async function seenAfter(...events: readonly PlatformEvent[]) {
 }
 
 test.each([
-  ['nothing', [], { active: 1, waiting: 1 }],
-  ['a run that is queued to start', [runQueued()], { active: 2, waiting: 1 }],
-  ['a run that waits', [runQueued({ waiting: true })], { active: 1, waiting: 2 }],
-  ['a run that is released', [released], { active: 2, waiting: 1 }],
+  ['no event', [], { active: 1, waiting: 1 }],
+  ['queuing a run', [runQueued()], { active: 2, waiting: 1 }],
+  ['queuing a waiting run', [runQueued({ waiting: true })], { active: 1, waiting: 2 }],
+  ['releasing a run', [released], { active: 2, waiting: 1 }],
   [
-    'a run that ends, whose slot is free for the next batch',
+    'the end of a run, which frees its slot for the next batch',
     [runFinished()],
     { active: 1, waiting: 1 },
   ],
-])('after %s, the next command of the batch sees it', async (_, events, expected) => {
+])('the next command in the batch sees the state after %s', async (_, events, expected) => {
   expect(await seenAfter(...events)).toEqual({ ...expected, questions: 1 });
 });

@@ -9,7 +9,7 @@ import type { CommandContext, Outcome } from '#domain/ports/commands.ts';
 import type { StreamAppend } from '#domain/ports/event-store.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 
-/** The position of a command's events. */
+/** The position of a command's events in the batch. */
 export interface Place {
   readonly streamId: StreamId;
   /** Version of the stream before them. */
@@ -36,7 +36,7 @@ export class BatchStreams {
     this.#bindings = bindings;
   }
 
-  /** A stream, with the events that the batch has added so far. */
+  /** A stream with the events that the batch has added so far. */
   historyOf(streamId: StreamId): History {
     const before = this.#before(streamId);
     const added = this.#added.get(streamId) ?? [];
@@ -124,7 +124,7 @@ export class BatchStreams {
     );
   }
 
-  /** The events of a stream before the batch; `undefined` where some of them are in a snapshot. */
+  /** The events of a stream before the batch; `undefined` if a snapshot replaces some of them. */
   pastOf(streamId: StreamId): readonly Recorded[] | undefined {
     const { from, events } = this.#before(streamId);
     return from === undefined ? (events as readonly Recorded[]) : undefined;

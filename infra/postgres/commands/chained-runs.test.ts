@@ -77,7 +77,7 @@ async function chained() {
     .execute();
 }
 
-/** How chains answered, such as `fired` or the reason why not. */
+/** The occurrences of chains, as `fired` or the reason for no run. */
 async function answers(): Promise<readonly string[]> {
   const rows = await platform.reads.selectFrom('chain_answers').selectAll().execute();
   return rows.map((row) => row.reason ?? 'fired');
@@ -124,7 +124,7 @@ describe('a chain', () => {
     expect(await answers()).toEqual(['fired']);
   });
 
-  test('records that the target was disabled, also after it is enabled again', async () => {
+  test('records that the target was disabled, even after it is enabled again', async () => {
     await ask({ type: 'DisableScript', scriptId: scriptId(2) });
     await sourceEnds();
     await react();
@@ -157,7 +157,7 @@ describe('a chain', () => {
     expect(await answers()).toEqual(['script_disabled']);
   });
 
-  test('queues a waiting run or records the refusal when its target has no free slot', async () => {
+  test('queues a waiting run, or records the refusal, when its target has no free slot', async () => {
     await ask(runScript({ runId: runId(9), scriptId: scriptId(2) }));
     await sourceEnds(1);
     await react();
@@ -176,8 +176,11 @@ describe('a chain', () => {
   });
 
   test.each([
-    ['it is deleted', { type: 'DeleteChain', chainId: chainId() }],
-    ['it is off', { type: 'ChangeChain', chainId: chainId(), changes: { enabled: false } }],
+    ['the chain is deleted', { type: 'DeleteChain', chainId: chainId() }],
+    [
+      'the chain is disabled',
+      { type: 'ChangeChain', chainId: chainId(), changes: { enabled: false } },
+    ],
     ['its target is deleted', { type: 'DeleteScript', scriptId: scriptId(2) }],
   ] as const)('queues nothing when %s before the reaction', async (_name, command) => {
     await sourceEnds();
@@ -197,7 +200,7 @@ describe('a chain', () => {
   });
 });
 
-test('records the depth of each link in a sequence of chains', async () => {
+test('records the depth of each run in a chain', async () => {
   const onward = { sourceScriptId: scriptId(2), targetScriptId: scriptId(3) };
   await ask(createChain(), createChain({ chainId: chainId(2), ...onward }));
   await sourceEnds();
@@ -210,7 +213,7 @@ test('records the depth of each link in a sequence of chains', async () => {
   expect(depths).toEqual([1, 2]);
 });
 
-describe('two chains that would form a cycle together', () => {
+describe('two chains that together would form a cycle', () => {
   const there = createChain();
   const back = createChain({
     chainId: chainId(2),

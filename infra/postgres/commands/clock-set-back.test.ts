@@ -30,7 +30,7 @@ function set(change: string, ...among: readonly RunId[]): Promise<unknown> {
   return platform.pool.query(statement, [among]);
 }
 
-test('runs are claimed in the order of their acceptance', async () => {
+test('runs are claimed in the order of acceptance even if the clock is set back', async () => {
   await set("available_at = now() + interval '1 hour'", first, second);
   expect(await claimed(3)).toEqual([first, second, third]);
   expect(await claimed(3)).toEqual([fourth]);
@@ -52,7 +52,7 @@ describe('a lease', () => {
     return rows.map((row) => row.left);
   }
 
-  test('starts again with its own length, which gives its owner time to renew it', async () => {
+  test('restarts with its full duration so that its owner can renew it', async () => {
     await claimed(3);
     await platform.accepted({ type: 'StartRun', runId: first, runtimeId: 'a', layers: [] });
     await queue.release('a', [third], 20);
@@ -62,7 +62,7 @@ describe('a lease', () => {
     expect(await queue.renew('a', [first], 60)).toHaveLength(1);
   });
 
-  test('stays unchanged if the owner has renewed it, also by an older program', async () => {
+  test('is unchanged if its owner has renewed it, even if the owner runs an older release', async () => {
     await claimed(2);
     await setBack(first, second);
     await queue.renew('a', [first], 30);

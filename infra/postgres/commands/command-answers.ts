@@ -1,12 +1,12 @@
-/** The answers of idempotent commands: a repeated command gets the first answer. */
+/** The results of idempotent commands: a repeated command gets the first result. */
 import type { CommandId } from '#domain/kernel/ids.ts';
 import type { CommandContext, Outcome } from '#domain/ports/commands.ts';
 import type { Queryable } from '../database.ts';
 
 const statements = {
   find: `SELECT command_id, fingerprint, result FROM commands WHERE command_id = ANY($1::uuid[])`,
-  // A second command under the same id waits here for the first one's commit and then fails on the
-  // key, to be decided again: it finds the answer then.
+  // A second command with the same id waits here for the first one's commit, and then fails on the key. It is then
+  // decided again and finds the result.
   store: `INSERT INTO commands (command_id, fingerprint, result, recorded_at)
     SELECT id, fingerprint, jsonb_build_object('streamId', a.stream_id, 'version', a.version,
       'transactionId', coalesce(e.transaction_id, '0')::text,
@@ -38,8 +38,7 @@ export interface Answered {
   readonly version: number;
 }
 
-/** Looks up earlier answers of commands.
- *  @returns the first answer; `undefined` for a new command */
+/** Looks up earlier results of commands. @returns the first result; `undefined` for a new command */
 export async function findAnswers(
   db: Queryable,
   contexts: readonly CommandContext[],
@@ -68,7 +67,7 @@ function outcomeOf({ streamId, version, transactionId, globalPosition }: StoredA
   };
 }
 
-/** Keeps the answers of accepted commands, in the transaction that has appended their events. */
+/** Stores the results of accepted commands, in the transaction that appended their events. */
 export async function storeAnswers(
   db: Queryable,
   answered: readonly Answered[],
@@ -84,7 +83,7 @@ export async function storeAnswers(
   ]);
 }
 
-/** Forgets answers older than `before`. @returns how many */
-export async function forgetAnswers(db: Queryable, before: Date): Promise<number> {
+/** Deletes results older than `before`. @returns the number of deleted results */
+export async function purgeAnswers(db: Queryable, before: Date): Promise<number> {
   return (await db.query(statements.forget, [before])).rowCount ?? 0;
 }

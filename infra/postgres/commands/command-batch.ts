@@ -1,8 +1,8 @@
-/** Carries a batch of commands out in one transaction: lock, fold, decide, append, project.
+/** Executes a batch of commands in one transaction: lock, fold, decide, append, project.
  *
- *  The streams concerned are locked first, all of them and in one order, by locks that give the
- *  transaction no id yet. Readers order events by that id: were it given while a stream is still to be
- *  locked, another writer could pass through that stream with a later id and earlier events. */
+ *  All streams of the batch are locked first, in a fixed order, by locks that do not assign a transaction id. Readers
+ *  order events by that id. If the id were assigned before the last lock, another writer could write that stream with a
+ *  later id but earlier events. */
 import {
   bindCommand,
   type Command,
@@ -43,7 +43,7 @@ export const lockStreams = `SELECT pg_advisory_xact_lock(key) FROM (
   SELECT DISTINCT hashtextextended(stream_id, 0) AS key FROM unnest($1::text[]) AS stream_id
   ORDER BY key OFFSET 0) AS keys`;
 
-export interface BatchParts {
+export interface BatchDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly projections: readonly Projection[];
@@ -51,8 +51,8 @@ export interface BatchParts {
 }
 
 /** Ends the transaction. It may be sent together with the last statements, since it rolls back if one of them has
- *  failed. Receives the recorded events, possibly without their positions. */
-export type Commit = (events: readonly Recorded[]) => Promise<void>;
+ *  failed. */
+type Commit = () => Promise<void>;
 
 /** The result of one command before anything is recorded. */
 type Verdict =
@@ -73,7 +73,7 @@ export class Batch {
   readonly #written = new Set<string>();
   readonly #guarding = new Set<string>();
 
-  /** Adds the command if it fits. @returns whether it was added */
+  /** Adds the command if the batch permits it. @returns whether it was added */
   take({ streamId, guards, exclusiveGuards }: CommandBinding): boolean {
     const fits = !this.#guarding.has(streamId) && !guards.some((guard) => this.#written.has(guard));
     if (!fits) return false;
@@ -96,22 +96,22 @@ export interface BatchOptions {
 /** Decides and records all commands in the transaction that `client` has begun. Each sees the changes of the earlier
  *  commands. No command may be guarded by a stream that another one of the batch writes.
  *  @returns an outcome for each, in order
- *  @throws VersionConflict also if a known stream was out of date; it is then forgotten */
+ *  @throws VersionConflict, including when a known stream was out of date; it is then forgotten */
 export async function executeBatch(
   client: pg.PoolClient,
   requests: readonly CommandRequest[],
-  parts: BatchParts,
+  deps: BatchDeps,
   { commit = () => Promise.resolve(), known }: BatchOptions = {},
 ): Promise<readonly Outcome[]> {
   const bindings = requests.map(({ command }) => bindCommand(command));
   const written = new Map(bindings.map((binding) => [binding.streamId, binding]));
   const guards = bindings.flatMap((binding) => binding.guards);
-  // Duplicates of a command may write different streams: the second must find the answer of the first.
+  // Duplicates of a command may write different streams: the second must find the result of the first.
   const twins = requests.flatMap(({ context }) =>
     context.fingerprint === undefined ? [] : [`command-${context.commandId}`],
   );
   const db = readModelsOn(client);
-  const batch = { client, db, requests, bindings, parts, commit, known };
+  const batch = { client, db, requests, bindings, deps, commit, known };
   const histories = guards.length + twins.length > 0 ? undefined : known?.all(written.keys());
   const ahead = histories && (await decideOnKnown(batch, new BatchStreams(histories, written)));
   // Sent together and executed in order: the reads see what was committed before the locks.
@@ -125,7 +125,7 @@ export async function executeBatch(
       throw error;
     }
   }
-  const asked = prefetchReads(parts.decisionReads(db), guards);
+  const asked = prefetchReads(deps.decisionReads(db), guards);
   const [, answers, read] = await together([
     locked,
     findAnswers(
@@ -139,11 +139,11 @@ export async function executeBatch(
   return await record({ ...batch, streams, verdicts });
 }
 
-type Deciding = Pick<Recording, 'requests' | 'bindings' | 'parts'>;
+type Deciding = Pick<Recording, 'requests' | 'bindings' | 'deps'>;
 
 /** Decides in order: each command sees the changes of the earlier ones. */
 async function decideAll(
-  { requests, bindings, parts }: Deciding,
+  { requests, bindings, deps }: Deciding,
   streams: BatchStreams,
   reads: DecisionReads,
   answers: (context: CommandContext) => Outcome | undefined,
@@ -162,7 +162,7 @@ async function decideAll(
         ? { kind: 'settled', outcome: decision }
         : {
             kind: 'accepted',
-            place: streams.add(binding.streamId, decision.events, context, parts.ids),
+            place: streams.add(binding.streamId, decision.events, context, deps.ids),
           },
     );
   }
@@ -193,7 +193,7 @@ interface Recording {
   readonly bindings: readonly CommandBinding[];
   readonly verdicts: readonly Verdict[];
   readonly streams: BatchStreams;
-  readonly parts: BatchParts;
+  readonly deps: BatchDeps;
   readonly commit: Commit;
   readonly known: KnownStreams | undefined;
 }
@@ -201,21 +201,21 @@ interface Recording {
 /** Sends the events, their rows and the commit together if no row must be read first. After a failed statement Postgres
  *  refuses the later ones and turns the commit into a rollback. */
 async function record(recording: Recording): Promise<readonly Outcome[]> {
-  const { client, db, verdicts, streams, parts, commit, known } = recording;
-  const recordedAt = parts.clock.now();
+  const { client, db, verdicts, streams, deps, commit, known } = recording;
+  const recordedAt = deps.clock.now();
   const expected = streams.events(recordedAt);
-  const writes = writesOf(parts.projections, expected, (streamId) => streams.pastOf(streamId));
+  const writes = writesOf(deps.projections, expected, (streamId) => streams.pastOf(streamId));
   const appended = appendEvents(client, streams.appends(), recordedAt);
   const others = [
     ...(writes ?? []).map(({ text, values }) => client.query(text, [...values])),
     ...storeRelated(recording, expected, recordedAt),
   ];
   const isAll = writes !== undefined;
-  const [recorded] = await together([appended, ...others, isAll ? commit(expected) : undefined]);
+  const [recorded] = await together([appended, ...others, isAll ? commit() : undefined]);
   const events = recorded as readonly Recorded[];
   if (!isAll) {
-    await applyAll(parts.projections, db, events);
-    await commit(events);
+    await applyAll(deps.projections, db, events);
+    await commit();
   }
   if (known !== undefined) {
     for (const [streamId, history] of streams.historiesAfter(events)) known.keep(streamId, history);
@@ -225,7 +225,7 @@ async function record(recording: Recording): Promise<readonly Outcome[]> {
   );
 }
 
-/** Stores the other data of the batch: contents that the events name, answers and snapshots. */
+/** Stores the other data of the batch: contents that the events refer to, results and snapshots. */
 function storeRelated(
   { client, requests, verdicts, streams }: Recording,
   events: readonly Recorded[],
@@ -260,12 +260,12 @@ function readModelsOn(client: pg.PoolClient): ReadModels {
 export async function refusalOf(
   client: pg.PoolClient,
   command: Command,
-  parts: BatchParts,
+  deps: BatchDeps,
 ): Promise<Refusal | undefined> {
   if (!isStorable(command)) return unstorable.refusal;
   const binding = bindCommand(command);
   const histories = await readHistories(client, [binding]);
-  const reads = parts.decisionReads(readModelsOn(client));
+  const reads = deps.decisionReads(readModelsOn(client));
   const decision = await binding.decide(histories.get(binding.streamId) ?? noHistory, reads);
   return decision.kind === 'refused' ? decision.refusal : undefined;
 }

@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => platform.close());
 
-// A script of its own for every test, and runs and command ids that are its own too.
+// Every test has its own script, runs and command ids.
 let number = 0;
 const script = () => scriptId(number);
 const run = (turn = 1) => runScript({ scriptId: script(), runId: runId(number * 100 + turn) });
@@ -139,7 +139,7 @@ describe('a refused command', () => {
     { ...name('New'), settings: { tags: ['a', '\0'] } },
     createUser({ name: '\0' }),
     recordRefusal({ resource: '\0' }),
-  ])('names text that cannot be stored: %j', async (command) => {
+  ])('reports text that cannot be stored: %j', async (command) => {
     const before = await stored();
     expect(answersOf([await execute(command)])).toEqual(['validation_failed']);
     expect(await platform.commands.check(command)).toMatchObject({ code: 'validation_failed' });
@@ -147,8 +147,8 @@ describe('a refused command', () => {
   });
 });
 
-describe('a command that is only checked', () => {
-  test('returns its refusal, and nothing is recorded', async () => {
+describe('a dry run of a command', () => {
+  test('returns the refusal, and nothing is recorded', async () => {
     const before = await stored();
     expect(await platform.commands.check(name('New'))).toBeUndefined();
     expect(await platform.commands.check(runScript({ scriptId: scriptId(9999) }))).toMatchObject({
@@ -159,7 +159,7 @@ describe('a command that is only checked', () => {
 });
 
 describe('an idempotent command', () => {
-  test('returns the same answer when repeated, and does nothing', async () => {
+  test('returns the same response when repeated, and has no further effect', async () => {
     const first = await execute(name('New'), once());
     const before = await stored();
     await platform.accepted(name('Meanwhile'));
@@ -168,7 +168,7 @@ describe('an idempotent command', () => {
     expect(platform.announced).toHaveLength(2);
   });
 
-  test('is mismatched when repeated with another fingerprint', async () => {
+  test('is refused as mismatched when repeated with another fingerprint', async () => {
     await execute(name('New'), once());
     const other = await execute(name('Other'), { ...once(), fingerprint: 'other' });
     expect(other).toEqual({ kind: 'mismatched' });
@@ -184,7 +184,7 @@ describe('an idempotent command', () => {
     expect(await scriptRow()).toMatchObject({ stream_version: 2 });
   });
 
-  test('is mismatched for one of two concurrent fingerprints', async () => {
+  test('is refused as mismatched for one of two concurrent fingerprints', async () => {
     const outcomes = await Promise.all([
       execute(name('New'), once()),
       execute(name('Other'), { ...once(), fingerprint: 'other' }),
@@ -193,18 +193,24 @@ describe('an idempotent command', () => {
   });
 
   test.each([
-    ['a change of a version that it makes old', () => ({ ...name('New'), expectedVersion: 1 })],
-    ['a run that takes the last place', (turn: number) => run(turn)],
-  ])('returns one answer to both when %s is sent twice concurrently', async (_, command) => {
-    const outcomes = await platform.whileHeld(streamOf(`script-${script()}`), [
-      () => platform.pipeline({}).execute(command(1), userContext(once())),
-      () => platform.pipeline({}).execute(command(2), userContext(once())),
-    ]);
-    expect(answersOf(outcomes)).toEqual(['accepted', 'accepted']);
-    const positions = outcomes.map((one) => one.kind === 'accepted' && one.position);
-    expect(positions[0]).toEqual(positions[1]);
-    expect(platform.announced).toHaveLength(1);
-  });
+    [
+      'a change that makes its expected version outdated',
+      () => ({ ...name('New'), expectedVersion: 1 }),
+    ],
+    ['a run that takes the last slot', (turn: number) => run(turn)],
+  ])(
+    'returns one response to both callers when %s is sent twice concurrently',
+    async (_, command) => {
+      const outcomes = await platform.whileHeld(streamOf(`script-${script()}`), [
+        () => platform.pipeline({}).execute(command(1), userContext(once())),
+        () => platform.pipeline({}).execute(command(2), userContext(once())),
+      ]);
+      expect(answersOf(outcomes)).toEqual(['accepted', 'accepted']);
+      const positions = outcomes.map((one) => one.kind === 'accepted' && one.position);
+      expect(positions[0]).toEqual(positions[1]);
+      expect(platform.announced).toHaveLength(1);
+    },
+  );
 
   test('can still be executed after a rollback', async () => {
     const crash = platform.pipeline({ projections: [...inlineProjections, failing] });
@@ -222,7 +228,7 @@ const failing: Projection = {
 };
 
 describe('a process that fails during a command', () => {
-  test('leaves nothing, and announces nothing', async () => {
+  test('records and announces nothing', async () => {
     const before = await stored();
     const crash = platform.pipeline({ projections: [...inlineProjections, failing] });
     await expect(crash.execute(name('New'), userContext())).rejects.toThrow('crash');
@@ -234,7 +240,7 @@ describe('a process that fails during a command', () => {
 });
 
 describe('an announcement to other processes', () => {
-  test('names the processes that must look again', async () => {
+  test('lists the processes that must check for work', async () => {
     const limits = { maxConcurrentRuns: 2 };
     await platform.accepted({ type: 'ChangeScript', scriptId: script(), settings: limits });
     const told = async (command: Command) => announcements(await platform.accepted(command));
@@ -265,7 +271,7 @@ describe('several commands in one transaction', () => {
     name: `Group ${number}`,
   });
 
-  test('are all recorded when each depends on the previous', async () => {
+  test('are all recorded when each depends on the previous one', async () => {
     const mine = createScript({ scriptId: scriptId(number + 5000), groupId: group().groupId });
     const outcome = await together([group(), mine, { ...run(), scriptId: mine.scriptId }]);
     expect(outcome).toMatchObject({
@@ -275,7 +281,7 @@ describe('several commands in one transaction', () => {
     expect(platform.announced.length).toBeGreaterThan(0);
   });
 
-  test('record nothing and name the refused one', async () => {
+  test('record nothing if one is refused, and report which one', async () => {
     const before = await stored();
     const missing = createScript({ scriptId: scriptId(number + 5000), groupId: groupId(9999) });
     const outcome = await together([name('New'), group(), missing, name('Newer')]);

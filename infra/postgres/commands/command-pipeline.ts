@@ -10,10 +10,10 @@ import type {
   OutcomeOfAll,
 } from '#domain/ports/commands.ts';
 import { VersionConflict } from '#domain/ports/event-store.ts';
-import type { Write } from '#projections/projection.ts';
 import type pg from 'pg';
-import { commit, inTransaction, inTransactionByKeys, sqlState } from '../database.ts';
-import { Batch, executeBatch, refusalOf, type BatchParts, type Commit } from './command-batch.ts';
+import { sqlState } from '../connection.ts';
+import { commit, inTransaction, inTransactionByKeys } from '../database.ts';
+import { Batch, executeBatch, refusalOf, type BatchDeps } from './command-batch.ts';
 import { executeSequence } from './command-sequence.ts';
 import type { KnownStreams } from './known-streams.ts';
 
@@ -21,18 +21,14 @@ const maxBatch = 64;
 /** Another lane opens when a full batch waits. Below that, commands that arrive during a commit are cheaper in one
  *  batch than in two. */
 const lanes = 2;
-/** Losing a race is no failure: the command is decided again on what the winner left behind. */
+/** Losing a race is not a failure: the command is decided again on the new state. */
 const attempts = 5;
 const raceStates: ReadonlySet<string | undefined> = new Set(['40001', '40P01', '23505']);
 
-export interface CommandPipelineParts extends BatchParts {
+export interface CommandPipelineDeps extends BatchDeps {
   readonly pool: pg.Pool;
-  /** Called with the recorded events after the commit.
-   *  @param told the result of `tell`, if it has sent the messages already */
-  readonly announce: (events: readonly Recorded[], told?: Promise<unknown>) => void;
-  /** A statement that notifies others, pipelined after COMMIT without waiting for its reply. Its messages must be
-   *  harmless if the commit fails, and positions are not known yet; `undefined` if the messages need either. */
-  readonly tell?: ((events: readonly Recorded[]) => Write | undefined) | undefined;
+  /** Called with the recorded events after the commit. */
+  readonly announce: (events: readonly Recorded[]) => void;
   /** Histories of recently used streams: commands on them take one round trip. */
   readonly known?: KnownStreams | undefined;
 }
@@ -43,12 +39,12 @@ interface Waiting extends CommandRequest {
 }
 
 export class CommandPipeline implements Commands {
-  readonly #parts: CommandPipelineParts;
+  readonly #deps: CommandPipelineDeps;
   #waiting: Waiting[] = [];
   #busyLanes = 0;
 
-  constructor(parts: CommandPipelineParts) {
-    this.#parts = parts;
+  constructor(deps: CommandPipelineDeps) {
+    this.#deps = deps;
   }
 
   execute(command: Command, context: CommandContext, content?: Uint8Array): Promise<Outcome> {
@@ -64,10 +60,10 @@ export class CommandPipeline implements Commands {
     requests: readonly CommandRequest[],
     { tryOnly = false }: { readonly tryOnly?: boolean } = {},
   ): Promise<OutcomeOfAll> {
-    const { pool, announce } = this.#parts;
+    const { pool, announce } = this.#deps;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        const outcome = await executeSequence(pool, requests, tryOnly, this.#parts);
+        const outcome = await executeSequence(pool, requests, tryOnly, this.#deps);
         if (outcome.kind === 'refused' || tryOnly) return outcome;
         const events = outcome.outcomes.flatMap((one) => one.events);
         if (events.length > 0) announce(events);
@@ -79,19 +75,12 @@ export class CommandPipeline implements Commands {
   }
 
   async check(command: Command): Promise<Refusal | undefined> {
-    return await inTransaction(this.#parts.pool, (client) =>
-      refusalOf(client, command, this.#parts),
-    );
+    return await inTransaction(this.#deps.pool, (client) => refusalOf(client, command, this.#deps));
   }
 
   async #work(): Promise<void> {
     this.#busyLanes += 1;
-    while (this.#waiting.length > 0) {
-      await this.#commit(this.#takeBatch());
-      // An answered caller may send its next command immediately. The command then joins the waiting ones, so that
-      // small batches do not alternate with large ones.
-      if (this.#waiting.length > 0) await nextTurn();
-    }
+    while (this.#waiting.length > 0) await this.#commit(this.#takeBatch());
     this.#busyLanes -= 1;
   }
 
@@ -122,7 +111,7 @@ export class CommandPipeline implements Commands {
     try {
       await this.#attempt(batch).catch(async (error: unknown) => {
         // A known stream was out of date, and is now forgotten.
-        if (this.#parts.known === undefined || !isLostRace(error)) throw error;
+        if (this.#deps.known === undefined || !isLostRace(error)) throw error;
         await this.#attempt(batch);
       });
     } catch (error) {
@@ -154,40 +143,20 @@ export class CommandPipeline implements Commands {
     }
   }
 
-  /** Notifies without waiting for the reply to the commit. */
-  #tell(client: pg.PoolClient, events: readonly Recorded[]): Promise<unknown> | undefined {
-    const statement = events.length === 0 ? undefined : this.#parts.tell?.(events);
-    if (statement === undefined) return undefined;
-    const told = client.query(statement.text, [...statement.values]);
-    // `announce` handles a failure later.
-    told.catch(() => undefined);
-    return told;
-  }
-
   async #attempt(batch: readonly Waiting[]): Promise<void> {
-    const { pool, announce, known } = this.#parts;
-    let told: Promise<unknown> | undefined;
-    const outcomes = await inTransactionByKeys(pool, (client) => {
-      const committing: Commit = (events) => {
-        const committed = commit(client);
-        told = this.#tell(client, events);
-        return committed;
-      };
-      return executeBatch(client, batch, this.#parts, { commit: committing, known });
-    });
+    const { pool, announce, known } = this.#deps;
+    const outcomes = await inTransactionByKeys(pool, (client) =>
+      executeBatch(client, batch, this.#deps, { commit: () => commit(client), known }),
+    );
     const events = outcomes.flatMap((outcome) =>
       outcome.kind === 'accepted' ? outcome.events : [],
     );
-    if (events.length > 0) announce(events, told);
+    if (events.length > 0) announce(events);
     for (const [index, one] of batch.entries()) {
       const outcome = outcomes[index];
       if (outcome !== undefined) one.resolve(outcome);
     }
   }
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }
 
 function reject(batch: readonly Waiting[], error: unknown): void {

@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => platform.close());
 
-// A script of its own for every test, and runs that are its own too.
+// Every test has its own script and runs.
 let number = 10;
 const script = () => scriptId(number);
 const run = (turn = 1) => runScript({ scriptId: script(), runId: runId(number * 100 + turn) });
@@ -47,7 +47,7 @@ function execute(command: Command): Promise<Outcome> {
   return platform.commands.execute(command, userContext());
 }
 
-/** The same from another process, which commits on its own. */
+/** The same, from another process with its own commits. */
 function elsewhere(command: Command): Promise<Outcome> {
   return platform.pipeline({}).execute(command, userContext());
 }
@@ -59,7 +59,7 @@ async function history(): Promise<readonly Recorded[]> {
 }
 
 describe('concurrent requests', () => {
-  test('for a script with three slots queue exactly three runs', async () => {
+  test('queue exactly three runs for a script with three slots', async () => {
     await platform.accepted({
       type: 'ChangeScript',
       scriptId: script(),
@@ -74,7 +74,7 @@ describe('concurrent requests', () => {
     expect(await queued.selectAll().execute()).toHaveLength(3);
   });
 
-  test('to change the same version: one succeeds, the other gets a conflict', async () => {
+  test('to change the same version: one succeeds, and the other gets a conflict', async () => {
     const outcomes = await Promise.all(
       ['One', 'Two'].map((text) => execute(change({ name: text, expectedVersion: 1 }))),
     );
@@ -98,7 +98,7 @@ describe('concurrent requests', () => {
     expect(answersOf(outcomes)).toEqual(['accepted', 'already_exists', 'already_exists']);
   });
 
-  test('for an address that another transaction is using are refused', async () => {
+  test('to create an account are refused while another transaction uses the address', async () => {
     const take = (client: pg.PoolClient) =>
       client.query(
         `INSERT INTO users VALUES
@@ -112,7 +112,7 @@ describe('concurrent requests', () => {
     await platform.pool.query('DELETE FROM users WHERE user_id = $1', [userId(8)]);
   });
 
-  test('of two administrators to demote each other leave one administrator', async () => {
+  test('by two administrators to demote each other leave one administrator', async () => {
     const both = [21, 22].map((number) => ({ userId: userId(number) }));
     for (const [index, id] of both.entries()) {
       const email = `admin${index}@example.com`;
@@ -145,7 +145,7 @@ describe('concurrent requests', () => {
     expect(answersOf(outcomes)).toEqual(['accepted', refused]);
   });
 
-  test('with one command from several processes get one answer', async () => {
+  test('with the same command from several processes get the same response', async () => {
     const once = { commandId: commandId(number), fingerprint: 'first' };
     const outcomes = await Promise.all(
       Array.from({ length: 12 }, (_, index) =>
@@ -182,7 +182,7 @@ describe('concurrent requests', () => {
 });
 
 describe('commands in quick succession', () => {
-  test('show readers the events of a stream in their order', async () => {
+  test('show readers the events of a stream in order', async () => {
     const outcomes = await platform.whileHeld(streamOf(`script-${script()}`), [
       () => elsewhere(save('first.py')),
       () => elsewhere(change({ groupId: groupId(2) })),
@@ -193,7 +193,7 @@ describe('commands in quick succession', () => {
     expect(ours.map((event) => event.version)).toEqual([1, 2, 3, 4]);
   });
 
-  test('show readers a run that was admitted before its script was disabled', async () => {
+  test('make a run visible to readers before the disabling of its script', async () => {
     const outcomes = await platform.whileHeld(streamOf(`script-${script()}`), [
       () => elsewhere(run()),
       () => elsewhere({ type: 'DisableScript', scriptId: script() }),

@@ -1,4 +1,4 @@
-/** Rows that leave in one flight with their events and the commit. */
+/** Rows that are sent in one round trip with their events and the commit. */
 import { runId, scriptId } from '#domain/testing/ids.ts';
 import { createGroup, createScript, finishRun, runScript } from '#domain/testing/samples.ts';
 import { openTestPlatform, userContext, type TestPlatform } from '#infra/testing/platform.ts';
@@ -39,7 +39,7 @@ async function version(): Promise<number | undefined> {
   return rows[0]?.version;
 }
 
-test('a removed row is not created again by later events of its stream', async () => {
+test('later events of a stream do not recreate a removed row', async () => {
   await platform.accepted(run());
   await platform.pool.query('DELETE FROM runs WHERE run_id = $1', [runId(number)]);
   await platform.accepted(start());
@@ -56,7 +56,7 @@ describe('a command whose row cannot be written', () => {
     writes: () => [{ text: 'SELECT 1 / $1::int', values: ['0'] }],
   };
 
-  test('does not record its event either, and can be executed later', async () => {
+  test('records no event and can be executed later', async () => {
     await platform.accepted(run());
     platform.announced.length = 0;
     const pipeline = platform.pipeline({ projections: [failing, ...inlineProjections] });
@@ -65,30 +65,6 @@ describe('a command whose row cannot be written', () => {
     expect(platform.announced).toEqual([]);
     await platform.accepted(start());
     expect([await version(), await runRow()]).toEqual([2, 'running']);
-  });
-});
-
-describe('the notification statement of a command', () => {
-  const telling = async (text: string) => {
-    const told: Promise<unknown>[] = [];
-    const pipeline = platform.pipeline({
-      tell: ([event]) => ({ text, values: [event?.eventId ?? ''] }),
-      announce: (_, how) => told.push(...(how === undefined ? [] : [how])),
-    });
-    const outcome = await pipeline.execute(run(), userContext());
-    return { outcome, told: await Promise.allSettled(told) };
-  };
-
-  test('is executed after the command is committed', async () => {
-    const found = 'SELECT 1 / count(*) FROM events WHERE event_id = $1::uuid';
-    const { told } = await telling(found);
-    expect(told).toMatchObject([{ status: 'fulfilled', value: { rowCount: 1 } }]);
-  });
-
-  test('may fail: the command is executed, and `announce` learns of the failure', async () => {
-    const { outcome, told } = await telling('SELECT 1 / length($1) - length($1) / 0');
-    expect(outcome).toMatchObject({ kind: 'accepted' });
-    expect(told).toMatchObject([{ status: 'rejected', reason: { code: '22012' } }]);
   });
 });
 

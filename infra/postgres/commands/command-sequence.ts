@@ -1,9 +1,9 @@
-/** Executes many commands in one transaction, in their order, all or none. */
+/** Executes many commands in one transaction, in order, all or none. */
 import { bindCommand } from '#domain/aggregates.ts';
 import type { CommandRequest, OutcomeOfAll } from '#domain/ports/commands.ts';
 import type pg from 'pg';
 import { inTransaction } from '../database.ts';
-import { Batch, executeBatch, lockStreams, type BatchParts } from './command-batch.ts';
+import { Batch, executeBatch, lockStreams, type BatchDeps } from './command-batch.ts';
 
 /** The largest number of commands per statement. */
 const maxBatch = 256;
@@ -25,17 +25,18 @@ export async function executeSequence(
   pool: pg.Pool,
   requests: readonly CommandRequest[],
   tryOnly: boolean,
-  parts: BatchParts,
+  deps: BatchDeps,
 ): Promise<OutcomeOfAll> {
   try {
     return await inTransaction(pool, async (client) => {
-      // All of them before the first event: a stream that is locked later could have been passed by a
-      // writer whose transaction is younger.
+      // All streams are locked before the first event: a later transaction could otherwise write a stream before it is
+      // locked.
       await client.query(lockStreams, [streamsOf(requests)]);
       const outcomes: Accepted['outcomes'][number][] = [];
       for (const batch of batchesOf(requests)) {
-        for (const outcome of await executeBatch(client, batch, parts)) {
-          if (outcome.kind === 'mismatched') throw new Error('a command of several had an answer');
+        for (const outcome of await executeBatch(client, batch, deps)) {
+          if (outcome.kind === 'mismatched')
+            throw new Error('a command in a batch has the id of an earlier command');
           if (outcome.kind === 'refused') {
             const { refusal } = outcome;
             throw new Undone({ kind: 'refused', index: outcomes.length, refusal });
@@ -60,8 +61,8 @@ function streamsOf(requests: readonly CommandRequest[]): readonly string[] {
   });
 }
 
-/** The commands in their order, parted where one needs to see what another did: what commands of one
- *  aggregate ask of others, those in the same batch have not changed. */
+/** Splits the commands, in order, where a command may read what an earlier one changed. Commands of one aggregate read
+ *  only other aggregates, which their batch does not change. */
 function* batchesOf(requests: readonly CommandRequest[]): Generator<readonly CommandRequest[]> {
   let batch: CommandRequest[] = [];
   let room = new Batch();

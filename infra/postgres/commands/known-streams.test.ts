@@ -49,7 +49,7 @@ beforeEach(async () => {
 class Process {
   readonly streams = new KnownStreams();
   readonly commands: Commands;
-  /** Statements, and how many of them were on their way before the first answer came. */
+  /** The statements, and how many of them were sent before the first response. */
   readonly sent: string[] = [];
   atOnce = 0;
 
@@ -67,7 +67,7 @@ class Process {
     return new PostgresRunQueue(platform.pool, this.streams).claim('a', limit, 60);
   }
 
-  /** Whether it has read the histories of the streams. */
+  /** Whether the process has read the histories of the streams. */
   get hasAsked(): boolean {
     return this.sent.some((text) => text.includes('FROM snapshots'));
   }
@@ -114,7 +114,7 @@ async function statusOf(turn = 1) {
   )?.status;
 }
 
-describe('commands of a process on streams that it has seen', () => {
+describe('commands on streams that the process knows', () => {
   test('are sent with their rows and the commit in one round trip', async () => {
     const runtime = new Process();
     await platform.accepted(queue());
@@ -137,7 +137,7 @@ describe('commands of a process on streams that it has seen', () => {
     expect(runtime.sent[2]).toContain('append_events');
   });
 
-  test('are sent together as a batch, also on one stream', async () => {
+  test('are sent together as a batch, even on one stream', async () => {
     const process = new Process();
     for (const turn of [1, 2]) {
       await platform.accepted(queue(turn));
@@ -150,7 +150,7 @@ describe('commands of a process on streams that it has seen', () => {
     expect([await statusOf(), await statusOf(2)]).toEqual(['success', 'running']);
   });
 
-  test('still read facts under the locks', async () => {
+  test('still read their facts while holding the locks', async () => {
     const backend = new Process();
     await backend.execute(createScript({ scriptId: scriptId(900 + number) }));
     const change = { type: 'ChangeScript', scriptId: scriptId(900 + number) } as const;
@@ -163,7 +163,7 @@ describe('commands of a process on streams that it has seen', () => {
   });
 });
 
-describe('streams that another process has changed since', () => {
+describe('streams that another process has changed in the meantime', () => {
   test('prevent the start of a run that has ended', async () => {
     const runtime = new Process();
     await platform.accepted(queue());
@@ -175,7 +175,7 @@ describe('streams that another process has changed since', () => {
     expect(runtime.streams.all([`run-${run()}`])).toBeUndefined();
   });
 
-  test('accept commands that are still valid behind the change', async () => {
+  test('accept commands that are still valid after the change', async () => {
     const runtime = new Process();
     await platform.accepted(queue());
     await runtime.claim();
@@ -190,7 +190,7 @@ describe('streams that another process has changed since', () => {
     ]);
   });
 
-  test('refuse or skip no command because of the old state', async () => {
+  test('refuse or skip no command because of outdated state', async () => {
     const runtime = new Process();
     await runtime.execute({ ...queue(), whenBusy: 'queue', notBefore: '2026-01-01T00:00:00.000Z' });
     await platform.accepted({ type: 'ReleaseRun', runId: run(), scriptId: script() });
@@ -210,7 +210,7 @@ describe('streams that another process has changed since', () => {
     const outcomes = await Promise.all(turns.map((turn) => runtime.execute(start('a', turn))));
     expect(answersOf(outcomes)).toEqual([...turns.slice(1).map(() => 'accepted'), 'run_fenced']);
     expect(outcomes[6]).toMatchObject({ kind: 'refused' });
-    // The first alone, the others together, and once more together when one was out of date.
+    // The first command alone, the others in a batch, and the batch again if a stream was out of date.
     expect(runtime.sent.filter((text) => text.startsWith('BEGIN'))).toHaveLength(3);
     const running = platform.reads.selectFrom('runs').select('run_id');
     const ours = running.where('script_id', '=', script()).where('status', '=', 'running');
@@ -262,7 +262,7 @@ describe('the known streams', () => {
   const historyOf = (count: number) =>
     ({ events: Array.from({ length: count }, () => ({})) }) as unknown as History;
 
-  test('are bounded: the oldest and the longest are dropped', () => {
+  test('are limited in number and size, and evict the oldest and longest streams', () => {
     const streams = new KnownStreams();
     for (let index = 1; index <= 257; index += 1) streams.keep(streamId(index), historyOf(1));
     expect(streams.all([streamId(1)])).toBeUndefined();
@@ -271,14 +271,14 @@ describe('the known streams', () => {
     expect(streams.all([streamId(2)])).toBeUndefined();
   });
 
-  test('are the latest, regardless of the order of updates', () => {
+  test('keep the latest version, regardless of the order of updates', () => {
     const streams = new KnownStreams();
     streams.keep(streamId(1), historyOf(3));
     streams.keep(streamId(1), historyOf(2));
     expect(streams.all([streamId(1)])?.get(streamId(1))).toEqual(historyOf(3));
   });
 
-  test('contain the first event of a claimed run, and nothing once there are more', async () => {
+  test('contain the first event of a claimed run, and no runs with more events', async () => {
     const { streams } = new Process();
     const queueOf = new PostgresRunQueue(platform.pool, streams);
     await platform.accepted(queue());

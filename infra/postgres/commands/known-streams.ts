@@ -1,14 +1,14 @@
-/** Streams as this process has last seen them, for commands that can be decided without asking the database: the
- *  append at the expected version tells whether they still are so. For processes whose commands follow their own. */
+/** Caches streams as this process last saw them, so that commands can be decided without a query. The append at the
+ *  expected version verifies the cache. Useful for processes that change the same streams repeatedly. */
 import type { StreamId } from '#domain/kernel/event.ts';
 import { versionOf, type History } from '#domain/snapshots.ts';
 
 const maxStreams = 256;
-/** A longer stream is worth more memory than the question is. */
+/** A longer stream would cost more memory than the saved query is worth. */
 const maxEvents = 16;
 
 export class KnownStreams {
-  /** In the order of use, the latest last. */
+  /** In order of use, most recently used last. */
   readonly #histories = new Map<StreamId, History>();
 
   /** All of the streams; `undefined` if one of them is not cached. */
@@ -22,7 +22,7 @@ export class KnownStreams {
     return found;
   }
 
-  /** Keeps what was read or recorded, and committed. A later known version is not replaced. */
+  /** Caches committed events that were read or recorded. A later cached version is not replaced. */
   keep(streamId: StreamId, history: History): void {
     const before = this.#histories.get(streamId);
     if (before !== undefined && versionOf(before) > versionOf(history)) return;

@@ -41,7 +41,7 @@ async function versionsOf(streamId: StreamId): Promise<readonly number[]> {
   return events.filter((event) => event.streamId === streamId).map((event) => event.version);
 }
 
-test('refuses the append of a transaction whose id is older than that of a later writer', async () => {
+test('refuses an append if the transaction id is older than that of a later writer', async () => {
   await store.append([one('test-a', 0)]);
   const late = inTransaction(platform.pool, async (client) => {
     await client.query('SELECT pg_current_xact_id()');
@@ -86,7 +86,7 @@ test('reports the lag of readers while a long transaction stalls them', async ()
   expect(await readerLags(platform.pool)).toMatchObject([{ events: 0, seconds: 0 }]);
 });
 
-test('detects events of another server at the start, and renumbers them in a restore', async () => {
+test('detects events of another server at startup, and renumbers them during a restore', async () => {
   await store.append([one('test-own', 0), one('test-other', 0)]);
   await expect(refuseForeignEvents(platform.pool)).resolves.toBeUndefined();
   const copy = `INSERT INTO events (transaction_id, stream_id, version, event_id, type, schema_version,

@@ -1,5 +1,5 @@
-/** Returns the runs that were queued or running at a point in time, from the events alone: the last mark before it,
- *  plus the later events. */
+/** Returns the runs that were queued or running at a point in time, from the events only: the last mark before it, plus
+ *  the later events. */
 import type { StreamId } from '#domain/kernel/event.ts';
 import type { Queryable } from '../database.ts';
 import { boundsOf, type Moment } from './streams-at.ts';
@@ -44,8 +44,7 @@ const statements = {
   settled: `SELECT pg_snapshot_xmin(pg_current_snapshot()) >= $1::xid8 AS settled`,
 };
 
-/** Streams of the runs that were active, in the order of their ids, from behind the run `after`; at most
- *  `limit`. */
+/** Streams of the runs that were active, ordered by id, starting after the run `after`; at most `limit`. */
 export async function activeRunsAt(
   db: Queryable,
   moment: Moment,
@@ -89,7 +88,7 @@ export async function makeMarks(
   return seen ?? (await newHorizon(db));
 }
 
-/** A position, and the transactions that could still bring events before it. */
+/** A position, and the open transactions that may still add events before it. */
 export interface Horizon {
   readonly position: number;
   readonly horizon: string;

@@ -8,11 +8,11 @@ const read = `SELECT run_id, script_id, script_name, script_version, status, fai
     finished_at, report.output
   FROM runs LEFT JOIN run_reports report USING (run_id) WHERE run_id = $1`;
 
-/** Keeps it as a payload, JSON like what webhooks are called with. @returns its SHA-256 */
+/** Stores the input as a payload in JSON, like a webhook body. @returns its SHA-256 */
 export async function storeChainedInput(db: Queryable, runId: RunId): Promise<string> {
   const { rows } = await db.query<{ output: string | null }>(read, [runId]);
   const [run] = rows;
-  if (run === undefined) throw new Error('a run that has ended is not in the read model');
+  if (run === undefined) throw new Error(`finished run missing from the read model: ${runId}`);
   const source = { ...run, output: JSON.parse(run.output ?? 'null') as unknown };
   const headers = { 'content-type': 'application/json' };
   return await putPayload(db, webhookPayload(headers, Buffer.from(JSON.stringify({ source }))));

@@ -1,4 +1,4 @@
-/** Which streams have got new events: the feed of the WebSockets. */
+/** Lists streams with new events, for the change feed of the WebSockets. */
 import { startOfStore, type Position } from '#domain/kernel/event.ts';
 import type { Queryable } from '../database.ts';
 
@@ -28,7 +28,7 @@ interface ChangeRow extends PlaceRow {
 export interface Changes {
   /** One for each event, oldest first. */
   readonly streams: readonly ChangedStream[];
-  /** Where to continue; `undefined` if there was nothing. */
+  /** The position to continue from; `undefined` without changes. */
   readonly end: Position | undefined;
   readonly isMore: boolean;
   /** Whether some events cannot be read yet because an older transaction is open. */
@@ -41,7 +41,7 @@ export interface ChangedStream {
   readonly regrouped: boolean;
 }
 
-/** The position that every reader of the store may have reached. */
+/** The position up to which no earlier event can appear. */
 export async function settledEnd(db: Queryable): Promise<Position> {
   const { rows } = await db.query<PlaceRow>(statements.settledEnd);
   return rows[0] === undefined ? startOfStore : placeOf(rows[0]);

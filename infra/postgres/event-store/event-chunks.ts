@@ -1,4 +1,4 @@
-/** How readers go through the whole store: in chunks, whose events they need not fetch. */
+/** Chunks of the whole store, which readers can skip without fetching the events. */
 import { isAfter, startOfStore, type Position, type RecordedEvent } from '#domain/kernel/event.ts';
 import type { Queryable } from '../database.ts';
 import { readTypes, recorded, type EventRow } from './event-store.ts';
@@ -23,11 +23,11 @@ const statements = {
 
 type PlaceRow = Pick<EventRow, 'transaction_id' | 'global_position'>;
 
-/** The next events of the store, whatever their type. */
+/** The next events of the store, of any type. */
 export interface Chunk {
   /** The position of a reader after processing the chunk. */
   readonly end: Position;
-  /** How many there are; less than was asked for at the end of the store. */
+  /** The number of events; fewer than requested at the end of the store. */
   readonly seen: number;
 }
 
@@ -44,7 +44,7 @@ export async function nextChunk(
   return row && { end: placeOf(row), seen: row.seen };
 }
 
-/** The next chunk with its events of some types; the others are passed without being fetched. */
+/** The next chunk with its events of some types; the others are skipped without being fetched. */
 export async function readChunk(
   db: Queryable,
   after: Position,
@@ -69,7 +69,7 @@ export async function readContinued(
   return rows.map(recorded);
 }
 
-/** Place of the newest event; the start of an empty store. */
+/** The position of the newest event; the start for an empty store. */
 export async function newestPlace(db: Queryable): Promise<Position> {
   const { rows } = await db.query<PlaceRow>(statements.newest, []);
   const [row] = rows;

@@ -15,15 +15,15 @@ const statements = {
     WHERE (transaction_id, global_position) > ($1::xid8, $2) AND global_position = $3`,
 };
 
-const lookEveryMs = 25;
+const pollEveryMs = 25;
 
 export interface AwaitedPosition {
-  /** As a write answered with it. */
+  /** As returned by a write. */
   readonly globalPosition: number;
   /** Readers of the store that must have passed it, by the names of their checkpoints. */
   readonly readers: readonly string[];
-  readonly patienceMs: number;
-  /** Aborted when the caller stops waiting. */
+  readonly timeoutMs: number;
+  /** Aborts the wait. */
   readonly gone: AbortSignal;
 }
 
@@ -32,12 +32,12 @@ export interface AwaitedPosition {
  *  @returns false after the timeout, or if the caller stopped waiting */
 export async function positionReached(db: Queryable, awaited: AwaitedPosition): Promise<boolean> {
   const { globalPosition, readers } = awaited;
-  const isInTime = patience(awaited);
+  const isInTime = polling(awaited);
   const { rows } = await db.query<{ issued: boolean; horizon: string }>(statements.issued, [
     globalPosition,
   ]);
   const [{ issued, horizon } = { issued: false, horizon: '0' }] = rows;
-  // Who was answered with a position that is handed out already has seen its commit.
+  // A caller gets a position only after the commit, so a missing event was rolled back.
   const isThere = issued || (await isInTime(() => hasArrived(db, horizon, globalPosition)));
   if (!isThere) return false;
   for (const reader of readers) {
@@ -49,19 +49,19 @@ export async function positionReached(db: Queryable, awaited: AwaitedPosition): 
   return true;
 }
 
-/** Polls all conditions, together no longer than the timeout. */
-function patience({ patienceMs, gone }: AwaitedPosition) {
-  const deadlineMs = performance.now() + patienceMs;
+/** Polls until all conditions hold, at most until the timeout. */
+function polling({ timeoutMs, gone }: AwaitedPosition) {
+  const deadlineMs = performance.now() + timeoutMs;
   return async (condition: () => Promise<boolean>): Promise<boolean> => {
     while (!(await condition())) {
       if (performance.now() > deadlineMs || gone.aborted) return false;
-      await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
+      await new Promise((resolve) => setTimeout(resolve, pollEveryMs));
     }
     return true;
   };
 }
 
-/** Whether a position has been handed out, to an event that may have been undone. */
+/** Whether a position was assigned, even if its event was rolled back. */
 export async function positionIssued(db: Queryable, globalPosition: number): Promise<boolean> {
   const { rows } = await db.query<{ issued: boolean }>(statements.issued, [globalPosition]);
   return globalPosition === 0 || rows[0]?.issued === true;
@@ -72,7 +72,7 @@ async function hasArrived(db: Queryable, horizon: string, position: number): Pro
   return rows[0]?.arrived === true;
 }
 
-/** The whole place of an event that a reader has yet to pass. */
+/** The complete position of an event that a reader has not passed yet. */
 async function placeAhead(
   db: Queryable,
   reader: string,

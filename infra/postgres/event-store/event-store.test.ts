@@ -20,7 +20,7 @@ eventStoreConformance('on Postgres', () =>
 describe('the events table', () => {
   const changes = ['UPDATE events SET type = type', 'DELETE FROM events', 'TRUNCATE events'];
 
-  test.each(changes)('refuses the services: %s', async (statement) => {
+  test.each(changes)('refuses services: %s', async (statement) => {
     await expect(platform.pool.query(statement)).rejects.toMatchObject({ code: '42501' });
   });
 
@@ -33,7 +33,7 @@ describe('the events table', () => {
     ).rejects.toMatchObject({ message: 'events are immutable' });
   });
 
-  test('shows no event while an earlier one could still appear', async () => {
+  test('hides an event while an earlier event may still be committed', async () => {
     const { pool } = platform;
     const store = new PostgresEventStore(pool, systemClock);
     const slow = {
@@ -62,7 +62,7 @@ async function streamsOf(store: PostgresEventStore): Promise<string[]> {
   return (await store.readAll(startOfStore, 10_000)).map((event) => event.streamId);
 }
 
-test('refuses to read an event that a newer version wrote', async () => {
+test('refuses to read an event that a newer release wrote', async () => {
   const store = new PostgresEventStore(platform.pool, systemClock);
   const newer = { ...newEvent('RunQueued', {}), schemaVersion: 99 };
   await store.append([{ streamId: 'run-newer', expectedVersion: 0, events: [newer] }]);

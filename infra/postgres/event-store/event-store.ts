@@ -6,7 +6,8 @@ import type { Clock } from '#domain/ports/clock.ts';
 import { VersionConflict, type EventStore, type StreamAppend } from '#domain/ports/event-store.ts';
 import { upcast } from '#domain/upcasts.ts';
 import type pg from 'pg';
-import { sqlState, type Queryable } from '../database.ts';
+import { sqlState } from '../connection.ts';
+import type { Queryable } from '../database.ts';
 
 const statements = {
   append: `SELECT stream, at_version, transaction, place FROM append_events(
@@ -66,7 +67,7 @@ export class PostgresEventStore implements EventStore {
   }
 }
 
-/** `EventStore.append` inside a transaction that the caller began. The statement is on its way when this returns.
+/** `EventStore.append` inside a transaction that the caller began. The statement has been sent when this returns.
  *  @throws VersionConflict after which that transaction can only be rolled back */
 export function appendEvents(
   db: Queryable,

@@ -15,7 +15,7 @@ const ofAnotherScript = `(
     WHERE c.params_sha256 = payloads.sha256 AND NOT c.deleted AND c.target_script_id <> $2))`;
 
 const statements = {
-  // A payload that was requested within a minute is not written again: it cannot be removed that soon.
+  // A payload that was requested within the last minute is not written again, because it cannot be removed so soon.
   put: `INSERT INTO payloads (sha256, content) SELECT $1, $2
     WHERE NOT EXISTS (SELECT FROM payloads
       WHERE sha256 = $1 AND wanted_at > now() - interval '1 minute')
@@ -42,7 +42,7 @@ const statements = {
     WHERE sha256 = ANY($1) AND NOT ${ofAnotherScript}) AS some`,
 };
 
-/** The name of a content: its SHA-256 in lower-case hex. */
+/** The name of a payload: the SHA-256 of its content in lower-case hex. */
 export function payloadName(content: Uint8Array): string {
   return createHash('sha256').update(content).digest('hex');
 }
@@ -88,7 +88,7 @@ export async function sweepPayloads(db: Queryable, before: Date, limit: number):
   return (await db.query(statements.sweep, [before, limit])).rowCount ?? 0;
 }
 
-/** Removes those payloads that no run, schedule or chain of another script uses, and that were not requested just now.
+/** Removes those payloads that no run, schedule or chain of another script uses, and that were not requested recently.
  *  @returns whether all of them are removed */
 export async function purgePayloads(
   db: Queryable,

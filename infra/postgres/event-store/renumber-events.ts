@@ -4,7 +4,7 @@ import type { Queryable } from '../database.ts';
 const statements = [
   'LOCK TABLE events, streams, checkpoints IN ACCESS EXCLUSIVE MODE',
   'ALTER TABLE events DISABLE TRIGGER events_are_immutable',
-  // One transaction id for all leaves their order to the positions, given in the old order.
+  // With one transaction id for all events, the positions determine their order; they are assigned in the old order.
   `CREATE TEMPORARY TABLE renumbered ON COMMIT DROP AS
     SELECT event_id, row_number() OVER (ORDER BY transaction_id, global_position) AS place
     FROM events`,
@@ -20,7 +20,7 @@ const statements = [
 /** Gives all events the id of this transaction and positions from 1 on, in their current order. Their content is
  *  unchanged. Positions in the old order are then invalid: every checkpoint is lost, and the caller rebuilds the
  *  projections and sets the checkpoints of the reactions.
- *  @param db the schema's owner, inside a transaction of its own, while no service runs */
+ *  @param db the schema's owner, inside a separate transaction, while no service runs */
 export async function renumberEvents(db: Queryable): Promise<void> {
   for (const statement of statements) await db.query(statement);
 }

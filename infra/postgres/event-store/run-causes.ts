@@ -1,4 +1,4 @@
-/** The causes and the consequences of a run. */
+/** The causes and effects of a run. */
 import type { RecordedEvent } from '#domain/kernel/event.ts';
 import type { Queryable } from '../database.ts';
 import { readStream } from './event-store.ts';
@@ -6,7 +6,7 @@ import { readStream } from './event-store.ts';
 const places = `SELECT stream_id, version, event_id FROM events WHERE event_id = ANY($1::uuid[])`;
 const repeats = `SELECT run_id FROM runs WHERE parent_run_id = $1 ORDER BY run_id`;
 
-/** The events that others answer to, by their ids. */
+/** The events that caused other events, by id. */
 export async function causingEvents(
   db: Queryable,
   events: readonly RecordedEvent[],

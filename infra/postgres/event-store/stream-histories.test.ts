@@ -31,7 +31,7 @@ function save(letter: string | undefined) {
 }
 
 const history = async (until?: number) =>
-  (await readHistories(platform.pool, [wanted], until)).get(streamId) ?? noHistory;
+  (await readHistories(platform.pool, [{ ...wanted, until }])).get(streamId) ?? noHistory;
 
 const stored = async (format = wanted.format) => {
   const { rows } = await platform.pool.query<{ version: number }>(
@@ -52,11 +52,11 @@ describe('a long stream', () => {
     versions = (await stored()).map(({ version }) => version);
   });
 
-  test('has a snapshot at regular intervals; short streams have none', () => {
+  test('has a snapshot at regular intervals, unlike a short stream', () => {
     expect(versions).toEqual([snapshotEvery, 2 * snapshotEvery]);
   });
 
-  test('is read from the last snapshot before its end', async () => {
+  test('is read from the last snapshot before the requested end', async () => {
     for (const [until, from] of [
       [undefined, 2 * snapshotEvery],
       [2 * snapshotEvery, 2 * snapshotEvery],
@@ -71,7 +71,7 @@ describe('a long stream', () => {
     }
   });
 
-  test('returns the snapshot’s position for a command that changes nothing there', async () => {
+  test('returns the snapshot’s position for a command that changes nothing', async () => {
     await platform.pool.query('DELETE FROM snapshots WHERE version > $1', [snapshotEvery]);
     const command = { type: 'EnableScript', scriptId: scriptId() } as const;
     const before = await platform.commands.execute(command, userContext());
@@ -88,8 +88,8 @@ describe('a long stream', () => {
 
 describe.each([
   ['are lost', 'DELETE FROM snapshots'],
-  ['are of another format', `UPDATE snapshots SET format = 'of old'`],
-  ['are of another history', 'UPDATE snapshots SET event_id = gen_random_uuid()'],
+  ['have another format', `UPDATE snapshots SET format = 'of old'`],
+  ['belong to another history', 'UPDATE snapshots SET event_id = gen_random_uuid()'],
 ])('snapshots that %s', (_, spoil) => {
   test('are ignored, and replaced by the next command', async () => {
     await platform.pool.query(spoil);
@@ -105,7 +105,7 @@ describe.each([
   });
 });
 
-test('deletes snapshots of another format with the next snapshot of their stream', async () => {
+test('snapshots of another format are deleted with the next snapshot of their stream', async () => {
   await platform.pool.query('DELETE FROM snapshots');
   await save('e');
   await platform.pool

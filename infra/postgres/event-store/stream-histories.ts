@@ -1,4 +1,4 @@
-/** Streams as they are folded: from their last snapshot on. */
+/** Loads streams for folding, starting from their last snapshot. */
 import type { StreamId } from '#domain/kernel/event.ts';
 import { noHistory, type History, type Snapshot } from '#domain/snapshots.ts';
 import type { Queryable } from '../database.ts';
@@ -6,27 +6,21 @@ import { recorded, type EventRow } from './event-store.ts';
 
 // Reads the event of the snapshot with it, in one statement, so that both are consistent. The inner order keeps the
 // planner on the keys, regardless of its row estimates.
-const read = (wanted: string, until: string) => `
+const statements = {
+  read: `
     SELECT e.*, wanted.format, CASE WHEN e.version = s.version THEN s.state END AS state,
       CASE WHEN e.version = s.version THEN s.size END AS size
-    FROM ${wanted}
+    FROM unnest($1::text[], $2::text[], $3::bigint[]) AS wanted (stream_id, format, until)
     LEFT JOIN LATERAL (
       SELECT kept.version, kept.state, kept.size
       FROM snapshots kept JOIN events last USING (stream_id, version, event_id)
-      WHERE kept.stream_id = wanted.stream_id AND kept.format = wanted.format AND kept.version <= ${until}
+      WHERE kept.stream_id = wanted.stream_id AND kept.format = wanted.format AND kept.version <= wanted.until
       ORDER BY kept.version DESC LIMIT 1) s ON true
     CROSS JOIN LATERAL (
       SELECT * FROM events WHERE events.stream_id = wanted.stream_id
-        AND events.version >= coalesce(s.version, 1) AND events.version <= ${until}
+        AND events.version >= coalesce(s.version, 1) AND events.version <= wanted.until
       ORDER BY events.version) e
-    ORDER BY e.stream_id, e.version`;
-
-const statements = {
-  read: read('unnest($1::text[], $2::text[]) AS wanted (stream_id, format)', '$3'),
-  readThen: read(
-    'unnest($1::text[], $2::text[], $3::bigint[]) AS wanted (stream_id, format, until)',
-    'wanted.until',
-  ),
+    ORDER BY e.stream_id, e.version`,
   store: `WITH made AS (
       SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::uuid[], $5::text[]::jsonb[],
         $6::integer[]) AS m (stream_id, format, version, event_id, state, size)
@@ -40,10 +34,12 @@ const statements = {
     SET event_id = excluded.event_id, state = excluded.state, size = excluded.size`,
 };
 
-/** A stream, and what a snapshot of it must be of to be used. */
+/** A stream, and the format that its snapshot must have. */
 export interface Wanted {
   readonly streamId: StreamId;
   readonly format: string;
+  /** Version of the last event to read. Default: the last one. */
+  readonly until?: number | undefined;
 }
 
 type Row = EventRow & {
@@ -52,31 +48,15 @@ type Row = EventRow & {
   readonly size: number | null;
 };
 
-/** Reads several streams, each named once; a missing stream is not in the result.
- *  @param until version of the last event to read */
+/** Reads several streams, each named once; a missing stream is not in the result. */
 export async function readHistories(
   db: Queryable,
   wanted: readonly Wanted[],
-  until = Number.MAX_SAFE_INTEGER,
 ): Promise<ReadonlyMap<string, History>> {
   const { rows } = await db.query<Row>(statements.read, [
     wanted.map(({ streamId }) => streamId),
     wanted.map(({ format }) => format),
-    until,
-  ]);
-  const streams = Map.groupBy(rows, (row) => row.stream_id);
-  return new Map([...streams].map(([streamId, found]) => [streamId, historyOf(found)]));
-}
-
-/** Several streams as far as they had come: each up to the version that is named with it. */
-export async function readHistoriesAt(
-  db: Queryable,
-  wanted: readonly (Wanted & { readonly until: number })[],
-): Promise<ReadonlyMap<string, History>> {
-  const { rows } = await db.query<Row>(statements.readThen, [
-    wanted.map(({ streamId }) => streamId),
-    wanted.map(({ format }) => format),
-    wanted.map(({ until }) => until),
+    wanted.map(({ until = Number.MAX_SAFE_INTEGER }) => until),
   ]);
   const streams = Map.groupBy(rows, (row) => row.stream_id);
   return new Map([...streams].map(([streamId, found]) => [streamId, historyOf(found)]));
@@ -93,7 +73,7 @@ function historyOf(rows: readonly Row[]): History {
 }
 
 /** Stores snapshots. Snapshots of the same streams in other formats are deleted, except at a stream's first snapshot:
- *  two versions that run at the same time must not replace each other's snapshots with each command. */
+ *  two releases that run at the same time must not replace each other's snapshots with every command. */
 export async function storeSnapshots(db: Queryable, made: readonly Snapshot[]): Promise<void> {
   if (made.length === 0) return;
   await db.query(statements.store, [

@@ -1,3 +1,4 @@
+import type { StreamId } from '#domain/kernel/event.ts';
 import { newEvent } from '#infra/conformance/event-store.ts';
 import { systemIds } from '#infra/system/ids.ts';
 import {
@@ -10,7 +11,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { lockStreams } from '../commands/command-batch.ts';
 import { inTransaction } from '../database.ts';
 import { appendEvents, PostgresEventStore } from './event-store.ts';
-import { readBackwards, readVersions, versionAt } from './streams-at.ts';
+import { readBackwards, readVersions, versionsAt, type Moment } from './streams-at.ts';
 
 let platform: TestPlatform;
 beforeAll(async () => {
@@ -29,38 +30,40 @@ async function streamOf(count: number) {
   return { streamId, events: await store.readStream(streamId) };
 }
 
-test.each([1, 2, 7, 16])('finds the events up to any point in time among %i', async (count) => {
-  const { streamId, events } = await streamOf(count);
-  for (const { version, recordedAt, position } of events) {
-    const before = new Date(recordedAt.getTime() - 1);
-    const { globalPosition } = position;
-    expect(await versionAt(platform.pool, streamId, { kind: 'time', time: recordedAt })).toBe(
-      version,
-    );
-    expect(await versionAt(platform.pool, streamId, { kind: 'time', time: before })).toBe(
-      version - 1,
-    );
-    for (const [shift, expected] of [
-      [0, version],
-      [-1, version - 1],
-    ] as const) {
-      const moment = { kind: 'position', position: globalPosition + shift } as const;
-      expect(await versionAt(platform.pool, streamId, moment)).toBe(expected);
+const versionAt = async (streamId: StreamId, moment: Moment) =>
+  (await versionsAt(platform.pool, [streamId], moment)).get(streamId);
+
+test.each([1, 2, 7, 16])(
+  'finds the events up to any point in time in a stream of %i events',
+  async (count) => {
+    const { streamId, events } = await streamOf(count);
+    for (const { version, recordedAt, position } of events) {
+      const before = new Date(recordedAt.getTime() - 1);
+      const { globalPosition } = position;
+      expect(await versionAt(streamId, { kind: 'time', time: recordedAt })).toBe(version);
+      expect(await versionAt(streamId, { kind: 'time', time: before })).toBe(version - 1);
+      for (const [shift, expected] of [
+        [0, version],
+        [-1, version - 1],
+      ] as const) {
+        const moment = { kind: 'position', position: globalPosition + shift } as const;
+        expect(await versionAt(streamId, moment)).toBe(expected);
+      }
     }
-  }
-});
+  },
+);
 
 test('finds no events in an empty stream', async () => {
-  expect(await versionAt(platform.pool, 'test-none', { kind: 'time', time: new Date() })).toBe(0);
+  expect(await versionAt('test-none', { kind: 'time', time: new Date() })).toBe(0);
 });
 
 test('waits for a concurrent writer', async () => {
   const { streamId } = await streamOf(1);
   const time = new Date();
-  let asked: Promise<number> | undefined;
+  let asked: Promise<number | undefined> | undefined;
   await inTransaction(platform.pool, async (client) => {
     await client.query(lockStreams, [[streamId]]);
-    asked = versionAt(platform.pool, streamId, { kind: 'time', time });
+    asked = versionAt(streamId, { kind: 'time', time });
     await untilTrue('the query waits for the stream', async () => {
       const { rows } = await platform.pool.query<{ waits: boolean }>(
         `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database()

@@ -4,22 +4,12 @@ import type { Queryable } from '../database.ts';
 import { recorded, type EventRow } from './event-store.ts';
 
 const statements = {
-  // A writer of a stream holds its lock until the commit, and reads the clock and receives its positions under the
-  // lock. The transaction of this statement releases the lock immediately.
-  settle: `SELECT pg_advisory_xact_lock_shared(hashtextextended($1, 0))`,
-  // Versions have no gaps, so the last event is found by halving: some thirty look-ups by key, however
-  // long the stream is.
-  versionAt: `WITH RECURSIVE search (step, version) AS (
-      SELECT 1073741824::bigint, 0::bigint
-      UNION ALL
-      SELECT step / 2, version + CASE WHEN EXISTS (
-          SELECT FROM events e WHERE e.stream_id = $1 AND e.version = search.version + step
-            AND e.global_position <= coalesce($2::bigint, e.global_position)
-            AND e.recorded_at <= coalesce($3::timestamptz, e.recorded_at)) THEN step ELSE 0 END
-      FROM search WHERE step > 0)
-    SELECT version FROM search WHERE step = 0`,
-  settleAll: `SELECT pg_advisory_xact_lock_shared(hashtextextended(stream_id, 0))
+  // Waits for writers in progress. A writer reads the clock and gets its positions while it holds the stream's lock, and
+  // keeps the lock until it commits. The shared locks taken here are released immediately, with this transaction.
+  settle: `SELECT pg_advisory_xact_lock_shared(hashtextextended(stream_id, 0))
     FROM (SELECT unnest($1::text[]) AS stream_id ORDER BY 1) streams`,
+  // Versions have no gaps, so a binary search finds the last event: about thirty lookups by key, for a stream of any
+  // length.
   versionsAt: `SELECT streams.stream_id, (WITH RECURSIVE search (step, version) AS (
       SELECT 1073741824::bigint, 0::bigint
       UNION ALL
@@ -52,34 +42,20 @@ const statements = {
     ORDER BY version DESC LIMIT $3`,
 };
 
-/** A moment of the past: a time, or the global position of an event; itself included. */
+/** A point in time, inclusive: a time, or the global position of an event. */
 export type Moment =
   | { readonly kind: 'time'; readonly time: Date }
   | { readonly kind: 'position'; readonly position: number };
 
-/** Returns the number of events of a stream at a point in time. Waits for current writers, so that the answer is final
- *  if that time has passed and clocks do not go back. */
-export async function versionAt(
-  db: Queryable,
-  streamId: StreamId,
-  moment: Moment,
-): Promise<number> {
-  await db.query(statements.settle, [streamId]);
-  const { rows } = await db.query<{ version: number }>(statements.versionAt, [
-    streamId,
-    ...boundsOf(moment),
-  ]);
-  return rows[0]?.version ?? 0;
-}
-
-/** `versionAt` of several streams. */
+/** Returns the number of events of each stream at a point in time. Waits for current writers, so that the answer is
+ *  final if that time has passed and clocks do not go back. */
 export async function versionsAt(
   db: Queryable,
   streamIds: readonly StreamId[],
   moment: Moment,
 ): Promise<ReadonlyMap<string, number>> {
   if (streamIds.length === 0) return new Map();
-  await db.query(statements.settleAll, [streamIds]);
+  await db.query(statements.settle, [streamIds]);
   const { rows } = await db.query<{ stream_id: string; version: number }>(statements.versionsAt, [
     streamIds,
     ...boundsOf(moment),
@@ -92,8 +68,7 @@ const [firstId, lastId] = [
   'ffffffff-ffff-ffff-ffff-ffffffffffff',
 ];
 
-/** Streams of one type that had begun at a moment, in the order of their ids, from behind the id `after`; at
- *  most `limit`. */
+/** Streams of one type that existed at a point in time, ordered by id, starting after `after`; at most `limit`. */
 export async function streamsAt(
   db: Queryable,
   type: string,
@@ -110,8 +85,8 @@ export async function streamsAt(
   return rows.map((row) => row.stream_id);
 }
 
-/** How many events a script's stream had when its version was last `scriptVersion`; `undefined` where no later
- *  version followed. */
+/** The number of events in a script's stream when its version was last `scriptVersion`; `undefined` if no later version
+ *  followed. */
 export async function streamVersionOf(
   db: Queryable,
   streamId: StreamId,
@@ -131,7 +106,7 @@ export async function firstEvents(
   return new Map(rows.map((row) => [row.stream_id, recorded(row)]));
 }
 
-/** The last event of some types that each of these streams had at a moment. */
+/** The last event of the given types in each of these streams at a point in time. */
 export async function lastEventsOf(
   db: Queryable,
   streamIds: readonly StreamId[],

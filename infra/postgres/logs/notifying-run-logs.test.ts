@@ -63,7 +63,7 @@ async function untilHeard(): Promise<void> {
   await last;
 }
 
-test('the database notifies followers of stored chunks, and the process does not publish them again', async () => {
+test('the database notifies followers of stored chunks, so the process does not publish them again', async () => {
   const chunks = [chunk('one'), chunk('two')];
   await told(fromBus).append(chunks);
   await untilHeard();
@@ -73,7 +73,7 @@ test('the database notifies followers of stored chunks, and the process does not
   expect(rows).toEqual([chunks[0]]);
 });
 
-test('announces a chunk that is too large for a message without its lines', async () => {
+test('a chunk that is too large for a message is announced without its lines', async () => {
   const large = chunk('x'.repeat(10_000));
   await told(fromBus).append([large]);
   await untilHeard();
@@ -81,7 +81,7 @@ test('announces a chunk that is too large for a message without its lines', asyn
   expect(heard).toEqual([announced]);
 });
 
-test('no one is notified of chunks that could not be stored', async () => {
+test('chunks that could not be stored cause no notification', async () => {
   const spoiled = { ...chunk('lost'), bytes: 2 ** 40 };
   await expect(told(fromBus).append([chunk('stored'), spoiled])).rejects.toThrow();
   await untilHeard();
@@ -89,7 +89,7 @@ test('no one is notified of chunks that could not be stored', async () => {
   expect(published).toEqual([]);
 });
 
-test('publishes messages that the database cannot send', async () => {
+test('messages that the database cannot send are published', async () => {
   const failing: StatementFor = () => ({ text: 'SELECT 1 / $1::int', values: ['0'] });
   for (const statementFor of [undefined, () => undefined, failing]) {
     published = [];
@@ -100,7 +100,7 @@ test('publishes messages that the database cannot send', async () => {
   }
 });
 
-test('an empty append notifies no one', async () => {
+test('an empty append causes no notification', async () => {
   await told(fromBus).append([]);
   await told(undefined).append([]);
   await untilHeard();

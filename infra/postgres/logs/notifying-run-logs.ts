@@ -6,8 +6,8 @@ import type { Write } from '#projections/projection.ts';
 import type pg from 'pg';
 import { PostgresRunLogs } from './run-logs.ts';
 
-/** Returns a statement that publishes messages if a query finds a row; `undefined` if that is not possible now. */
-export type StatementFor = (messages: readonly BusMessage[], proof?: Write) => Write | undefined;
+/** Returns a statement that publishes messages if a query finds a row; `undefined` if no statement can do so. */
+export type StatementFor = (messages: readonly BusMessage[], proof: Write) => Write | undefined;
 
 export interface NotifyingRunLogsOptions {
   readonly pool: pg.Pool;
@@ -17,17 +17,17 @@ export interface NotifyingRunLogsOptions {
 }
 
 export class NotifyingRunLogs implements Pick<RunLogs, 'append' | 'removeChunks'> {
-  readonly #parts: NotifyingRunLogsOptions;
+  readonly #options: NotifyingRunLogsOptions;
   readonly #logs: PostgresRunLogs;
 
-  constructor(parts: NotifyingRunLogsOptions) {
-    this.#parts = parts;
-    this.#logs = new PostgresRunLogs(parts.pool);
+  constructor(options: NotifyingRunLogsOptions) {
+    this.#options = options;
+    this.#logs = new PostgresRunLogs(options.pool);
   }
 
   /** Notifies only about stored chunks. Duplicate notifications are harmless. */
   async append(chunks: readonly LogChunk[]): Promise<void> {
-    const { bus, statementFor } = this.#parts;
+    const { bus, statementFor } = this.#options;
     const last = chunks.at(-1);
     if (last === undefined) return;
     const messages = chunks.map(messageOf);
@@ -37,7 +37,7 @@ export class NotifyingRunLogs implements Pick<RunLogs, 'append' | 'removeChunks'
       bus.publish(...messages);
       return;
     }
-    const client = await this.#parts.pool.connect();
+    const client = await this.#options.pool.connect();
     try {
       const stored = new PostgresRunLogs(client).append(chunks);
       const told = client.query(statement.text, [...statement.values]);

@@ -1,6 +1,6 @@
-/** From stored chunks to the items that a reader sees, in both directions. Pure. */
+/** Converts stored chunks to the items that a reader sees, in both directions. Pure. */
 import {
-  leftOut,
+  truncationItem,
   logLevels,
   type LogChunk,
   type LogItem,
@@ -35,7 +35,7 @@ function isAtLeast({ level }: LogItem, minLevel: LogLevel): boolean {
 
 // The time of an omitted line is unknown; the time of the next line is the closest.
 function gap(fromSeq: number, toSeq: number, after: LogItem | undefined): LogItem[] {
-  return after === undefined || toSeq < fromSeq ? [] : [leftOut(fromSeq, toSeq, after.time)];
+  return after === undefined || toSeq < fromSeq ? [] : [truncationItem(fromSeq, toSeq, after.time)];
 }
 
 /** The items of `chunk` from `fromSeq`, after the gap before it if there is one. */
@@ -44,7 +44,7 @@ export function forwards(chunk: LogChunk, fromSeq: number): LogItem[] {
   return [...gap(fromSeq, chunk.firstSeq - 1, items[0]), ...items];
 }
 
-/** The gap between `older` (or `fromSeq`, where nothing older is stored) and the chunk after it. */
+/** The gap between `older` (or `fromSeq`, if no older chunk is stored) and the chunk after it. */
 export function gapBetween(
   older: LogChunk | undefined,
   newer: LogChunk | undefined,

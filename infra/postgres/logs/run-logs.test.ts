@@ -26,7 +26,7 @@ afterAll(async () => {
 
 const time = '2026-11-21T02:31:00.000Z';
 
-/** A chunk of the lines `firstSeq` … `lastSeq`: every third from stderr, each with its number. */
+/** A chunk of the lines `firstSeq` … `lastSeq`: every third line is from stderr, and each contains its number. */
 function chunk(runId: string, firstSeq: number, lastSeq: number, padding = ''): LogChunk {
   const items: LogItem[] = [];
   for (let seq = firstSeq; seq <= lastSeq; seq += 1) {
@@ -59,7 +59,7 @@ async function read(runId: string, query: Partial<LogQuery> = {}) {
 }
 
 describe('storing the chunks of runs', () => {
-  test('the text is read unchanged', async () => {
+  test('returns the text unchanged', async () => {
     const runId = randomUUID();
     const text = 'quote " backslash \\ { } , NULL \u2400 \u{1f600} \u001b[31m';
     const itemsJson = JSON.stringify([{ seq: 1, time, stream: 'stdout', level: 'info', text }]);
@@ -71,7 +71,7 @@ describe('storing the chunks of runs', () => {
     expect(items).toEqual([{ seq: 1, time, stream: 'stdout', level: 'info', text }]);
   });
 
-  test('is idempotent, and keeps runs apart', async () => {
+  test('is idempotent, and keeps runs separate', async () => {
     const runId = await givenRun();
     const other = randomUUID();
     await logs.append([chunk(runId, 5, 8, ' again'), chunk(other, 1, 2)]);
@@ -83,7 +83,7 @@ describe('storing the chunks of runs', () => {
 });
 
 describe('reading a log', () => {
-  test('returns an empty page that can be continued for a run without lines', async () => {
+  test('returns an empty page with a cursor for a run without lines', async () => {
     expect(await read(randomUUID())).toEqual({ seqs: [], nextSeq: 1, more: false });
     expect(await read(randomUUID(), { fromEnd: true })).toEqual({
       seqs: [],
@@ -118,7 +118,7 @@ describe('reading a log', () => {
     expect((await read(runId, { contains: '%' })).seqs).toEqual([]);
   });
 
-  test('lines stored by earlier versions have no level', async () => {
+  test('finds no level in lines that earlier releases stored', async () => {
     const runId = randomUUID();
     const itemsJson = `[{"seq":1,"time":"${time}","stream":"stdout","text":"ERROR:root:x"}]`;
     await logs.append([{ runId, firstSeq: 1, lastSeq: 1, bytes: 13, itemsJson }]);
@@ -135,7 +135,7 @@ describe('reading a log', () => {
     expect((await read(runId, { limit: 200, fromEnd: true })).seqs.at(0)).toBe(101);
   });
 
-  test('a search through much text ends early and returns where to continue', async () => {
+  test('ends a long search early, and returns where to continue', async () => {
     const runId = randomUUID();
     const padding = 'x'.repeat(60_000);
     for (let n = 0; n < 40; n += 1) {
@@ -170,7 +170,7 @@ describe('reading the end of a log', () => {
   });
 });
 
-describe('a log without its middle', () => {
+describe('a log without its middle part', () => {
   const removed = async () => {
     const runId = await givenRun([
       [1, 2],
@@ -184,7 +184,7 @@ describe('a log without its middle', () => {
     return runId;
   };
 
-  test('has one system line for the gap', async () => {
+  test('shows the gap as one system line', async () => {
     const runId = await removed();
     expect((await read(runId)).seqs).toEqual([1, 2, '3–6', 7, 8, 9, 10]);
     const { items } = await logs.read(runId, { fromSeq: 3, limit: 1 });
@@ -201,7 +201,7 @@ describe('a log without its middle', () => {
     ]);
   });
 
-  test('is paged correctly at every position of the gap', async () => {
+  test('is paged correctly at every position in the gap', async () => {
     const runId = await removed();
     expect(await read(runId, { limit: 3 })).toEqual({
       seqs: [1, 2, '3–6'],
@@ -217,13 +217,13 @@ describe('a log without its middle', () => {
     expect((await read(runId, { stream: 'system' })).seqs).toEqual(['3–6']);
   });
 
-  test('marks a missing beginning too', async () => {
+  test('marks a missing beginning as well', async () => {
     const runId = await givenRun([[5, 6]]);
     expect((await read(runId)).seqs).toEqual(['1–4', 5, 6]);
     expect((await read(runId, { fromEnd: true })).seqs).toEqual(['1–4', 5, 6]);
   });
 
-  test('returns stored chunks unchanged, from the chunk with the line', async () => {
+  test('returns stored chunks unchanged, starting with the one that contains the line', async () => {
     const runId = await removed();
     const firsts = async (fromSeq: number) =>
       (await logs.readChunks(runId, fromSeq, 10)).map((each) => each.firstSeq);

@@ -1,4 +1,4 @@
-/** The progress that runs report, and the error that they ended with. */
+/** The progress that runs report, and the error of failed runs. */
 import type { RunError } from '#domain/run/error/error.ts';
 import type { Queryable } from '../database.ts';
 
@@ -9,9 +9,11 @@ const statements = {
     VALUES ($1, $2, $3, now())
     ON CONFLICT (run_id) DO UPDATE SET progress = excluded.progress,
       progress_text = excluded.progress_text, progress_at = now(), reported_at = now()`,
-  // A runtime that has lost the run reports too late.
+  // A runtime that has lost the run reports too late. The commit is not awaited: the event of the end follows in the
+  // log of the server, so no crash keeps the event without the error.
   error: `INSERT INTO run_reports (run_id, error)
-    SELECT run_id, $2 FROM run_queue WHERE run_id = $1 AND fence IS NOT DISTINCT FROM $3
+    SELECT run_id, $2 FROM run_queue, (SELECT set_config('synchronous_commit', 'off', true)) AS unhurried
+    WHERE run_id = $1 AND fence IS NOT DISTINCT FROM $3
     ON CONFLICT (run_id) DO UPDATE SET error = excluded.error, reported_at = now()`,
   read: `SELECT run_id, output, progress, progress_text, progress_at, error FROM run_reports
     WHERE run_id = ANY($1::uuid[])`,
@@ -48,7 +50,7 @@ export async function saveProgress(
   await db.query(statements.progress, [runId, fraction, text]);
 }
 
-/** Stores what went wrong, unless the run has ended or was started elsewhere.
+/** Stores the error of a run, unless the run has ended or was started elsewhere.
  *  @param error JSON text of a `RunError`
  *  @param fence of the run's start; null before it */
 export async function saveError(
@@ -60,7 +62,7 @@ export async function saveError(
   await db.query(statements.error, [runId, error, fence]);
 }
 
-/** By run, without runs that reported nothing. */
+/** By run; runs without a report are absent. */
 export async function readReports(
   db: Queryable,
   runIds: readonly string[],

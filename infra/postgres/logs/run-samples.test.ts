@@ -34,7 +34,7 @@ const point = (second: number): SamplePoint => ({
 const points = (...seconds: readonly number[]) => seconds.map(point);
 
 describe('the samples of a run', () => {
-  test('are read oldest first', async () => {
+  test('are returned oldest first', async () => {
     const [runId, other] = [randomUUID(), randomUUID()];
     await samples.save([
       { runId, place: 0, points: points(1, 2) },
@@ -54,7 +54,7 @@ describe('the samples of a run', () => {
     expect(await samples.read(runId)).toEqual(points(1, 2, 3, 4));
   });
 
-  test('leave no old chunks when there are fewer than before', async () => {
+  test('leave no old chunks behind when there are fewer than before', async () => {
     const [runId, other] = [randomUUID(), randomUUID()];
     const places = [0, 1, 2, 3];
     await samples.save([

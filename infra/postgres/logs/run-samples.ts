@@ -16,7 +16,7 @@ const statements = {
   read: `SELECT points FROM run_samples WHERE run_id = $1 ORDER BY place`,
 };
 
-/** A stored point: its fields in their order. */
+/** A stored point: its fields in a fixed order. */
 type StoredPoint = readonly [number, number, number, number, number];
 
 export class PostgresRunSamples implements RunSamples {

@@ -44,7 +44,7 @@ export interface HeadPlace {
   readonly keyId: string;
 }
 
-/** Newest first, from behind `after`. */
+/** Newest first, starting after `after`. */
 export async function listHeads(
   db: Queryable,
   after: HeadPlace | undefined,

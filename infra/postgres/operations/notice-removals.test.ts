@@ -1,6 +1,6 @@
 import { at } from '#domain/testing/recorded.ts';
 import { noticeId, scriptId } from '#domain/testing/ids.ts';
-import { inOrderOfTime } from '#domain/kernel/ids.ts';
+import { deriveTimeOrderedId } from '#domain/kernel/ids.ts';
 import { openTestPlatform, type TestPlatform } from '#infra/testing/platform.ts';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { removeNoticesOfScript, removeOldNotices } from './notice-removals.ts';
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => platform.close());
 
-const notices = [1, 2, 3].map((number) => inOrderOfTime(noticeId(number), at(number)));
+const notices = [1, 2, 3].map((number) => deriveTimeOrderedId(noticeId(number), at(number)));
 beforeEach(async () => {
   await platform.pool.query('TRUNCATE notices');
   await platform.pool.query('DELETE FROM notice_reads');

@@ -1,6 +1,6 @@
-/** Removes expired notices and their read marks. Repeated or partial removals are harmless: a mark without its notice
- *  is removed with the others of its time. */
-import { inOrderOfTime } from '#domain/kernel/ids.ts';
+/** Removes expired notices and their read marks. Repeated or partial removals are harmless: a mark without a notice is
+ *  removed with the other marks of its age. */
+import { deriveTimeOrderedId } from '#domain/kernel/ids.ts';
 import type { Queryable } from '../database.ts';
 
 const statements = {
@@ -13,13 +13,13 @@ const statements = {
   ofScript: `DELETE FROM notices WHERE script_id = $1`,
 };
 
-/** Those from before `before`. @returns whether as many as `limit` were there */
+/** Removes notices older than `before`. @returns whether `limit` was reached */
 export async function removeOldNotices(
   db: Queryable,
   before: Date,
   limit: number,
 ): Promise<boolean> {
-  const bound = inOrderOfTime('00000000-0000-0000-0000-000000000000', before);
+  const bound = deriveTimeOrderedId('00000000-0000-0000-0000-000000000000', before);
   const reads = await db.query(statements.reads, [bound, limit]);
   const notices = await db.query(statements.notices, [bound, limit]);
   return reads.rowCount === limit || notices.rowCount === limit;

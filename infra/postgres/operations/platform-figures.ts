@@ -1,4 +1,4 @@
-/** Figures about the queue and the store as a whole, cheap enough to be read every few seconds. */
+/** Metrics of the queue and the store, cheap enough to be read every few seconds. */
 import type { Queryable } from '../database.ts';
 
 const statements = {
@@ -58,9 +58,9 @@ const none = { due: 0, waiting: 0, running: 0 };
 export interface StoreFigures {
   /** The position of the newest event. */
   readonly position: number;
-  /** The whole database. */
+  /** The size of the whole database. */
   readonly sizeBytes: number;
-  /** Of writing transactions; 0 if none is open. */
+  /** Age of the oldest writing transaction; 0 if none is open. */
   readonly oldestTransactionSeconds: number;
   readonly connections: number;
 }

@@ -54,7 +54,7 @@ export async function* runsOfScript(
   }
 }
 
-/** Hashes of the parameters that a script's schedules and chains give to its runs. */
+/** Hashes of the parameters that a script's schedules and chains pass to its runs. */
 export async function paramsOfTriggers(
   db: Queryable,
   scriptId: string,
@@ -63,7 +63,7 @@ export async function paramsOfTriggers(
   return rows.map((row) => row.sha256);
 }
 
-/** Those of the scripts that have been purged, or are being, and have no active run. */
+/** The given scripts whose purge is in progress or complete, and that have no active run. */
 export async function purgedAmong(
   db: Queryable,
   scriptIds: readonly string[],

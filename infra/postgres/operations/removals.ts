@@ -1,8 +1,7 @@
-/** Removes data of ended runs, and records the progress. Every statement is a transaction of its own and bounded, so
- *  that none blocks the readers of the store. Each may be repeated at any time, also by several processes
- *  concurrently. */
-import { inOrderOfTime } from '#domain/kernel/ids.ts';
-import { removedLines, type RemovedBy } from '#domain/ports/run-logs.ts';
+/** Removes data of ended runs, and records the progress. Every statement is a separate, bounded transaction, so that
+ *  none blocks the readers of the store. Each may be repeated at any time, even by several concurrent processes. */
+import { deriveTimeOrderedId } from '#domain/kernel/ids.ts';
+import { removalItem, type RemovedBy } from '#domain/ports/run-logs.ts';
 import type { RemovableKind } from '#domain/system/retention.ts';
 import type { Queryable } from '../database.ts';
 
@@ -27,9 +26,9 @@ export interface PassedRun {
 /** The progress of the removal of one kind. */
 export interface Progress {
   readonly kind: KindOfRun;
-  /** Everything of the kind has been removed for every run up to this one, in the order of ids. */
+  /** The data has been removed from every run up to this one, in the order of ids. */
   readonly run_id: string;
-  /** Except these, among the requested runs. */
+  /** The requested runs that are exceptions. */
   readonly later: readonly string[];
 }
 
@@ -65,17 +64,16 @@ const statements = {
     SELECT ctid FROM run_samples WHERE run_id = ANY($1::uuid[]) LIMIT $2))`,
 };
 
-const rowsAtOnce = 1000;
+const rowsPerBatch = 1000;
 
-/** Runs that were queued before `before` and not yet passed by the removal of that kind, in the order of
- *  their ids; at most `limit`. */
+/** Runs that were queued before `before` and that the removal has not processed yet, ordered by id; at most `limit`. */
 export async function nextRuns(
   db: Queryable,
   kind: KindOfRun,
   before: Date,
   limit: number,
 ): Promise<readonly PassedRun[]> {
-  const bound = inOrderOfTime('00000000-0000-0000-0000-000000000000', before);
+  const bound = deriveTimeOrderedId('00000000-0000-0000-0000-000000000000', before);
   const { rows } = await db.query<PassedRun>(statements.next, [kind, bound, limit]);
   return rows;
 }
@@ -91,7 +89,7 @@ export async function advance(
   await db.query(statements.advance, [kind, runId]);
 }
 
-/** Runs that were passed before they ended, and have ended before `before` since; at most `limit`. */
+/** Runs that were skipped because they were active, and that ended before `before`; at most `limit`. */
 export async function dueRuns(
   db: Queryable,
   kind: KindOfRun,
@@ -102,7 +100,7 @@ export async function dueRuns(
   return rows;
 }
 
-/** Records that such runs have no data of the kind left. */
+/** Records that the data of such runs has been removed. */
 export async function settle(
   db: Queryable,
   kind: KindOfRun,
@@ -111,7 +109,7 @@ export async function settle(
   await db.query(statements.done, [kind, runIds]);
 }
 
-/** The progress of each removal, with those of `runIds` that it has skipped so far. */
+/** The progress of each removal, with the runs of `runIds` that it has skipped so far. */
 export async function readProgress(
   db: Queryable,
   runIds: readonly string[],
@@ -120,8 +118,8 @@ export async function readProgress(
   return rows;
 }
 
-/** Removes the lines of runs, and leaves one line that says so.
- *  @throws the reason of `signal`, which leaves something for the next time */
+/** Removes the lines of runs, and leaves one line that reports the removal. @throws the reason of `signal`; the next
+ *  call continues */
 export async function removeLogs(
   db: Queryable,
   runs: readonly EndedRun[],
@@ -139,7 +137,7 @@ export async function removeLogs(
     rows.map((row) => row.first),
     rows.map((row) => row.last),
     rows.map((row) =>
-      JSON.stringify([removedLines(row.first, row.last, endOf.get(row.run_id) ?? '', by)]),
+      JSON.stringify([removalItem(row.first, row.last, endOf.get(row.run_id) ?? '', by)]),
     ),
   ]);
   await removeRows(db, statements.lines, ids, signal);
@@ -166,9 +164,9 @@ async function removeRows(
   runIds: readonly string[],
   signal: AbortSignal,
 ): Promise<void> {
-  let removed = rowsAtOnce;
-  while (removed === rowsAtOnce) {
+  let removed = rowsPerBatch;
+  while (removed === rowsPerBatch) {
     signal.throwIfAborted();
-    removed = (await db.query(statement, [runIds, rowsAtOnce])).rowCount ?? 0;
+    removed = (await db.query(statement, [runIds, rowsPerBatch])).rowCount ?? 0;
   }
 }

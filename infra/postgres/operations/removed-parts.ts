@@ -1,4 +1,4 @@
-/** The removed data of runs. */
+/** Reports which data of runs was removed. */
 import type { RemovableKind } from '#domain/system/retention.ts';
 import type { Queryable } from '../database.ts';
 import { kindsOfRun, readProgress } from './removals.ts';

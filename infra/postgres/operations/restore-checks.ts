@@ -9,8 +9,7 @@ const statements = {
     WHERE datname = current_database() AND application_name = ANY ($1)`,
 };
 
-/** Who requested the restore; `undefined` after a restore that was interrupted at its very end removed the
- *  request. */
+/** The user who requested the restore; `undefined` if a restore was interrupted after it removed the request. */
 export async function restoreRequester(
   db: Queryable,
   backupId: string,

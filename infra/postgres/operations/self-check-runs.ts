@@ -1,4 +1,4 @@
-/** Reads for the self-check of an update, which runs one script on the release that is being tried. */
+/** Queries of an update's self-check, which runs one script on the new release. */
 import type { Queryable } from '../database.ts';
 
 const statements = {
@@ -7,7 +7,8 @@ const statements = {
   others: `SELECT count(*) FILTER (WHERE started_at >= $2)::int AS started,
       count(*) FILTER (WHERE finished_at >= $2)::int AS ended,
       count(*) FILTER (WHERE finished_at >= $2 AND failure_reason = 'sandbox_error')::int AS "sandboxErrors"
-    FROM runs WHERE run_id > $1 AND run_id <> $3 AND failure_reason IS DISTINCT FROM 'runtime_lost'`,
+    FROM runs WHERE run_id > $1 AND run_id <> $3 
+      AND (failure_reason IS NULL OR failure_reason NOT IN ('runtime_lost', 'runtime_stopped'))`,
   unfinished: `SELECT FROM runs WHERE run_id = $1 AND finished_at IS NULL`,
   script: `SELECT FROM scripts WHERE script_id = $1 AND NOT deleted`,
   newestGroup: `SELECT group_id FROM groups ORDER BY group_id DESC LIMIT 1`,

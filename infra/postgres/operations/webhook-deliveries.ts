@@ -4,11 +4,11 @@ import type { WebhookId } from '#domain/kernel/ids.ts';
 import type { Queryable } from '../database.ts';
 
 export interface Delivery {
-  /** The id of its run, if it queued one. */
+  /** The id of its run, if it queued a run. */
   readonly delivery_id: string;
   readonly time: Date;
   readonly status: number;
-  /** Why it was refused. */
+  /** The reason for its refusal. */
   readonly code: string | null;
   /** The run that it queued, or the run of an earlier call that it repeats. */
   readonly run_id: string | null;
@@ -42,7 +42,7 @@ const statements = {
     WHERE delivery_id = $2 AND webhook_id = $1::uuid`,
 };
 
-/** Newest first, from behind `after`; at most `limit`. */
+/** Newest first, starting after `after`; at most `limit`. */
 export async function listDeliveries(
   db: Queryable,
   webhookId: WebhookId,
@@ -53,7 +53,8 @@ export async function listDeliveries(
   return (await db.query<Delivery>(statements.list, values)).rows;
 }
 
-/** The content of a delivery: a payload by its hash, or stored separately, or neither after its removal. */
+/** The content of a delivery: a payload by its hash, or content that is stored separately, or neither after its
+ *  removal. */
 export interface DeliveredContent {
   readonly sha256: string | null;
   readonly payload: Buffer | null;

@@ -1,4 +1,4 @@
-/** Webhook calls that made no run: stores the newest of each webhook, and removes them. */
+/** Webhook calls that created no run: stores the newest ones of each webhook, and removes old ones. */
 import type { Queryable } from '../database.ts';
 
 const keptOfWebhook = 200;
@@ -26,13 +26,13 @@ const statements = {
 
 export interface Miss {
   readonly webhookId: string;
-  /** Why it was refused; `null` for a repetition of the call that made `runId`. */
+  /** The reason for its refusal; `null` for a repetition of the call that created `runId`. */
   readonly code: string | null;
-  /** Of the response. */
+  /** Status of the response. */
   readonly status: number;
   readonly runId: string | null;
   readonly ip: string;
-  /** Of the part of the body that was read. */
+  /** Size of the part of the body that was read. */
   readonly sizeBytes: number | null;
   /** Headers and body, if it can be delivered again. */
   readonly payload?: Uint8Array;
@@ -63,7 +63,7 @@ export async function storeMisses(db: Queryable, misses: readonly StoredMiss[]):
   await db.query(statements.trim, [[...new Set(column((one) => one.webhookId))]]);
 }
 
-/** Forgets what calls before `before` brought; at most `limit`. @returns how many */
+/** Removes the content of calls older than `before`; at most `limit`. @returns the number of removed contents */
 export async function forgetMissedPayloads(
   db: Queryable,
   before: Date,
@@ -72,12 +72,12 @@ export async function forgetMissedPayloads(
   return (await db.query(statements.forget, [before, limit])).rowCount ?? 0;
 }
 
-/** Removes all of a script's webhooks. */
+/** Removes all calls of a script's webhooks. */
 export async function removeMissesOfScript(db: Queryable, scriptId: string): Promise<void> {
   await db.query(statements.ofScript, [scriptId]);
 }
 
-/** Removes all of webhooks that are deleted. */
+/** Removes all calls of deleted webhooks. */
 export async function removeMissesOfDeleted(db: Queryable): Promise<void> {
   await db.query(statements.ofDeleted);
 }

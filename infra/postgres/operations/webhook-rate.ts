@@ -6,7 +6,7 @@ const earned = `least(${webhookBurst}, c.allowance
   + greatest(0, extract(epoch FROM clock_timestamp() - c.called_at)) * $2::integer / 60.0)`;
 
 const statements = {
-  // Of calls at the same moment each waits for the row, so that none is counted for another.
+  // Concurrent calls wait for the row lock, so that every call is counted.
   take: `INSERT INTO webhook_calls AS c (webhook_id, allowance, called_at)
     VALUES ($1, ${webhookBurst} - 1, clock_timestamp())
     ON CONFLICT (webhook_id) DO UPDATE SET allowance = ${earned} - 1, called_at = clock_timestamp()
@@ -17,13 +17,13 @@ const statements = {
 
 export interface CallAllowance {
   readonly allowed: boolean;
-  /** Whole calls that are left now. */
+  /** The number of calls that are currently allowed. */
   readonly remaining: number;
-  /** Until the next call is allowed, if none remains. */
+  /** Time until the next call is allowed, if none remains. */
   readonly retryAfterSeconds: number;
 }
 
-/** Counts a call of a webhook, where its rate allows one. */
+/** Counts a call of a webhook if its rate allows the call. */
 export async function takeCall(
   db: Queryable,
   webhookId: string,

@@ -1,4 +1,4 @@
-/** Hands out deliveries that are due, each to one sender at a time. A lease is no event. */
+/** Leases due deliveries, each to one sender at a time. A lease is not an event. */
 import type { Queryable } from '../database.ts';
 
 const statements = {
@@ -42,7 +42,7 @@ export async function claimDeliveries<Content>(
   return (await db.query<DueDelivery<Content>>(statements.claim, values)).rows;
 }
 
-/** Removes those that ended before `before`. @returns whether as many as `limit` were there */
+/** Removes deliveries that ended before `before`. @returns whether `limit` was reached */
 export async function removeOldDeliveries(
   db: Queryable,
   before: Date,

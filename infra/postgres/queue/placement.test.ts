@@ -2,11 +2,15 @@
 import type { RunId } from '#domain/kernel/ids.ts';
 import { defaultSettings } from '#domain/script/settings.ts';
 import { createGroup, createScript, runScript } from '#domain/testing/samples.ts';
-import { groupId, runId, scriptId } from '#domain/testing/ids.ts';
+import { groupId, poolId, runId, scriptId } from '#domain/testing/ids.ts';
 import { labelFigures } from '#infra/postgres/operations/platform-figures.ts';
 import { openTestPlatform, type TestPlatform } from '#infra/testing/platform.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { mustParse, parseCommandId } from '#domain/kernel/ids.ts';
+import { systemIds } from '#infra/system/ids.ts';
+import { releaseWaitingRuns } from '#services/scheduler/waiting-runs.ts';
 import { PostgresRunQueue } from './run-queue.ts';
+import { readWaitingFor } from './waiting-for.ts';
 
 let platform: TestPlatform;
 let queue: PostgresRunQueue;
@@ -16,6 +20,13 @@ beforeAll(async () => {
   await platform.accepted(createGroup());
 });
 afterAll(() => platform.close());
+
+const context = {
+  actor: { kind: 'system', name: 'scheduler' },
+  ip: null,
+  correlationId: 'test',
+  causationId: null,
+} as const;
 
 let made = 0;
 beforeEach(async () => {
@@ -38,6 +49,69 @@ async function queued(settings: Partial<typeof defaultSettings>): Promise<RunId>
 
 const claimed = async (labels: readonly string[] = [], owner = 'a') =>
   (await queue.claim(owner, 10, 60, labels)).map((one) => one.runId);
+
+describe('runs with pools', () => {
+  const systemParts = () => ({
+    reads: platform.reads,
+    commands: platform.commands,
+    ids: systemIds,
+  });
+  const pool = { poolId: poolId(), name: 'crm-api' };
+  const pooled = (pools: readonly string[] = [pool.name]) =>
+    queued({ pools, maxConcurrentRuns: 9 });
+  const end = (id: RunId) => platform.accepted({ type: 'StopRun', runId: id });
+  const waitingFor = async (id: RunId) => (await readWaitingFor(platform.pool, [id])).get(id);
+
+  test('share the limit exactly, also with several schedulers and with a full pool', async () => {
+    await platform.accepted({ type: 'CreatePool', ...pool, limit: 3 });
+    const ids: RunId[] = [];
+    for (let count = 0; count < 8; count += 1) ids.push(await pooled());
+    const plain = await queued({});
+    expect(await claimed()).toEqual([plain]);
+    const rounds = Array.from({ length: 4 }, () => releaseWaitingRuns(systemParts()));
+    await Promise.all(rounds);
+    expect(await claimed()).toEqual(ids.slice(0, 3));
+    expect(await waitingFor(ids[3]!)).toEqual({ kind: 'pool', name: 'crm-api' });
+    await releaseWaitingRuns(systemParts());
+    expect(await claimed()).toEqual([]);
+    await end(ids[1]!);
+    expect(await waitingFor(ids[3]!)).toBeUndefined();
+    await Promise.all([releaseWaitingRuns(systemParts()), releaseWaitingRuns(systemParts())]);
+    expect(await claimed()).toEqual([ids[3]]);
+    await platform.accepted({ type: 'ChangePool', poolId: pool.poolId, limit: 5 });
+    await releaseWaitingRuns(systemParts());
+    expect(await claimed()).toEqual(ids.slice(4, 6));
+  });
+
+  test('are admitted one at a time, even if the scheduler has read outdated data', async () => {
+    const name = 'one';
+    await platform.accepted({ type: 'CreatePool', poolId: poolId(2), name, limit: 1 });
+    const ids = [await pooled([name]), await pooled([name]), await pooled([name])];
+    const outcomes = await Promise.all(
+      ids.map((id, index) =>
+        platform.commands.execute(
+          { type: 'ReleaseRun', runId: id, scriptId: scriptId(made - 2 + index), pools: [name] },
+          { ...context, commandId: mustParse(parseCommandId, systemIds.next()) },
+        ),
+      ),
+    );
+    expect(
+      outcomes.map((one) => (one.kind === 'refused' ? one.refusal.code : one.kind)).toSorted(),
+    ).toEqual(['accepted', 'pool_full', 'pool_full']);
+  });
+
+  test('wait for all their pools and do not use other pools', async () => {
+    for (const [index, name] of ['full', 'open'].entries()) {
+      const id = poolId(3 + index);
+      await platform.accepted({ type: 'CreatePool', poolId: id, name, limit: index });
+    }
+    const both = await pooled(['open', 'full']);
+    const open = await pooled(['open']);
+    await releaseWaitingRuns(systemParts());
+    expect(await claimed()).toEqual([open]);
+    expect(await waitingFor(both)).toEqual({ kind: 'pool', name: 'full' });
+  });
+});
 
 describe('a claim by a runtime with labels', () => {
   test('gets only runs whose labels the runtime has', async () => {
@@ -62,7 +136,7 @@ describe('a claim by a runtime with labels', () => {
   });
 });
 
-/** Queues runs without events: only their places in the queue matter. */
+/** Queues runs without events: only their positions in the queue matter. */
 async function flood(group: number, count: number, labels: readonly string[] = []) {
   await platform.pool.query(
     `INSERT INTO run_queue (run_id, script_id, group_id, runs_on, waiting, delayed, available_at,
@@ -73,7 +147,7 @@ async function flood(group: number, count: number, labels: readonly string[] = [
   );
 }
 
-/** The groups of the runs that a runtime with two slots claims one after the other, in order. */
+/** The groups of the runs that a runtime with two slots claims, in order. */
 async function groupsInTurn(claims: number): Promise<string[]> {
   const turns: string[] = [];
   for (let claim = 0; claim < claims; claim += 1) {
@@ -89,7 +163,7 @@ async function groupsInTurn(claims: number): Promise<string[]> {
   return turns;
 }
 
-/** The first claimed run, once that many are claimed. */
+/** The first claimed run, once this many runs are claimed. */
 async function oldestClaimed(slots: number): Promise<number | undefined> {
   const { rows } = await platform.pool.query<{ queue_position: number }>(
     'SELECT queue_position FROM run_queue WHERE owner IS NOT NULL ORDER BY leased_at',
@@ -105,8 +179,8 @@ const ownersByGroup = async () =>
     )
   ).rows;
 
-describe('a flood of one group', () => {
-  test('does not delay the runs of another group', async () => {
+describe('a flood of runs in one group', () => {
+  test('does not delay runs of other groups', async () => {
     await flood(1, 1000);
     await flood(2, 10);
     const turns = await groupsInTurn(24);
@@ -123,7 +197,7 @@ describe('a flood of one group', () => {
     ]);
   });
 
-  test('gets all slots while no other group has runs', async () => {
+  test('gets all slots while other groups have no runs', async () => {
     await flood(1, 20);
     await queue.claim('a', 8, 60);
     expect(await ownersByGroup()).toEqual([{ group_id: groupId(1), runs: 8 }]);
@@ -136,7 +210,7 @@ describe('a flood of one group', () => {
     expect(await ownersByGroup()).toEqual([{ group_id: groupId(2), runs: 3 }]);
   });
 
-  test('is claimed in order by programs, which have no labels', async () => {
+  test('is claimed in order by queue clients, which have no labels', async () => {
     await flood(1, 4);
     await flood(1, 2, ['gpu']);
     await flood(2, 4);
@@ -147,7 +221,7 @@ describe('a flood of one group', () => {
     ]);
   });
 
-  test('is claimed once by many runtimes at the same time', async () => {
+  test('has each run claimed once by many concurrent runtimes', async () => {
     await flood(1, 40);
     await flood(2, 40);
     const owners = Array.from({ length: 10 }, (_, index) => `runtime-${index}`);
@@ -165,7 +239,7 @@ describe('a flood of one group', () => {
   });
 });
 
-test('the figures of labels count the runs that require each label', async () => {
+test('the label statistics count the runs that require each label', async () => {
   await flood(1, 3, ['gpu', 'zone-b']);
   await flood(1, 2, ['gpu']);
   await flood(1, 4);

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => platform.close());
 
-// Each test has its own runs, and a queue of these only.
+// Each test has its own runs, and a queue with only these runs.
 let first = 0;
 beforeEach(async () => {
   first += 100;
@@ -69,6 +69,7 @@ describe('a claim', () => {
         python: null,
         startMode: 'warm',
         resident: defaultSettings.resident,
+        mergeStderr: false,
         listenPorts: [],
         resolution: null,
         storageQuotaBytes: defaultSettings.storageQuotaBytes,
@@ -114,7 +115,7 @@ describe('a claim', () => {
     expect(order.map((one) => one.runId)).toEqual([...ids.slice(10), ...ids.slice(0, 10)]);
   });
 
-  test('returns every claimed run, also one whose script is missing', async () => {
+  test('returns every claimed run, even one whose script is missing', async () => {
     const ids = await queued(2);
     const found = await inTransaction(platform.pool, async (client) => {
       await client.query('UPDATE run_queue SET script_id = $2 WHERE run_id = $1', [
@@ -130,13 +131,13 @@ describe('a claim', () => {
     ]);
   });
 
-  test('leaves waiting and delayed runs', async () => {
+  test('skips waiting and delayed runs', async () => {
     const [later, now] = await queued(2);
     await set(later!, 'waiting = true');
     expect(await claimed('a')).toEqual([now]);
   });
 
-  test('gives each run to one of many concurrent claims', async () => {
+  test('gives each run to only one of many concurrent claims', async () => {
     const ids = await queued(30);
     const owners = Array.from({ length: 10 }, (_, index) => `runtime-${index}`);
     const parts = await Promise.all(owners.map((owner) => claimed(owner, 4)));
@@ -156,14 +157,14 @@ describe('a claim', () => {
     expect(rows).toEqual([{ owner: 'a' }]);
   });
 
-  test('claims a run again whose lease expired before its start', async () => {
+  test('reclaims a run whose lease expired before the run started', async () => {
     const ids = await queued(2);
     await claimed('a');
     await expire(ids[0]!);
     expect(await claimed('b')).toEqual([ids[0]]);
   });
 
-  test('leaves started runs, regardless of their lease', async () => {
+  test('skips started runs, regardless of their lease', async () => {
     const ids = await queued(1);
     await claimed('a');
     await start(ids[0]!, 'a');
@@ -171,7 +172,7 @@ describe('a claim', () => {
     expect(await claimed('b')).toEqual([]);
   });
 
-  test('leaves ended runs', async () => {
+  test('skips ended runs', async () => {
     const ids = await queued(2);
     await platform.accepted({ type: 'StopRun', runId: ids[0]! });
     expect(await claimed('a')).toEqual([ids[1]]);
@@ -205,7 +206,7 @@ describe('a claim', () => {
 });
 
 describe('a renewal', () => {
-  test('extends own leases, and so reports lost ones', async () => {
+  test('extends its own leases, and reports lost ones', async () => {
     const [kept, expired, taken, stopped, strange] = await queued(5);
     await claimed('a', 4);
     await expire(expired!, taken!);
@@ -247,15 +248,15 @@ describe('a renewal', () => {
   });
 });
 
-describe('releasing', () => {
-  test('lets another runtime claim immediately', async () => {
+describe('a release', () => {
+  test('lets another runtime claim the run immediately', async () => {
     const ids = await queued(2);
     await claimed('a');
     await queue.release('a', [ids[0]!]);
     expect(await claimed('b')).toEqual([ids[0]]);
   });
 
-  test('with a delay lets another runtime claim after the delay', async () => {
+  test('with a delay lets another runtime claim the run after the delay', async () => {
     const [delayed, later] = await queued(2);
     await claimed('a');
     await queue.release('a', [delayed!, later!], 60);
@@ -264,13 +265,13 @@ describe('releasing', () => {
     expect(await claimed('b')).toEqual([delayed, later]);
   });
 
-  test('with a delay does not prevent expiry', async () => {
+  test('with a delay does not prevent the run from expiring', async () => {
     const [id] = await queued(1);
-    await claimed('a');
+    const [run] = await queue.claim('a', 10, 60);
     await set(id!, "expires_at = now() - interval '1 s'");
     expect(await queue.expired(10)).toEqual([]);
     await queue.release('a', [id!], 60);
-    expect(await queue.expired(10)).toEqual([id]);
+    expect(await queue.expired(10)).toEqual([{ runId: id, correlationId: run?.correlationId }]);
   });
 
   test('has no effect on started runs and on runs of other runtimes', async () => {
@@ -288,7 +289,7 @@ describe('releasing', () => {
 describe('the list of lost runs', () => {
   test('contains started runs with expired leases, with the size of their logs', async () => {
     const [lost, alive, waiting, ended] = await queued(4);
-    await claimed('a');
+    const [run] = await queue.claim('a', 10, 60);
     for (const id of [lost!, alive!, ended!]) await start(id, 'a');
     await expire(lost!, waiting!, ended!);
     await platform.accepted(finishRun({ runId: ended! }));
@@ -297,12 +298,13 @@ describe('the list of lost runs', () => {
         VALUES ($1, 1, 2, 30, '[]'), ($1, 3, 7, 12, '[]')`,
       [lost],
     );
+    const { correlationId, scriptName } = run!;
     expect(await queue.lost(10)).toEqual([
-      { runId: lost, scriptName: expect.any(String), fence: 2, logLines: 7, logBytes: 42 },
+      { runId: lost, correlationId, scriptName, fence: 2, logLines: 7, logBytes: 42 },
     ]);
   });
 
-  test('is read in parts, and omits ended runs', async () => {
+  test('is read in batches, and omits ended runs', async () => {
     const ids = await queued(3);
     await claimed('a');
     for (const id of ids) await start(id, 'a');

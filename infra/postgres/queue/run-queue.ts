@@ -7,7 +7,13 @@ import {
   type GroupId,
   type RunId,
 } from '#domain/kernel/ids.ts';
-import type { ClaimedRun, LostRun, RenewedLease, RunQueue } from '#domain/ports/run-queue.ts';
+import type {
+  ClaimedRun,
+  LostRun,
+  QueuedRun,
+  RenewedLease,
+  RunQueue,
+} from '#domain/ports/run-queue.ts';
 import type { RunQueued } from '#domain/run/events.ts';
 import { payloadOf } from '#domain/run/run.ts';
 import { defaultSettings, type ResidentSettings } from '#domain/script/settings.ts';
@@ -24,22 +30,28 @@ const claim = (next: string): string => `WITH next AS (
       UPDATE run_queue q SET owner = $1, leased_at = now(),
         lease_until = now() + make_interval(secs => $3)
       FROM (SELECT set_config('synchronous_commit', 'off', true)) AS unhurried
-      -- Found by their keys, however many wait: a join would be planned for a tenth of the queue.
+      -- Found by key, regardless of the number of waiting runs: a join would be planned for a tenth of the queue.
       WHERE q.run_id = ANY(ARRAY(SELECT run_id FROM next))
       RETURNING q.*)
     SELECT e.*, q.script_id, q.stream_version,
-      coalesce(s.storage_quota_bytes, $4) AS storage_quota_bytes, s.resident,
-      EXISTS (SELECT FROM secrets WHERE secrets.script_id = q.script_id AND sealed IS NOT NULL) AS has_secrets
+      coalesce(s.storage_quota_bytes, $4) AS storage_quota_bytes, s.resident, s.merge_stderr,
+      EXISTS (SELECT FROM secrets WHERE secrets.script_id = q.script_id AND sealed IS NOT NULL)
+        OR EXISTS (SELECT FROM group_secrets g WHERE g.group_id = s.group_id AND g.sealed IS NOT NULL)
+        AS has_secrets
     -- The first event of the run defines its content.
     FROM claimed q JOIN events e ON e.stream_id = 'run-' || q.run_id AND e.version = 1
       -- LEFT JOIN, so that a leased run whose script is missing is returned and can fail with that reason.
       LEFT JOIN scripts s ON s.script_id = q.script_id
     ORDER BY q.priority DESC, q.queue_position`;
 
+/** The correlation id of the request for a run of the queue. */
+const correlationId = `(SELECT metadata ->> 'correlationId' FROM events e
+    WHERE e.stream_id = 'run-' || q.run_id AND e.version = 1) AS correlation_id`;
+
 /** For runs whose script cannot be found. */
 const quota = defaultSettings.storageQuotaBytes;
 
-/** In the order of acceptance, for programs that claim in place of a runtime. They have no labels. */
+/** In the order of acceptance, for queue clients that claim instead of a runtime. They have no labels. */
 const inOrder = (among = '') => `SELECT run_id FROM run_queue
       WHERE fence IS NULL AND NOT waiting AND runs_on = '[]'
         AND (lease_until IS NULL OR lease_until < now())${among}
@@ -61,36 +73,41 @@ const statements = {
     SET owner = NULL, leased_at = now(),
       lease_until = CASE WHEN $3 > 0 THEN now() + make_interval(secs => $3) END
     WHERE owner = $1 AND run_id = ANY($2::uuid[]) AND fence IS NULL`,
-  // The database's clock was set back after the lease was granted. Each such lease lasts its own time from now on: an
-  // owner that is alive renews it, any other lease ends. Old processes leave `leased_at` as it is.
+  // The database's clock was set back after the lease was granted. Each such lease starts again with its full length: a
+  // live owner renews it, any other lease expires. Processes of older releases do not update `leased_at`.
   restartLeases: `UPDATE run_queue
     SET leased_at = now(), lease_until = now() + (lease_until - leased_at)
     WHERE leased_at > now() AND lease_until > leased_at`,
   lost: `SELECT q.run_id, r.script_name, q.fence, coalesce(log.lines, 0) AS log_lines,
-      coalesce(log.bytes, 0) AS log_bytes
+      coalesce(log.bytes, 0) AS log_bytes, ${correlationId}
     FROM run_queue q JOIN runs r ON r.run_id = q.run_id LEFT JOIN LATERAL (
       SELECT max(last_seq) AS lines, sum(bytes) AS bytes FROM run_log_chunks c
       WHERE c.run_id = q.run_id) log ON true
     WHERE q.fence IS NOT NULL AND (q.lease_until IS NULL OR q.lease_until < now())
     ORDER BY q.run_id LIMIT $1`,
-  expired: `SELECT run_id FROM run_queue
+  expired: `SELECT run_id, ${correlationId} FROM run_queue q
     WHERE fence IS NULL AND expires_at <= now() AND (owner IS NULL OR lease_until < now())
     ORDER BY expires_at, run_id LIMIT $1`,
 };
 
-/** The event by which a run was queued, and the other data that a runtime needs. */
+/** The event that queued a run, and the other data that a runtime needs. */
 interface ClaimRow extends EventRow {
   readonly script_id: string;
-  /** The version that the queue has seen. */
+  /** Stream version when the queue row was last updated. */
   readonly stream_version: number;
   readonly storage_quota_bytes: number;
   readonly has_secrets: boolean;
   /** `null` if the script cannot be found. */
   readonly resident: ResidentSettings | null;
+  readonly merge_stderr: boolean | null;
 }
 
-interface LostRow {
+interface QueuedRow {
   readonly run_id: string;
+  readonly correlation_id: string;
+}
+
+interface LostRow extends QueuedRow {
   readonly script_name: string;
   readonly fence: number;
   readonly log_lines: number;
@@ -101,7 +118,7 @@ export class PostgresRunQueue implements RunQueue {
   readonly #db: Queryable;
   readonly #known: KnownStreams | undefined;
 
-  /** @param streams learns the runs that are claimed */
+  /** @param streams caches the streams of claimed runs */
   constructor(db: Queryable, streams?: KnownStreams) {
     this.#db = db;
     this.#known = streams;
@@ -152,7 +169,7 @@ export class PostgresRunQueue implements RunQueue {
     await this.#db.query(statements.restartLeases);
     const { rows } = await this.#db.query<LostRow>(statements.lost, [limit]);
     return rows.map((row) => ({
-      runId: mustParse(parseRunId, row.run_id),
+      ...queued(row),
       scriptName: row.script_name,
       fence: row.fence,
       logLines: row.log_lines,
@@ -160,9 +177,9 @@ export class PostgresRunQueue implements RunQueue {
     }));
   }
 
-  async expired(limit: number): Promise<readonly RunId[]> {
-    const { rows } = await this.#db.query<{ run_id: string }>(statements.expired, [limit]);
-    return rows.map((row) => mustParse(parseRunId, row.run_id));
+  async expired(limit: number): Promise<readonly QueuedRun[]> {
+    const { rows } = await this.#db.query<QueuedRow>(statements.expired, [limit]);
+    return rows.map(queued);
   }
 
   async #claim(text: string, values: readonly unknown[]): Promise<readonly ClaimedRun[]> {
@@ -186,6 +203,7 @@ export class PostgresRunQueue implements RunQueue {
       python: data.python ?? null,
       startMode: data.startMode ?? 'warm',
       resident: row.resident ?? defaultSettings.resident,
+      mergeStderr: row.merge_stderr ?? false,
       listenPorts: data.listenPorts ?? [],
       resolution: data.resolution ?? null,
       triggerType: trigger.type,
@@ -199,4 +217,8 @@ export class PostgresRunQueue implements RunQueue {
       scriptName: data.scriptName,
     };
   }
+}
+
+function queued(row: QueuedRow): QueuedRun {
+  return { runId: mustParse(parseRunId, row.run_id), correlationId: row.correlation_id };
 }

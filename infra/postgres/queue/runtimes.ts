@@ -1,4 +1,4 @@
-/** Which runtimes are alive, as they report it. */
+/** The live runtimes, according to their reports. */
 import type { Queryable } from '../database.ts';
 
 const statements = {

@@ -2,11 +2,11 @@
 import { heldTriggers } from '#domain/run/run.ts';
 import type { Queryable } from '../database.ts';
 
-export const waitingKinds = ['slot', 'label'] as const;
+export const waitingKinds = ['slot', 'label', 'pool'] as const;
 
 export interface WaitingFor {
   readonly kind: (typeof waitingKinds)[number];
-  /** The script whose slots are taken, or `runtime` if all runtimes are full; the missing label. */
+  /** The script whose slots are taken, or `runtime` if all runtimes are full; the missing label; the full pool. */
   readonly name: string;
 }
 
@@ -16,11 +16,15 @@ const liveRuntimes = `live AS (
     WHERE seen_at > now() - interval '1 minute'
       AND NOT EXISTS (SELECT FROM runtime_drains d WHERE d.runtime_id = r.runtime_id AND d.drained))`;
 
-/** The first label that no live runtime has. If each label exists, but on no runtime together: all labels. */
+/** The first label that no live runtime has. All labels if each one exists, but no runtime has all of them. */
 const missingLabel = `coalesce(
     (SELECT label FROM jsonb_array_elements_text(q.runs_on) WITH ORDINALITY AS l (label, place)
       WHERE NOT EXISTS (SELECT FROM live WHERE live.labels ? label) ORDER BY place LIMIT 1),
     (SELECT string_agg(label, ', ') FROM jsonb_array_elements_text(q.runs_on) AS l (label)))`;
+
+/** The first pool of the run without a free slot. */
+const fullPool = `(SELECT min(p.name) FROM pools p WHERE q.pools ? p.name AND p.max_runs <= (
+    SELECT count(*) FROM run_queue a WHERE NOT a.waiting AND a.pools <> '[]' AND a.pools ? p.name))`;
 
 const statements = {
   waitingFor: `WITH ${liveRuntimes},
@@ -32,6 +36,12 @@ const statements = {
         -- The run waits for a time or for the triggers.
         WHEN q.waiting AND (q.not_before > now() OR r.trigger_type = ANY ('{${heldTriggers.join(',')}}')
             AND EXISTS (SELECT FROM trigger_state WHERE paused)) THEN NULL
+        WHEN q.waiting AND q.pools <> '[]' AND ${fullPool} IS NOT NULL
+          THEN jsonb_build_object('kind', 'pool', 'name', ${fullPool})
+        -- Runs with pools wait for the scheduler, even if their script has free slots.
+        WHEN q.waiting AND q.pools <> '[]' AND (SELECT count(*) FROM run_queue a
+            WHERE a.script_id = q.script_id AND NOT a.waiting)
+            < (SELECT max_concurrent_runs FROM scripts s WHERE s.script_id = q.script_id) THEN NULL
         WHEN q.waiting THEN jsonb_build_object('kind', 'slot', 'name', r.script_name)
         WHEN NOT EXISTS (SELECT FROM live LEFT JOIN claimed ON claimed.owner = live.runtime_id
             WHERE q.runs_on <@ live.labels AND coalesce(claimed.runs, 0) < live.slots)
@@ -45,7 +55,7 @@ const statements = {
       AND NOT EXISTS (SELECT FROM live WHERE q.runs_on <@ live.labels)`,
 };
 
-/** What queued runs wait for. Runs that are about to start, or that wait for a time, are absent. */
+/** The reasons why queued runs wait. Runs that are about to start, or that wait for a time, are absent. */
 export async function readWaitingFor(
   db: Queryable,
   runIds: readonly string[],

@@ -40,7 +40,7 @@ export interface Reader {
 }
 
 /** Locks the checkpoints of readers until the transaction ends.
- *  @returns the readers that stand at `at` and are not locked by another transaction
+ *  @returns the readers that are at `at` and not locked by another transaction
  *  @throws if the rows of a reader have another version */
 export async function lockCheckpoints<Some extends Reader>(
   db: Queryable,
@@ -67,12 +67,12 @@ export async function holdCheckpoint(db: Queryable, name: string): Promise<Posit
   return row === undefined ? startOfStore : positionOf(row);
 }
 
-/** The reader's place, without a lock. */
+/** The reader's position, without a lock. */
 export async function readCheckpoint(db: Queryable, name: string): Promise<Position> {
   return (await readCheckpoints(db, [name])).get(name) ?? startOfStore;
 }
 
-/** The places of those of the readers that have one, without a lock. */
+/** The positions of the readers that have one, without a lock. */
 export async function readCheckpoints(
   db: Queryable,
   names: readonly string[],
@@ -123,7 +123,7 @@ export async function removeCheckpoint(db: Queryable, name: string): Promise<voi
   await db.query(statements.remove, [name]);
 }
 
-/** Every reader with its place and how many events it has yet to see (counted up to 10,000). */
+/** Every reader with its position and its number of unread events (counted up to 10,000). */
 export async function listCheckpoints(
   db: Queryable,
 ): Promise<readonly { name: string; version: number; position: number; lag: number }[]> {
@@ -136,7 +136,7 @@ export async function listCheckpoints(
   }));
 }
 
-/** Positions are objects: whether both name the same place of the store. */
+/** Whether two positions are equal. */
 export function isSamePlace(one: Position, other: Position): boolean {
   return one.transactionId === other.transactionId && one.globalPosition === other.globalPosition;
 }

@@ -20,7 +20,7 @@ export class Feeder {
     this.#feed = feed;
   }
 
-  /** A new feed begins with events that are recorded from now on. */
+  /** A new feed starts with future events. */
   static async open(db: Queryable, feed: EventFeed): Promise<Feeder> {
     await makeCheckpoint(db, feederName, version, await newestPlace(db));
     return new Feeder(db, feed);
@@ -47,7 +47,7 @@ export class Feeder {
   }
 }
 
-/** Without a feed there is no lag; a feed that is added later is new. */
+/** Without a feed, there is no lag. A feed that is added later starts empty. */
 export async function forgetFeeder(db: Queryable): Promise<void> {
   await removeCheckpoint(db, feederName);
 }

@@ -61,7 +61,7 @@ describe('events that a projection has not seen', () => {
     expect(await auditSeqs()).toEqual(upTo(1203));
   });
 
-  test('are applied once, until new events are recorded', async () => {
+  test('are applied once; later rounds do nothing until new events are recorded', async () => {
     await recordRefusals(2);
     await catchUp();
     expect(await catchUp()).toBe(0);
@@ -71,7 +71,7 @@ describe('events that a projection has not seen', () => {
     expect(await listCheckpoints(platform.pool)).toMatchObject([{ name: 'audit', lag: 0 }]);
   });
 
-  test('are applied with statements that are planned once', async () => {
+  test('are applied with statements that are planned only once', async () => {
     const { pool, close } = openDatabase(platform.serviceUrl, {
       connections: 1,
       applicationName: 'test',
@@ -88,12 +88,12 @@ describe('events that a projection has not seen', () => {
     expect(rows).toEqual([{ custom_plans: 0 }]);
   });
 
-  test('are left when the projector stops', async () => {
+  test('are left unapplied when the projector stops', async () => {
     await recordRefusals(1);
     expect(await projector().runOnce(AbortSignal.abort())).toBe(0);
   });
 
-  test('are applied once, after any earlier event that could still appear', async () => {
+  test('are applied once, after all earlier events that may still be committed', async () => {
     const slow = { streamId: 'refusal-slow', expectedVersion: 0, events: [refusal(1)] } as const;
     await inTransaction(platform.pool, async (client) => {
       await appendEvents(client, [slow], systemClock.now());
@@ -126,8 +126,8 @@ describe('a projection that fails', () => {
 
   test.each([
     { way: 'event by event', projection: failing },
-    { way: 'set-based', projection: failingSetBased },
-  ])('rolls back rows that were written $way, and its checkpoint', async ({ projection }) => {
+    { way: 'as a set', projection: failingSetBased },
+  ])('rolls back its checkpoint and the rows it wrote $way', async ({ projection }) => {
     await recordRefusals(3);
     await expect(catchUp(projection)).rejects.toThrow('crash');
     expect(await auditSeqs()).toEqual([]);
@@ -151,7 +151,7 @@ describe('a projection that fails', () => {
     expect(await catchUp()).toBe(4);
   });
 
-  test('continues the numbering across both ways', async () => {
+  test('continues the numbering regardless of how the rows were written', async () => {
     await recordRefusals(2);
     await catchUp(eventByEvent);
     await recordRefusals(2);
@@ -202,7 +202,7 @@ describe('several concurrent projectors', () => {
   });
 });
 
-test('refuses rows of another version of the projection, and asks for a rebuild', async () => {
+test('a projector refuses rows of another projection version, and asks for a rebuild', async () => {
   await recordRefusals(1);
   await catchUp();
   await recordRefusals(1);

@@ -31,16 +31,15 @@ export class Projector {
     this.#projections = projections;
   }
 
-  /** Catches every projection up with the events there are.
-   *  @returns how many events were looked at, summed over the projections
-   *  @throws what a projection has thrown; the others are as far as they could come */
+  /** Catches up every projection with the store. @returns the number of processed events, summed over the projections
+   *  @throws the error of a projection, after the others have advanced as far as possible */
   async runOnce(signal: AbortSignal): Promise<number> {
     return await readOn(this.#pool, this.#projections, signal, (those, failed) =>
       this.#pass(those, failed),
     );
   }
 
-  /** If one projection fails, each advances alone, so that the others continue. */
+  /** If one projection fails, each advances separately, so that the others continue. */
   async #pass(those: AtPlace<Projection>, failed: Map<Projection, unknown>): Promise<Step> {
     const { after, readers } = those;
     try {

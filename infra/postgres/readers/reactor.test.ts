@@ -16,7 +16,7 @@ import { reactionReads } from '#projections/reaction-reads.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { storeChainedInput } from '../event-store/chained-input.ts';
 import { listCheckpoints } from './checkpoints.ts';
-import { Reactor, type ReactorParts } from './reactor.ts';
+import { Reactor, type ReactorDeps } from './reactor.ts';
 
 const { signal } = new AbortController();
 
@@ -35,7 +35,7 @@ afterEach(() => platform.close());
 const disable = { type: 'DisableScript', scriptId: scriptId() } as const;
 const enable = { type: 'EnableScript', scriptId: scriptId() } as const;
 
-function reactor(parts: Partial<ReactorParts> = {}): Reactor {
+function reactor(parts: Partial<ReactorDeps> = {}): Reactor {
   const { pool, commands } = platform;
   return new Reactor({
     pool,
@@ -47,7 +47,7 @@ function reactor(parts: Partial<ReactorParts> = {}): Reactor {
   });
 }
 
-async function react(parts?: Partial<ReactorParts>): Promise<number> {
+async function react(parts?: Partial<ReactorDeps>): Promise<number> {
   await eventsVisible(platform.pool);
   return await reactor(parts).runOnce(signal);
 }
@@ -83,7 +83,7 @@ describe('a script with a running and a waiting run', () => {
     expect(await runs()).toEqual(['running', 'stopped', 'queued']);
   });
 
-  test('causes nothing at other events', async () => {
+  test('stops nothing on other events', async () => {
     const before = await eventCount();
     expect(await react()).toBe(0);
     expect(await eventCount()).toBe(before);
@@ -91,7 +91,7 @@ describe('a script with a running and a waiting run', () => {
 });
 
 describe('a group with members', () => {
-  test('loses its members when deleted, also if the event is processed repeatedly', async () => {
+  test('loses its members when deleted, even if the event is processed repeatedly', async () => {
     const group = groupId(2);
     await platform.accepted(createGroup({ groupId: group, name: 'Sums' }));
     await platform.accepted(createUser({ groupIds: [groupId(1), group] }));
@@ -111,7 +111,7 @@ describe('a script with one retry', () => {
     await platform.accepted(finishRun({ runId: runId(1), outcome: 'runtime_lost' }));
   });
 
-  test('queues one retry when its run fails, also if the event is processed repeatedly', async () => {
+  test('queues one retry when its run fails, even if the event is processed repeatedly', async () => {
     await react();
     await platform.pool.query('DELETE FROM checkpoints');
     await Promise.all([react(), react()]);
@@ -139,7 +139,7 @@ describe('a deleted script', () => {
     await platform.accepted({ type: 'DeleteScript', scriptId: scriptId() });
   });
 
-  test('records the cause of its commands', async () => {
+  test('is recorded as the cause of the resulting commands', async () => {
     const { rows } = await platform.pool.query<{ event_id: string; correlation: string }>(
       `SELECT event_id, metadata->>'correlationId' AS correlation FROM events
         WHERE type = 'ScriptDeleted'`,
@@ -196,7 +196,7 @@ describe('a deleted script', () => {
     expect(await runs()).toEqual(['stopping', 'stopped']);
   });
 
-  test('continues with the next event when its command is refused', async () => {
+  test('is skipped after a refused command, and the next event follows', async () => {
     const tooLate: Reaction = {
       name: 'too-late',
       handles: ['RunQueued'],
@@ -206,7 +206,7 @@ describe('a deleted script', () => {
     expect(await react({ reactions: [tooLate] })).toBe(0);
   });
 
-  test('does nothing when the reactor stops', async () => {
+  test('is ignored once the reactor stops', async () => {
     expect(await reactor().runOnce(AbortSignal.abort())).toBe(0);
     expect(await runs()).toEqual(['running', 'queued']);
   });

@@ -1,7 +1,7 @@
-/** Executes the commands that events call for. Each reaction has a checkpoint of its own. Reactions at the same
+/** Executes the commands that reactions derive from events. Each reaction has its own checkpoint. Reactions at the same
  *  position read the store and advance together. */
 import type { Command, Recorded } from '#domain/aggregates.ts';
-import { inOrderOfTime, mustParse, parseCommandId } from '#domain/kernel/ids.ts';
+import { deriveTimeOrderedId, mustParse, parseCommandId } from '#domain/kernel/ids.ts';
 import type { Commands } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import type { Reaction, ReactionReads } from '#domain/reactions/reaction.ts';
@@ -12,9 +12,9 @@ import { readOn, type AtPlace, type Step } from './store-readers.ts';
 
 const chunkSize = 1_000;
 /** Concurrent commands are committed together. */
-const mostAtOnce = 128;
+const maxConcurrent = 128;
 
-export interface ReactorParts {
+export interface ReactorDeps {
   readonly pool: pg.Pool;
   readonly commands: Commands;
   readonly ids: Ids;
@@ -23,10 +23,10 @@ export interface ReactorParts {
 }
 
 export class Reactor {
-  readonly #parts: ReactorParts;
+  readonly #deps: ReactorDeps;
 
-  constructor(parts: ReactorParts) {
-    this.#parts = parts;
+  constructor(deps: ReactorDeps) {
+    this.#deps = deps;
   }
 
   /** Reacts to all events recorded since the last call. Two concurrent reactors are harmless: command ids are derived
@@ -34,7 +34,7 @@ export class Reactor {
    *  @returns the number of processed events
    *  @throws the error of a reaction, after the others have advanced as far as possible */
   async runOnce(signal: AbortSignal): Promise<number> {
-    const { pool, reactions } = this.#parts;
+    const { pool, reactions } = this.#deps;
     return await readOn(pool, reactions, signal, (those, failed) =>
       this.#reactToChunk(those, failed),
     );
@@ -44,7 +44,7 @@ export class Reactor {
     { after, readers: reactions }: AtPlace<Reaction>,
     failed: Map<Reaction, unknown>,
   ): Promise<Step> {
-    const { pool } = this.#parts;
+    const { pool } = this.#deps;
     const types = [...new Set(reactions.flatMap(({ handles }) => handles))];
     const chunk = await readChunk(pool, after, types, chunkSize);
     if (chunk === undefined) return { seen: 0, isMore: false };
@@ -68,9 +68,9 @@ export class Reactor {
   }
 
   async #reactTo(reaction: Reaction, event: Recorded): Promise<void> {
-    const { commands, ids, reads } = this.#parts;
+    const { commands, ids, reads } = this.#deps;
     const newId = (name: string) =>
-      inOrderOfTime(ids.derived(event.eventId, `${reaction.name} ${name}`), event.recordedAt);
+      deriveTimeOrderedId(ids.derived(event.eventId, `${reaction.name} ${name}`), event.recordedAt);
     const execute = (command: Command, place: string) =>
       commands.execute(command, {
         commandId: mustParse(
@@ -89,9 +89,9 @@ export class Reactor {
       if (next !== undefined) await execute(next, `${place} refused`);
     };
     const called = await reaction.react(event, reads, newId);
-    const atOnce = reaction.inAnyOrder === true ? mostAtOnce : 1;
-    for (let place = 0; place < called.length; place += atOnce) {
-      const those = called.slice(place, place + atOnce);
+    const width = reaction.inAnyOrder === true ? maxConcurrent : 1;
+    for (let place = 0; place < called.length; place += width) {
+      const those = called.slice(place, place + width);
       await Promise.all(those.map((command, index) => executeOne(command, place + index)));
     }
   }

@@ -2,7 +2,7 @@
 import type { Queryable } from '../database.ts';
 
 const statements = {
-  // Whatever is behind a checkpoint, with the age of the oldest: hidden events count too.
+  // The events after a checkpoint, and the age of the oldest one. Includes hidden events.
   lag: `SELECT c.name,
       (SELECT count(*)::int FROM (SELECT FROM events e
         WHERE (e.transaction_id, e.global_position) > (c.transaction_id, c.global_position)
@@ -21,11 +21,11 @@ export interface ReaderLag {
   readonly name: string;
   /** Unread events, counted up to 10,000. */
   readonly events: number;
-  /** Age of the oldest of them; 0 if there are none. */
+  /** Age of the oldest unread event; 0 without any. */
   readonly seconds: number;
 }
 
-/** How far every reader is behind. */
+/** The lag of every reader. */
 export async function readerLags(db: Queryable): Promise<readonly ReaderLag[]> {
   const { rows } = await db.query<{ name: string; events: number; seconds: number }>(
     statements.lag,
@@ -34,15 +34,14 @@ export async function readerLags(db: Queryable): Promise<readonly ReaderLag[]> {
   return rows.map((row) => ({ ...row, seconds: Math.max(0, row.seconds) }));
 }
 
-/** @throws Error with a line for the operator when the store holds events with transaction ids that this
- *  server has not given out: readers would not see them, nor anything after them, for ages */
+/** @throws Error with a line for the operator if the store contains events with transaction ids that this server has
+ *  not assigned yet. Readers would not see these events, or any later ones, for a very long time */
 export async function refuseForeignEvents(db: Queryable): Promise<void> {
   const { rows } = await db.query<{ events: number }>(statements.foreign, []);
   const count = rows[0]?.events ?? 0;
   if (count === 0) return;
   throw new Error(
     `${count === 10_000 ? 'At least 10000' : count} events have transaction ids of another server, ` +
-      'as they do when rows were copied: no reader would see them. Restore them with ' +
-      'renumberEvents, which rewrites them in their order.',
+      'usually because rows were copied. Readers cannot see these events. Rewrite the ids in order with renumberEvents.',
   );
 }

@@ -10,7 +10,8 @@ export interface AtPlace<Some extends Reader> {
   readonly readers: readonly Some[];
 }
 
-/** Readers by their places, without a lock; those that are new get one. Nearly always all are at the same. */
+/** Groups readers by position, without a lock. New readers get a checkpoint. Nearly always, all readers are at the same
+ *  position. */
 async function byPlace<Some extends Reader>(
   db: Queryable,
   readers: readonly Some[],
@@ -31,7 +32,7 @@ async function byPlace<Some extends Reader>(
 
 /** The result of one step. */
 export interface Step {
-  /** Events that were looked at, summed over the readers. */
+  /** The number of processed events, summed over the readers. */
   readonly seen: number;
   readonly isMore: boolean;
 }

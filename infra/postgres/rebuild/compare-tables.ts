@@ -6,18 +6,18 @@ const shownKeys = 5;
 
 export interface TableComparison {
   readonly table: string;
-  /** Rows now, and rows after the switch. */
+  /** Current rows, and rows after the switch. */
   readonly rowsBefore: number;
   readonly rowsAfter: number;
-  /** Rows that are in one of them alone, or in both with other content. */
+  /** Rows that exist in only one of the tables, or differ between them. */
   readonly lost: number;
   readonly added: number;
   readonly changed: number;
-  /** The first keys of such rows, in their order. */
+  /** The first keys of such rows, in order. */
   readonly keys: readonly string[];
 }
 
-/** Compares `public.<table>` with `<schema>.<table>`, but for columns that are taken over anyway. */
+/** Compares `public.<table>` with `<schema>.<table>`, except columns that are preserved anyway. */
 export async function compareTables(
   db: Queryable,
   schema: string,

@@ -1,5 +1,5 @@
-/** Of which version the rows of each projection are. A program serves none that it would have written
- *  otherwise: see docs/adr/0006-projections-are-rebuilt-beside.md. */
+/** The version of each projection's rows. A program does not serve rows of another version: see
+ *  docs/adr/0006-projections-are-rebuilt-beside.md. */
 import type { Projection } from '#projections/projection.ts';
 import type { Queryable } from '../database.ts';
 
@@ -15,12 +15,12 @@ const statements = {
 /** The rows of one projection that this program cannot use. */
 export interface OutdatedRows {
   readonly projection: Projection;
-  /** Version of the rows; 0 if it has none although there are events. */
+  /** Version of the rows; 0 without rows although events exist. */
   readonly recorded: number;
 }
 
-/** Rows that are not of the program's version. On an empty store there are none: the versions are
- *  recorded there. */
+/** Projections whose rows have another version than the program's. On an empty store, the versions are recorded
+ *  instead. */
 export async function outdatedRows(
   db: Queryable,
   projections: readonly Projection[],
@@ -38,7 +38,7 @@ export async function outdatedRows(
     .filter(({ projection, recorded }) => projection.version !== recorded);
 }
 
-/** @throws Error with a line for the operator when rows are not of the program's version */
+/** @throws Error with a line for the operator if rows have another version than the program's */
 export async function refuseOutdatedRows(
   db: Queryable,
   projections: readonly Projection[],

@@ -110,7 +110,7 @@ describe('wrong rows', () => {
     expect(await rowsOf(platform.reads, all)).toEqual(before);
   });
 
-  test('are replaced in views too, with unchanged access', async () => {
+  test('are also corrected in views, with unchanged privileges', async () => {
     await execute([...beginning, createScript({ scriptId: scriptId(2), name: 'Second' })]);
     const views = `SELECT format('%I.%I', schemaname, viewname) AS name, definition,
         (SELECT array_agg(acl::text ORDER BY acl::text) FROM pg_class, unnest(relacl) AS acl
@@ -180,7 +180,7 @@ describe('concurrent writers', () => {
     },
   );
 
-  test('are not blocked when the switch waits for a long read', async () => {
+  test('are not blocked while the switch waits for a long read', async () => {
     await execute(beginning);
     const reader = await platform.pool.connect();
     await reader.query('BEGIN');
@@ -285,7 +285,7 @@ describe('the tables after a rebuild', () => {
   });
 });
 
-describe('a projection of another version than its rows', () => {
+describe('a projection whose version differs from that of its rows', () => {
   const newer = { ...named('audit'), version: named('audit').version + 1 };
 
   test('needs no rebuild when the store is empty', async () => {
@@ -310,7 +310,7 @@ describe('a projection of another version than its rows', () => {
     expect(await new Projector(platform.pool, [newer]).runOnce(signal)).toBe(1);
   });
 
-  test('requires a rebuild of a new projection when there are events', async () => {
+  test('a new projection requires a rebuild when there are events', async () => {
     await outdatedRows(platform.pool, [named('runs')]);
     await execute(beginning);
     expect(await outdatedRows(platform.pool, [named('groups')])).toMatchObject([{ recorded: 0 }]);

@@ -10,7 +10,8 @@ import {
   type ReadModels,
 } from '#projections/projection.ts';
 import type pg from 'pg';
-import { inTransactionOf, queryBuilderOn, sqlState } from '../database.ts';
+import { sqlState } from '../connection.ts';
+import { inTransactionOf, queryBuilderOn } from '../database.ts';
 import { newestPlace, nextChunk, readContinued } from '../event-store/event-chunks.ts';
 import { readTypes } from '../event-store/event-store.ts';
 import { holdCheckpoint, setCheckpoint } from '../readers/checkpoints.ts';
@@ -23,7 +24,7 @@ const batchSize = 2_000;
  *  long. */
 const chunkSize = 20_000;
 /** While the switch waits for its locks, all other transactions wait behind it. */
-const lockPatienceMs = 500;
+const lockTimeoutMs = 500;
 const switchAttempts = 40;
 const losses: ReadonlySet<string | undefined> = new Set(['55P03', '40P01']); // lock timeout; deadlock
 
@@ -55,7 +56,7 @@ export interface RebuildOptions {
 
 /** Rebuilds a projection. Nothing changes until the final switch, so an interruption is harmless and the next attempt
  *  starts from the beginning.
- *  @throws Error if another rebuild of the projection is under way, or the switch finds no gap */
+ *  @throws Error if another rebuild of the projection is running, or the switch does not get its locks */
 export async function rebuildProjection(options: RebuildOptions): Promise<RebuildReport> {
   const client = await options.pool.connect();
   try {
@@ -108,11 +109,11 @@ class Rebuild {
       await this.#client.query(`CREATE SCHEMA ${this.#schema}`);
       await this.#eachTable((table) => makeShadow(this.#client, this.#schema, table));
     });
-    // From here on the projection writes the copies by the names of its tables.
+    // From here on, the projection writes to the copies under its tables' names.
     await this.#client.query(`SET search_path = ${this.#schema}, public`);
   }
 
-  /** The set-based way, as far as there is one. */
+  /** Set-based, as far as the projection supports it. */
   async #fill(): Promise<void> {
     const fill = fillOf(this.#projection);
     if (fill === undefined) return;
@@ -188,7 +189,7 @@ class Rebuild {
   async #switchNow(): Promise<void> {
     const { name, tables, kept = [], version } = this.#projection;
     const { kind } = this.#options;
-    await this.#client.query(`SET LOCAL lock_timeout = ${lockPatienceMs}`);
+    await this.#client.query(`SET LOCAL lock_timeout = ${lockTimeoutMs}`);
     const seen = kind === 'async' ? await holdCheckpoint(this.#client, name) : startOfStore;
     const names = tables.map((table) => `public.${table}`).join(', ');
     await this.#client.query(`LOCK TABLE ${names} IN ACCESS EXCLUSIVE MODE`);

@@ -91,9 +91,9 @@ interface Grant {
   readonly grantee: string;
 }
 
-/** Drops the views over a table, which name it by its identity. @returns what they were */
+/** Drops the views over a table, because views refer to a table by its identity. @returns their definitions */
 async function takeViews(db: Queryable, schema: string, table: string): Promise<readonly View[]> {
-  // A definition leaves out the schema of whatever is found without it.
+  // A definition omits the schema of objects on the search path.
   await db.query('SET LOCAL search_path = pg_catalog');
   const found = await rowsOf<Omit<View, 'grants'>>(db, reads.views, table);
   await db.query(`SET LOCAL search_path = ${schema}, public`);
@@ -121,7 +121,7 @@ async function grantAll(db: Queryable, name: string, grants: readonly Grant[]): 
   }
 }
 
-/** Names of the columns that identify a row. */
+/** Names of the primary key's columns. */
 export async function keyOf(db: Queryable, table: string): Promise<readonly string[]> {
   return (await rowsOf<{ name: string }>(db, reads.key, table)).map((row) => row.name);
 }

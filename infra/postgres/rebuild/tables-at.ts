@@ -25,9 +25,8 @@ export interface TablesAt {
   readonly without: readonly string[];
 }
 
-/** Runs `work` on the tables as of a point in time.
- *  The tables are temporary and hide the current tables by their names. Each statement is a transaction of its own,
- *  because a long transaction would block every reader of the store.
+/** Runs `work` on the tables as of a point in time. The tables are temporary and hide the current tables by their
+ *  names. Each statement is a separate transaction, because a long transaction would block every reader of the store.
  *  @param pool provides the database address */
 export async function withTablesAt<Result>(
   pool: pg.Pool,

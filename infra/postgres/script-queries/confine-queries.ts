@@ -1,4 +1,4 @@
-/** Restricts queries of scripts to the listed functions and relations, also after updates of the server or the
+/** Restricts queries of scripts to the listed functions and relations, even after updates of the server or the
  *  schema. */
 import { withConnection } from '../await-database.ts';
 import type { Queryable } from '../database.ts';
@@ -18,8 +18,8 @@ export async function confineQueries(adminUrl: string): Promise<readonly string[
   });
 }
 
-/** How many functions, relations and parameters are open to queries of scripts beyond the list. While there are
- *  any, runtimes refuse queries, unless `ORCH_QUERY_LENIENT` is set. */
+/** The number of functions, relations and parameters that queries can use although they are not listed. If it is not 0,
+ *  runtimes refuse queries, unless `ORCH_QUERY_LENIENT` is set. */
 export async function countQueryGaps(database: Queryable): Promise<number> {
   const { rows } = await database.query<{ count: number }>(
     'SELECT count(*)::integer AS count FROM queries.gaps',

@@ -4,7 +4,7 @@ import { FairQueue, WaitedTooLong } from './fair-queue.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** Work that continues until it is ended, with the order in which it was started. */
+/** Work that continues until the test ends it, and the order of its starts. */
 function workshop(queue: FairQueue) {
   const started: string[] = [];
   const ends = new Map<string, () => void>();
@@ -23,7 +23,7 @@ function workshop(queue: FairQueue) {
 }
 
 describe('a fair queue', () => {
-  test('keeps one of several places free for other groups', async () => {
+  test('keeps one of several slots free for other groups', async () => {
     const { started, order } = workshop(new FairQueue({ places: 3, maxWaitMs: 1_000 }));
     for (const name of ['a1', 'a2', 'a3', 'a4']) void order('a', name).catch(() => undefined);
     void order('b', 'b1');
@@ -59,14 +59,14 @@ describe('a fair queue', () => {
     expect(queue.length).toBe(0);
   });
 
-  test('frees the place when the work fails', async () => {
+  test('frees the slot when the work fails', async () => {
     const queue = new FairQueue({ places: 1, maxWaitMs: 1_000 });
     const failure = queue.run('a', () => Promise.reject(new Error('broken')));
     await expect(failure).rejects.toThrow('broken');
     expect(await queue.run('b', () => Promise.resolve('served'))).toBe('served');
   });
 
-  test('gives a kept place only to other groups, until the end', async () => {
+  test('gives a reserved slot only to other groups until the work ends', async () => {
     const queue = new FairQueue({ places: 2, maxWaitMs: 1_000 });
     const { started, order, end } = workshop(queue);
     const ended = Promise.withResolvers<void>();

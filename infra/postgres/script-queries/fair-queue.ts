@@ -1,11 +1,11 @@
-/** Shares a few places fairly: groups take turns, however much each of them has waiting. */
+/** Shares a few slots fairly: groups take turns, regardless of the lengths of their queues. */
 
-/** The work did not start: no place became free in time. */
+/** The work did not start, because no slot became free in time. */
 export class WaitedTooLong extends Error {
   override readonly name = 'WaitedTooLong';
 }
 
-/** Frees the place for other groups, but counts it for its own group until `end`. */
+/** Frees the slot for other groups, but counts it for its own group until `end`. */
 export type KeepPlace = (end: Promise<void>) => void;
 
 export interface FairQueueOptions {
@@ -16,7 +16,7 @@ export interface FairQueueOptions {
 
 export class FairQueue {
   readonly #options: FairQueueOptions;
-  /** Groups in the order of their turns, each with what it has waiting, oldest first. */
+  /** Groups in the order of their turns, each with its waiting work, oldest first. */
   readonly #waiting = new Map<string, (() => void)[]>();
   readonly #active = new Map<string, number>();
   #free: number;
@@ -27,12 +27,12 @@ export class FairQueue {
     this.#free = options.places;
   }
 
-  /** How much waits. */
+  /** The number of waiting items. */
   get length(): number {
     return this.#waiting.values().reduce((sum, line) => sum + line.length, 0);
   }
 
-  /** Places that still count for groups after their work was abandoned. */
+  /** Slots that still count for groups after their work was abandoned. */
   get kept(): number {
     return this.#kept;
   }
@@ -67,7 +67,7 @@ export class FairQueue {
         group,
         this.#lineOf(group).filter((one) => one !== start),
       );
-      reject(new WaitedTooLong(`no place became free within ${this.#options.maxWaitMs} ms`));
+      reject(new WaitedTooLong(`no query slot became free within ${this.#options.maxWaitMs} ms`));
     }, this.#options.maxWaitMs);
     this.#queue(group, [...this.#lineOf(group), start]);
     this.#startNext();
@@ -89,7 +89,7 @@ export class FairQueue {
   }
 
   #startNext(): void {
-    // One place stays free for the other groups, if there are several places.
+    // One slot stays free for the other groups, if there are several slots.
     const share = Math.max(1, this.#options.places - 1);
     while (this.#free > 0) {
       const next = this.#waiting.entries().find(([group]) => this.#activeOf(group) < share);
@@ -97,7 +97,7 @@ export class FairQueue {
       const [group, [start, ...rest]] = next;
       this.#free -= 1;
       this.#active.set(group, this.#activeOf(group) + 1);
-      // Behind the other groups.
+      // To the end of the queue of groups.
       this.#waiting.delete(group);
       this.#queue(group, rest);
       start?.();

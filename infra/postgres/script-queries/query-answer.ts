@@ -1,4 +1,4 @@
-/** One query of a script on a connection of its own, with what bounds it in the database. */
+/** Runs one query of a script on a separate connection, with its limits in the database. */
 import pg from 'pg';
 
 export const maxQueryRows = 1_000;
@@ -25,7 +25,7 @@ const handedOver = {
 };
 const limits = {
   ...handedOver,
-  // As the parser reads texts.
+  // The text encoding that the parser expects.
   standard_conforming_strings: 'on',
   work_mem: '4MB',
   hash_mem_multiplier: '1',
@@ -77,13 +77,13 @@ export async function answerTo(
   }
 }
 
-/** @throws QueryRefused, because of two columns of one name a dict would keep the last */
+/** @throws QueryRefused for duplicate column names, because a dict would keep only the last */
 function requireDistinctNames(repeated: readonly string[]): void {
   if (repeated.length === 0) return;
   throw new QueryRefused(
     'failed',
     `Several columns have the name ${repeated.map((name) => `"${name}"`).join(', ')}. ` +
-      'Give each column a name of its own with AS',
+      'Give each column a unique name with AS',
   );
 }
 

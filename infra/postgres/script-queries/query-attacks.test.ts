@@ -26,7 +26,7 @@ interface Attempt {
   readonly kind: 'function' | 'relation';
   readonly name: string;
   readonly isAllowed: boolean;
-  /** None where no query can be written: such as calls with arguments that only the server itself has. */
+  /** No query if the function cannot be called from SQL, for example because of internal argument types. */
   readonly sql: string | undefined;
 }
 
@@ -142,14 +142,14 @@ describe('a query', () => {
     expect(otherThan(outcomes, 'denied')).toEqual([]);
   }, 120_000);
 
-  test('has no privilege on unlisted functions, including functions that no query can call', async () => {
+  test('has no privilege on unlisted functions, including those that no query can call', async () => {
     const { rows } = await withClient(database.adminUrl, (client) =>
       client.query<{ held: number }>(held),
     );
     expect(rows[0]?.held).toBe(allowed.filter(({ kind }) => kind === 'function').length);
   });
 
-  test('may use everything that is listed', async () => {
+  test('may use every listed function and relation', async () => {
     const outcomes = await outcomesOf(allowed);
     expect(otherThan(outcomes, 'answered', 'failed')).toEqual([]);
   }, 120_000);

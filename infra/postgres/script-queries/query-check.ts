@@ -4,7 +4,7 @@ import { AnsweringProcess } from '#infra/system/answering-process.ts';
 import type { Queryable } from '../database.ts';
 import { nameKinds, type QueryNames } from './query-syntax.ts';
 
-/** The first question to a process contains the names. */
+/** The first request to a process contains the names. */
 export interface QueryQuestion {
   readonly names?: QueryNames;
   readonly query: string;
@@ -19,22 +19,22 @@ export interface QueryAnswer {
 export interface QueryChecker {
   /** The problem with a query, as a phrase; `undefined` if the query is valid. */
   problemOf(query: string): Promise<string | undefined>;
-  /** Safe twice. */
+  /** Idempotent. */
   close(): Promise<void>;
 }
 
 const maxMemoryMb = 128;
-const patienceMs = 2_000;
+const timeoutMs = 2_000;
 const program = fileURLToPath(new URL('query-parser.ts', import.meta.url));
 
-/** Asks a separate process, one query at a time: a query may exhaust stack, time or memory. */
+/** Checks queries in a separate process, one at a time: a query may exhaust stack, time or memory. */
 export class QueryCheck implements QueryChecker {
   readonly #platform: Queryable;
-  readonly #parser = new AnsweringProcess({ program, maxMemoryMb, patienceMs });
+  readonly #parser = new AnsweringProcess({ program, maxMemoryMb, timeoutMs });
   #names: QueryNames | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
-  /** @param platform the service's own connections, to read the lists of names by */
+  /** @param platform the service's own connections, for reading the lists of names */
   constructor(platform: Queryable) {
     this.#platform = platform;
   }

@@ -1,30 +1,21 @@
 /** The server never logs the queries of scripts, regardless of its log settings. */
-import { mkdtempSync, chmodSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { startEmbeddedPostgres, type EmbeddedPostgres } from '#infra/embedded/postgres.ts';
 import { withClient } from '#infra/testing/client.ts';
 import { untilTrue } from '#infra/testing/platform.ts';
+import { startSeparateServer, type SeparateServer } from '#infra/testing/separate-server.ts';
 import { groupId } from '#domain/testing/ids.ts';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { migrate } from '../migrate.ts';
 import { ScriptQueries } from './script-queries.ts';
 
-let folder: string;
-let server: EmbeddedPostgres;
+let server: SeparateServer;
 let pool: pg.Pool;
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'orch-query-log-'));
-  chmodSync(folder, 0o711);
-  const options = { directory: join(folder, 'postgres'), fallbackParent: join(folder, 'fallback') };
-  server = await startEmbeddedPostgres({ ...options, durable: false });
-  const directory = fileURLToPath(new URL('../../../migrations', import.meta.url));
-  await migrate(server.adminUrl, { directory });
+  server = await startSeparateServer();
   pool = new pg.Pool({ connectionString: server.serviceUrl });
   pool.on('error', () => undefined); // ends with the server
-  // As talkative as a server can be.
+  // The most verbose log settings of a server.
   await withClient(server.adminUrl, async (client) => {
     const database = 'ALTER DATABASE orchestrator SET';
     for (const [name, value] of Object.entries({
@@ -48,10 +39,9 @@ beforeAll(async () => {
 afterAll(async () => {
   await pool.end();
   await server.stop();
-  rmSync(folder, { recursive: true, force: true });
 });
 
-const log = () => readFileSync(join(folder, 'postgres', 'postgres.log'), 'utf8');
+const log = () => readFileSync(join(server.directory, 'postgres.log'), 'utf8');
 
 /** Earlier log entries are in the file once this entry is. */
 async function untilLogged(): Promise<void> {
@@ -71,8 +61,8 @@ const quoting: readonly (readonly [string, string])[] = [
   ['a function that is refused', `SELECT pg_notify('hidden-8', 'x')`],
 ];
 
-describe('the log of a server that logs everything', () => {
-  test('contains nothing of a query', async () => {
+describe('the log of a server that logs all statements', () => {
+  test('contains no part of a query', async () => {
     const queries = new ScriptQueries({
       url: server.serviceUrl,
       platform: pool,
@@ -89,7 +79,7 @@ describe('the log of a server that logs everything', () => {
     expect(log().match(/hidden.\d/g)).toBeNull();
   }, 180_000);
 
-  test.each(quoting)('would contain %s of it on another connection', async (_what, query) => {
+  test.each(quoting)('contains %s of a query on another connection', async (_what, query) => {
     const hidden = /hidden.\d/.exec(query)?.[0] ?? '';
     await pool.query(`SELECT queries.run($1, 10, 1000)`, [query]).catch(() => undefined);
     await untilLogged();

@@ -1,4 +1,4 @@
-/** The process of `QueryCheck`: it parses queries with PostgreSQL's own grammar and answers what is wrong. */
+/** The process of `QueryCheck`: it parses queries with PostgreSQL's own grammar and reports the first problem. */
 import { hasSqlDetails, loadModule, parseSync } from 'libpg-query';
 import type { QueryAnswer, QueryQuestion } from './query-check.ts';
 import { NotAllowed, QuerySyntax, tooDeep, type SyntaxTree } from './query-syntax.ts';
@@ -16,7 +16,7 @@ process.send?.('ready');
 function answerTo(query: string): QueryAnswer {
   try {
     const tree = parseSync(query) as SyntaxTree;
-    if (syntax === undefined) throw new Error('the names are missing');
+    if (syntax === undefined) throw new Error('the parser received no list of allowed names');
     syntax.check(tree);
     return {};
   } catch (error) {

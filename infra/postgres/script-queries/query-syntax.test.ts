@@ -1,5 +1,5 @@
-/** What the syntax of a query may have, against the lists of a real database: constructs and types that PostgreSQL
- *  executes without a function, and that privileges therefore do not withhold. */
+/** Checks the permitted syntax against a real database: constructs and types that PostgreSQL executes without a
+ *  function call, and that privileges therefore cannot prevent. */
 import { readFileSync } from 'node:fs';
 import { withClient } from '#infra/testing/client.ts';
 import { createTestDatabase, type TestDatabase } from '#infra/testing/database.ts';
@@ -93,12 +93,15 @@ const others = [
 describe('constructs that privileges cannot prevent', () => {
   test.each([
     ['XML', xml],
-    ['names of the catalogs', [...casts, ...roles]],
+    ['catalog names', [...casts, ...roles]],
     ['the session, further types and further syntax', others],
-  ])('%s: refused by the syntax check, but accepted by the database', async (_name, queries) => {
-    expect(await allowedOf(queries)).toEqual([]);
-    expect(await answeredOf(queries)).toEqual(queries);
-  });
+  ])(
+    '%s: refused by the syntax check, although the database accepts it',
+    async (_name, queries) => {
+      expect(await allowedOf(queries)).toEqual([]);
+      expect(await answeredOf(queries)).toEqual(queries);
+    },
+  );
 });
 
 const everyType = `
@@ -147,10 +150,10 @@ const statements = `ALTER TABLE runs ADD a int; ANALYZE; BEGIN; CALL f(); CHECKP
   WITH a AS (UPDATE runs SET id = NULL RETURNING 1) SELECT 1; SELECT $1; SELECT * FROM runs TABLESAMPLE SYSTEM (1)`;
 
 describe('a query', () => {
-  test('may read', async () => {
+  test('may read tables', async () => {
     expect(await allowedOf(statements.split(';'))).toEqual([]);
     expect(await check.problemOf('SELECT 1; SELECT 2')).toMatch(/only one statement is allowed/);
-    expect(await check.problemOf('-- nothing')).toMatch(/there is no query/);
+    expect(await check.problemOf('-- nothing')).toMatch(/the query is empty/);
   });
 
   test.each([
@@ -170,7 +173,7 @@ describe('a query', () => {
     expect(await answeredOf([query])).toEqual([query]);
   });
 
-  test('reports what is not allowed, and where', async () => {
+  test('reports which part is not allowed, and where', async () => {
     const list = '. docs/sdk.md lists what queries may use';
     expect(await check.problemOf("SELECT 'ä',\n  pg_sleep(1)")).toBe(
       `line 2, column 3: the function pg_sleep is not allowed${list}`,
@@ -201,13 +204,16 @@ describe('a query', () => {
     ['casts', `SELECT 1${'::int'.repeat(12_000)}`],
     ['joins', `SELECT 1 FROM runs${' JOIN runs ON true'.repeat(3_500)}`],
     ['conditions', `SELECT ${'CASE WHEN true THEN '.repeat(2_500)}1${' END'.repeat(2_500)}`],
-  ])('nested by %s is refused, and the next one is checked', async (_name, query) => {
-    expect(query.length).toBeLessThanOrEqual(64 * 1024);
-    expect(await check.problemOf(query)).toMatch(
-      /nested more than 500 levels deep|memory exhausted|too large to be checked/,
-    );
-    expect(await check.problemOf('SELECT 1')).toBeUndefined();
-  });
+  ])(
+    'with too deeply nested %s is refused, and the next query is checked',
+    async (_name, query) => {
+      expect(query.length).toBeLessThanOrEqual(64 * 1024);
+      expect(await check.problemOf(query)).toMatch(
+        /nested more than 500 levels deep|memory exhausted|too large to be checked/,
+      );
+      expect(await check.problemOf('SELECT 1')).toBeUndefined();
+    },
+  );
 });
 
 describe('the lists of allowed names', () => {
@@ -235,7 +241,7 @@ describe('the lists of allowed names', () => {
   });
 });
 
-describe('a tree', () => {
+describe('a syntax tree', () => {
   const none: QueryNames = { function: [], type: [], operator: [], relation: [], cast: [] };
   const syntax = new QuerySyntax(none);
   const treeOf = (node: object) => ({

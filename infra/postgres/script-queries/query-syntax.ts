@@ -2,13 +2,13 @@
  *  well, but not the constructs and types that the server executes without a function. */
 import { allowedNodes, constructNames, positionFields } from './query-nodes.ts';
 
-/** Names that a query may use, each kind as `queries.syntax` has them. */
+/** Names that a query may use, by kind, from `queries.syntax`. */
 export const nameKinds = ['function', 'type', 'operator', 'relation', 'cast'] as const;
 export type QueryNames = Readonly<Record<(typeof nameKinds)[number], readonly string[]>>;
 
 const maxDepth = 500;
-/** By function: the longest second argument, which is a literal, since the time that these functions take grows
- *  with the product of two lengths or worse, and nothing interrupts them. */
+/** By function: the maximum length of the second argument, which must be a literal. The time of these functions grows
+ *  at least with the product of both lengths, and they cannot be interrupted. */
 const literalArguments = new Map([
   ['translate', 32],
   ['btrim', 32],
@@ -36,14 +36,14 @@ export class NotAllowed extends Error {
 
 export const tooDeep = `the query is nested more than ${maxDepth} levels deep`;
 
-/** A tree as returned by the parser. */
+/** A syntax tree from the parser. */
 export interface SyntaxTree {
   readonly stmts?: readonly { readonly stmt?: unknown; readonly stmt_location?: number }[];
 }
 
 interface Place {
   readonly depth: number;
-  /** The offset of the nearest node that has one. */
+  /** The offset of the nearest node with an offset. */
   readonly offset: number | undefined;
   /** Names of WITH that are in scope. */
   readonly ctes: ReadonlySet<string>;
@@ -68,7 +68,7 @@ export class QuerySyntax {
   /** @throws NotAllowed for the first construct that is not listed */
   check(tree: SyntaxTree): void {
     const [first, second] = tree.stmts ?? [];
-    if (first === undefined) throw new NotAllowed('there is no query');
+    if (first === undefined) throw new NotAllowed('the query is empty');
     if (second !== undefined) {
       throw new NotAllowed('only one statement is allowed', second.stmt_location);
     }
@@ -166,7 +166,7 @@ export class QuerySyntax {
     return `the relation ${name} is not allowed`;
   }
 
-  /** A field may be a cast, as `g.regclass` is where g has no such column. */
+  /** A field may be a cast: `g.regclass` is one if g has no such column. */
   #fieldProblem(fields: readonly string[]): string | undefined {
     const name = fields.find((field) => this.#names.cast.has(field));
     if (name === undefined) return undefined;
@@ -213,7 +213,7 @@ function refusal(construct: string, offset: number | undefined): NotAllowed {
   return new NotAllowed(`${name} is not allowed`, offset);
 }
 
-/** The first position in a tree whose depth has been checked before. */
+/** The first position in a tree. The depth of the tree has been checked already. */
 function firstOffset(value: unknown, depth = 0): number | undefined {
   if (typeof value !== 'object' || value === null || depth > maxDepth) return undefined;
   const { location } = value as { readonly location?: unknown };

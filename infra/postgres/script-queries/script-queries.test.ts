@@ -63,10 +63,6 @@ function queriesWith(changes: Partial<ScriptQueriesOptions>): ScriptQueries {
 const endless =
   'SELECT count(*) FROM generate_series(1, 100000) a, generate_series(1, 100000) b WHERE a < -b';
 
-/** Takes some seconds in a library that does not check for signals. */
-const uninterruptible = `SELECT a FROM xmltable('/*' PASSING xmlparse(document '<r>' || repeat('<a/>', 700) || '</r>')
-  COLUMNS a text PATH 'count(//a[count(//a[count(//a)>0])>0])')`;
-
 async function isAnyUnderWay(): Promise<boolean> {
   const { rows } = await platform.pool.query('SELECT FROM queries.scopes');
   return rows.length > 0;
@@ -110,34 +106,38 @@ describe('a query', () => {
     expect(await rowsOf('SELECT count(*) AS n FROM schedules')).toEqual([{ n: 1 }]);
   });
 
-  test('may read in any way, with comments and ORDER BY', async () => {
+  test('may use any form of SELECT, with comments and ORDER BY', async () => {
     expect(
       await rowsOf('WITH n AS (VALUES (2), (1)) SELECT column1 AS n FROM n ORDER BY 1 -- so'),
     ).toEqual([{ n: 1 }, { n: 2 }]);
   });
 
   describe.each([
-    ['by its syntax', 'checked', /not allowed|only (one statement|SELECT)/],
+    ['by the syntax check', 'checked', /not allowed|only (one statement|SELECT)/],
     ['by the database', 'unchecked', /./],
   ] as const)('is refused %s', (_layer, kind, message) => {
     test.each([
       ['another table', 'SELECT * FROM public.scripts', /permission denied/],
       ['secrets', 'SELECT * FROM public.data_keys', /permission denied/],
-      ['whose group is asked for', 'SELECT * FROM queries.scopes', /permission denied/],
+      ['the scopes of queries', 'SELECT * FROM queries.scopes', /permission denied/],
       ["the platform's passwords", 'SELECT * FROM pg_authid', /permission denied/],
-      ['files of the server', "SELECT pg_read_file('/etc/passwd')", /permission denied/],
-      ['a change', "INSERT INTO scripts (name) VALUES ('x') RETURNING 1", /syntax error/],
-      ['a change inside', 'WITH x AS (DELETE FROM scripts RETURNING 1) SELECT 1', /./],
+      ['server files', "SELECT pg_read_file('/etc/passwd')", /permission denied/],
+      ['a write', "INSERT INTO scripts (name) VALUES ('x') RETURNING 1", /syntax error/],
+      [
+        'a write in a common table expression',
+        'WITH x AS (DELETE FROM scripts RETURNING 1) SELECT 1',
+        /./,
+      ],
       ['no query', 'COMMIT', /syntax error/],
       ['another role', "SELECT set_config('role', 'none', true)", /denied/],
       [
-        'another role, then what it may see',
+        "another role, then that role's tables",
         "SELECT set_config('session_authorization', 'postgres', true)",
         /./,
       ],
-      ['writing again', "SELECT set_config('transaction_read_only', 'off', true)", /./],
+      ['switching writes back on', "SELECT set_config('transaction_read_only', 'off', true)", /./],
       [
-        'more, by the function that runs it',
+        'a longer statement through the function that runs it',
         "SELECT queries.run('SELECT n FROM generate_series(1, 2000) n', 100000, 100000000)",
         /permission denied for function run/,
       ],
@@ -151,20 +151,20 @@ describe('a query', () => {
         'SELECT pg_sleep(60)',
         /permission denied for function pg_sleep\. Use the functions/,
       ],
-      ['a snapshot for others', 'SELECT pg_export_snapshot()', /denied/],
-      ['settings of the server', 'SELECT * FROM pg_settings', /denied/],
+      ['an exported snapshot', 'SELECT pg_export_snapshot()', /denied/],
+      ['server settings', 'SELECT * FROM pg_settings', /denied/],
       ['other sessions', 'SELECT query FROM pg_stat_activity', /denied/],
       [
-        'dynamic text',
+        'dynamic SQL',
         "SELECT query_to_xml('SELECT * FROM public.users', true, true, '')",
         /denied/,
       ],
       ['a lock', 'SELECT pg_advisory_lock(1)', /permission denied/],
-      ['a lock of a stream', 'SELECT pg_advisory_xact_lock(1)', /permission denied/],
+      ['a stream lock', 'SELECT pg_advisory_xact_lock(1)', /permission denied/],
       ['a large object', "SELECT lo_from_bytea(0, 'x')", /permission denied|read-only/],
       ['a notification', "SELECT pg_notify('a', 'b')", /permission denied/],
       [
-        'the end of another connection',
+        'terminating another connection',
         'SELECT pg_terminate_backend(pid) FROM pg_stat_activity',
         /./,
       ],
@@ -177,15 +177,15 @@ describe('a query', () => {
     });
   });
 
-  test('is refused several statements', async () => {
+  test('is refused if it contains several statements', async () => {
     const several = 'SELECT 1) AS q; COMMIT; SELECT (SELECT 1';
     await expect(queries.run(groupId(), several)).rejects.toThrow(/syntax error at or near "\)"/);
     await expect(unchecked.run(groupId(), several)).rejects.toThrow(/multi/);
   });
 
-  test('is refused duplicate column names', async () => {
+  test('is refused with duplicate column names', async () => {
     await expect(rowsOf('SELECT 1 AS a, 2 AS a, 3 AS b')).rejects.toThrow(
-      /^Several columns have the name "a". Give each column a name of its own with AS$/,
+      /^Several columns have the name "a". Give each column a unique name with AS$/,
     );
     await expect(rowsOf('SELECT r.*, s.* FROM runs r JOIN scripts s ON true')).rejects.toThrow(
       /"id"/,
@@ -193,12 +193,12 @@ describe('a query', () => {
     expect(await rowsOf(`SELECT '{"a": 1, "a": 2}'::json AS x`)).toEqual([{ x: { a: 2 } }]);
   });
 
-  test('learns nothing about other groups from errors in its conditions', async () => {
+  test('reveals nothing about other groups through errors in its conditions', async () => {
     const query = "SELECT 1 FROM scripts WHERE name = 'Script 2' AND (name || 'x')::int = 1";
     expect(await rowsOf(query)).toEqual([]);
   });
 
-  test('changes nothing for the next one', async () => {
+  test('has no effect on the next query', async () => {
     const lenient = queriesWith({ lenient: true, check: anySyntax });
     await withClient(platform.adminUrl, (client) => client.query('SELECT queries.release()'));
     try {
@@ -223,7 +223,11 @@ describe('a query', () => {
   }, 180_000);
 
   test.each([
-    ['rows on the disk', 'SELECT count(*) FROM generate_series(1, 100000000) n', /temp_file_limit/],
+    [
+      'rows spilled to disk',
+      'SELECT count(*) FROM generate_series(1, 100000000) n',
+      /temp_file_limit/,
+    ],
     ['one long text', "SELECT length(repeat('x', 1000000000))", /out of memory/],
     ['padding', "SELECT length(format('%1000000000s', 'x'))", /out of memory/],
     [
@@ -256,28 +260,13 @@ describe('a query', () => {
     await shared.close();
   }, 180_000);
 
-  test('that cannot be interrupted is abandoned, and counts only against its group', async () => {
-    const shared = queriesWith({ timeoutMs: 300, maxWaitMs: 100, check: anySyntax });
-    const stuck = shared.run(groupId(1), uninterruptible);
-    await expect(stuck).rejects.toThrow(/^The query took more than 0.3 s and could not be ended/);
-    expect(shared.abandoned).toBe(1);
-    await expect(shared.run(groupId(1), 'SELECT 1')).rejects.toThrow(
-      /waited 0.1 s for other queries/,
-    );
-    const others = [2, 3].map((number) => shared.run(groupId(number), 'SELECT 1 AS one'));
-    expect(await Promise.all(others)).toEqual([['{"one":1}'], ['{"one":1}']]);
-    await untilTrue('the query has ended', () => Promise.resolve(shared.abandoned === 0));
-    expect(await shared.run(groupId(1), 'SELECT 1 AS one')).toEqual(['{"one":1}']);
-    await shared.close();
-  }, 120_000);
-
-  test('that waits too long for its turn is refused without a start', async () => {
+  test('is refused without being started if it waits too long', async () => {
     const crowded = queriesWith({ connections: 1, timeoutMs: 2_000, maxWaitMs: 200 });
     const first = crowded.run(groupId(1), endless).catch(() => undefined);
     await untilTrue('it runs', isAnyUnderWay);
     const second = crowded.run(groupId(2), 'SELECT 1');
     await expect(second).rejects.toThrow(
-      /^Too many queries are under way: this one waited 0.2 s for other queries and was not started/,
+      /^Too many queries are running. This query waited 0.2 s and was not started/,
     );
     expect(ended.at(-1)).toBe('busy');
     await first;

@@ -1,5 +1,5 @@
-/** Queries that scripts send to the platform's database: read-only, as a role that sees four views of one
- *  group, on connections of their own that are closed afterwards. */
+/** Queries that scripts send to the platform's database: read-only, as a role that sees four views of one group, each
+ *  on a separate connection that is closed afterwards. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type pg from 'pg';
 import { ConnectionPool } from '../connection.ts';
@@ -25,15 +25,15 @@ const statements = {
 };
 
 export interface QueryMetrics {
-  /** A query got its turn. */
+  /** Called when a query starts. */
   readonly waited: (seconds: number) => void;
   readonly ended: (outcome: QueryOutcome) => void;
 }
 
 export interface ScriptQueriesOptions {
-  /** The address with which services connect. */
+  /** The address that services connect to. */
   readonly url: string;
-  /** The service's own connections, to cancel by. */
+  /** The service's own connections, for cancelling queries. */
   readonly platform: Queryable;
   readonly connections: number;
   readonly timeoutMs: number;
@@ -94,7 +94,7 @@ export class ScriptQueries {
     return this.#queue.kept;
   }
 
-  /** Closes the connections; safe twice. */
+  /** Closes the connections. Idempotent. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#check.close();
@@ -111,7 +111,7 @@ export class ScriptQueries {
     throw new QueryRefused(
       'unavailable',
       `Queries are disabled because the database does not restrict them (${gaps}). ` +
-        'An administrator runs "orchestrator setup", or as a superuser "SELECT queries.confine()" in the database',
+        'Run "orchestrator setup", or run "SELECT queries.confine()" as a superuser of the database',
     );
   }
 
@@ -129,7 +129,7 @@ export class ScriptQueries {
       const seconds = this.#options.maxWaitMs / 1000;
       throw new QueryRefused(
         'busy',
-        `Too many queries are under way: this one waited ${seconds} s for other queries and was not started. Try again later`,
+        `Too many queries are running. This query waited ${seconds} s and was not started. Try again later`,
         error,
       );
     }
@@ -148,7 +148,7 @@ export class ScriptQueries {
       const { rows } = await client.query<Backend>(statements.scope, [groupId]);
       backend = rows[0];
       const answer = answerTo(client, query, timeoutMs);
-      // Rejects also when the connection of an abandoned query is closed.
+      // Also rejects when the connection of an abandoned query is closed.
       answer.catch(() => undefined);
       const isLate = this.#cancelLater(backend, over.signal);
       const late = isLate.then((yes) => (yes ? this.#abandon(backend, keepPlace) : answer));
@@ -174,13 +174,13 @@ export class ScriptQueries {
     }
   }
 
-  /** The connection goes to the others, and the group has one place fewer until the backend ends. */
+  /** The slot goes to other groups, and the group has one slot fewer until the backend ends. */
   #abandon(backend: Backend | undefined, keepPlace: KeepPlace): never {
     const { platform, timeoutMs } = this.#options;
     if (backend !== undefined) keepPlace(untilGone(platform, backend, this.#closing.signal));
     throw new QueryRefused(
       'timeout',
-      `The query took more than ${timeoutMs / 1000} s and could not be ended. ` +
+      `The query took more than ${timeoutMs / 1000} s and could not be canceled. ` +
         "It counts against the group's limit of concurrent queries until it ends",
     );
   }

@@ -1,4 +1,4 @@
-/** The configuration of a container for an OCI runtime, from what compose.yaml and the image say. Pure. */
+/** The configuration of a container for an OCI runtime, from compose.yaml and the image. Pure. */
 import type { ContainerOptions, ImageDetails } from './engine.ts';
 
 /** Docker's format has the same rules, with the architectures in another form. */

@@ -70,7 +70,7 @@ export function composeContainer(name: string, options: ComposeOptions): Contain
   };
 }
 
-/** The health check of a service, with the ports of the test in place of the usual ones. */
+/** The health check of a service, with the ports of the test instead of the usual ones. */
 export function healthCheck(name: string, ports: ReadonlyMap<number, number>): readonly string[] {
   const [, ...command] = serviceOf(name).healthcheck?.test ?? [];
   return command.map((word) =>

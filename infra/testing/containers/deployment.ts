@@ -1,5 +1,5 @@
-/** The services of compose.yaml in containers of their own, on stores of a test: what an operator gets from
- *  `docker compose up`, without the networks. */
+/** The services of compose.yaml in separate containers, on the stores of a test: like `docker compose up`, without the
+ *  networks. */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -23,7 +23,7 @@ const email = 'operator@example.com';
 const user = 10001;
 const healthTimeoutMs = 90_000;
 
-/** Names that services use for each other. */
+/** Host names that services use for each other. */
 const hosts = ['postgres', 'nats', 'objects', 'backend', 'mcp', 'grafana'];
 
 type Stop = () => Promise<unknown>;
@@ -230,7 +230,7 @@ export class Deployment {
     return await this.#containerOf(service).stop();
   }
 
-  /** One call of the REST API at the front. @throws Error when the answer is not 2xx */
+  /** Sends a request to the REST API at the front. @throws Error if the response is not 2xx */
   async call<Answer>(method: string, path: string, body?: unknown): Promise<Answer> {
     const response = await fetch(`${this.url}/api/v1${path}`, {
       method,
@@ -267,7 +267,7 @@ export async function until<Answer>(
   for (;;) {
     const answer = await ask();
     if (answer !== undefined) return answer;
-    if (performance.now() > deadline) throw new Error(`waited in vain until ${what}`);
+    if (performance.now() > deadline) throw new Error(`timed out waiting until ${what}`);
     await pause(100);
   }
 }

@@ -7,10 +7,10 @@ import { findProgram } from '../find-program.ts';
 export interface ContainerOptions {
   /** Target of the Dockerfile. */
   readonly target: string;
-  /** In place of the image's own. */
+  /** Replaces the image's own. */
   readonly command: readonly string[] | undefined;
   readonly environment: Readonly<Record<string, string>>;
-  /** Files and folders of the machine, by their paths in the container. */
+  /** Files and folders of the host, by their paths in the container. */
   readonly mounts: readonly Mount[];
   readonly tmpfs: readonly string[];
   readonly capabilities: readonly string[];
@@ -44,7 +44,7 @@ export interface Output {
 export interface RunningContainer {
   /** Standard output and standard error so far. */
   readonly log: string;
-  /** Ends with the container. */
+  /** Resolves when the container ends. */
   readonly exitCode: Promise<number>;
   exec(...command: readonly string[]): Promise<Output>;
   /** Stops the container like `docker stop`. @returns its exit code */
@@ -52,11 +52,11 @@ export interface RunningContainer {
 }
 
 export interface ContainerEngine {
-  /** Builds these targets of the project's Dockerfile from the files as they are. */
+  /** Builds these targets of the project's Dockerfile from the current files. */
   build(targets: readonly string[]): Promise<void>;
   inspect(target: string): Promise<ImageDetails>;
   start(options: ContainerOptions): Promise<RunningContainer>;
-  /** Ends and removes every container that was started here. */
+  /** Ends and removes every container of this engine. */
   close(): Promise<void>;
 }
 

@@ -10,7 +10,7 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close();
 });
 
-/** A backend that gives the same answer to each request. @param status undefined: it cuts the connection */
+/** A backend that returns the same response to each request. @param status undefined: it closes the connection */
 async function backendWith(
   name: string,
   status: number | undefined,
@@ -42,28 +42,30 @@ describe('a careful client', () => {
         await backendWith('bad', status, asked),
       ];
       const client = new CarefulClient(backends, notesIn([]));
-      expect(await client.insist('POST', '/scripts', {}, 'k')).toEqual({ name: 'good' });
+      expect(await client.requestReliably('POST', '/scripts', {}, 'k')).toEqual({ name: 'good' });
       expect(asked).toEqual(['bad POST /api/v1/scripts k', 'good POST /api/v1/scripts k']);
     },
   );
 
   test('does not retry a refused request', async () => {
     const client = new CarefulClient([await backendWith('one', 422)], notesIn([]));
-    await expect(client.insist('POST', '/scripts', {})).rejects.toThrow('POST /scripts: 422');
+    await expect(client.requestReliably('POST', '/scripts', {})).rejects.toThrow(
+      'POST /scripts: 422',
+    );
   });
 
-  test('records that a backend fails while the other one is replaced', async () => {
+  test('records when one backend fails while the other is being replaced', async () => {
     const notes: Entry[] = [];
     const [good, bad] = [await backendWith('good', 200), await backendWith('bad', 503)];
     const client = new CarefulClient([good, bad], notesIn(notes));
-    await client.insist('GET', '/runs');
+    await client.requestReliably('GET', '/runs');
     expect(notes).toEqual([]);
     await client.whileReplacing(bad, async () => {
-      await client.insist('GET', '/runs');
+      await client.requestReliably('GET', '/runs');
     });
     expect(notes).toEqual([]);
     await client.whileReplacing(good, async () => {
-      await client.insist('GET', '/runs');
+      await client.requestReliably('GET', '/runs');
     });
     expect(notes).toEqual([{ what: 'refused', backend: 'bad', request: 'GET /runs', status: 503 }]);
   });

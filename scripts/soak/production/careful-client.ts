@@ -29,7 +29,12 @@ export class CarefulClient extends PersistentClient {
     this.#journal = journal;
   }
 
-  async insistText(method: string, path: string, body?: unknown, key?: string): Promise<string> {
+  async requestTextReliably(
+    method: string,
+    path: string,
+    body?: unknown,
+    key?: string,
+  ): Promise<string> {
     return await until(`${method} ${path} is answered`, async () => {
       const backend = this.#next();
       const replaced = this.#replaced;

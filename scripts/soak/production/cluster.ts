@@ -18,10 +18,10 @@ export const leaseSeconds = 8;
 const kinds: readonly Kind[] = ['backend', 'scheduler', 'runtime'];
 const names = kinds.flatMap((kind) => [`${kind}-1`, `${kind}-2`]);
 
-interface ClusterParts {
+interface ClusterDeps {
   readonly fleet: Fleet;
   readonly database: ReplicatedDatabase;
-  /** Between each process and the database, by the name of the process. */
+  /** The proxy between each process and the database, by the name of the process. */
   readonly networks: ReadonlyMap<string, FaultProxy>;
   readonly nats: TestNatsServer | undefined;
   readonly s3: TestS3Server | undefined;
@@ -35,18 +35,18 @@ export class Cluster extends Subject {
   readonly networks: ReadonlyMap<string, FaultProxy>;
   readonly nats: TestNatsServer | undefined;
   readonly s3: TestS3Server | undefined;
-  readonly #stops: ClusterParts['stops'];
+  readonly #stops: ClusterDeps['stops'];
   readonly #client: CarefulClient;
   readonly #turns = new Map<Kind, number>();
 
-  private constructor(parts: ClusterParts, journal: Journal) {
+  private constructor(deps: ClusterDeps, journal: Journal) {
     super();
-    this.fleet = parts.fleet;
-    this.database = parts.database;
-    this.networks = parts.networks;
-    this.nats = parts.nats;
-    this.s3 = parts.s3;
-    this.#stops = parts.stops;
+    this.fleet = deps.fleet;
+    this.database = deps.database;
+    this.networks = deps.networks;
+    this.nats = deps.nats;
+    this.s3 = deps.s3;
+    this.#stops = deps.stops;
     this.#client = new CarefulClient(this.fleet.of('backend'), journal);
   }
 
@@ -88,8 +88,13 @@ export class Cluster extends Subject {
     }
   }
 
-  async insistText(method: string, path: string, body?: unknown, key?: string): Promise<string> {
-    return await this.#client.insistText(method, path, body, key);
+  async requestTextReliably(
+    method: string,
+    path: string,
+    body?: unknown,
+    key?: string,
+  ): Promise<string> {
+    return await this.#client.requestTextReliably(method, path, body, key);
   }
 
   /** The next process of this kind, in turn. */

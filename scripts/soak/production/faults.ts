@@ -11,7 +11,7 @@ import { hasOwnNetwork, losePackets } from './packet-loss.ts';
 
 type ClusterFault = Fault<Cluster>;
 
-/** Every run of a runtime that is away for so long is lost to it. */
+/** A runtime that is unavailable for this long loses all its runs. */
 const beyondLease = leaseSeconds + 6;
 
 const kill = (kind: Kind): ClusterFault => ({
@@ -141,7 +141,7 @@ const everything: ClusterFault = {
 
 const kinds: readonly Kind[] = ['backend', 'scheduler', 'runtime'];
 
-/** Faults that are inflicted on one cluster, one after another. */
+/** Faults for one cluster, one after another. */
 export interface Experiment {
   readonly name: string;
   readonly faults: readonly ClusterFault[];
@@ -182,7 +182,7 @@ export const experiments: readonly Experiment[] = [
   { name: 'rolling restarts', faults: kinds.map(restartInTurn) },
 ];
 
-/** What is left out on this machine, and what would enable it, one line each. */
+/** The faults that this machine cannot run, with their requirements, one line each. */
 export const skipped: readonly string[] = [
   ...[natsService, s3Service].flatMap(({ service, found, reason }) =>
     found === undefined ? [`${service} down: ${reason}`] : [],

@@ -1,6 +1,7 @@
-/** `make soak TOPOLOGY=production HOURS=n`: runs load and faults on the production topology for so long, judged from outside.
- *  `FAULTS=text` selects the experiments whose name contains the text. Prints a table, and ends with code 1 when anything
- *  was lost, duplicated, stuck, wrong or out of order, or refused during a rolling restart. */
+/** `make soak TOPOLOGY=production HOURS=n`: runs load and faults on the production topology for that time, and checks
+ *  the results from outside. `FAULTS=text` selects the experiments whose name contains the text. Prints a table, and
+ *  exits with code 1 if a result was lost, duplicated, stuck, wrong or out of order, or refused during a rolling
+ *  restart. */
 import { mkdirSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,8 +12,8 @@ import { Cluster } from './cluster.ts';
 import { experiments, skipped, type Experiment } from './faults.ts';
 import { enterOwnNetwork } from './packet-loss.ts';
 
-/** A journal is read as a whole, again and again. */
-const longestSessionMs = 600_000;
+/** A journal is read as a whole, repeatedly. */
+const maxSessionMs = 600_000;
 const hours = Number(process.env['HOURS'] ?? '0.1');
 if (!(hours > 0)) {
   console.error('HOURS must be a number over 0, such as HOURS=1 or HOURS=0.1');
@@ -36,7 +37,7 @@ mkdirSync(parent, { recursive: true });
 const folder = mkdtempSync(join(parent, 'soak-'));
 const sessions = new Map<Experiment, Session[]>();
 const totalMs = hours * 3_600_000;
-const sessionMs = Math.min(longestSessionMs, totalMs / selected.length);
+const sessionMs = Math.min(maxSessionMs, totalMs / selected.length);
 const endMs = performance.now() + totalMs;
 for (let number = 0; number < selected.length || performance.now() < endMs; number += 1) {
   const experiment = selected[number % selected.length];
@@ -52,11 +53,11 @@ for (const [end, count] of ends) console.log(`${end}: ${count} runs`);
 const refusals = all.filter((entry) => entry.what === 'refused');
 console.log(`Refused by a backend while the other one was being replaced: ${refusals.length}`);
 console.log(`What was seen: ${folder}/session-*.jsonl`);
-// No fault of these is one of the sandbox: runs have to wait instead.
+// None of these faults may become a sandbox error: runs must wait instead.
 const isGood = rows.every(isClean) && refusals.length === 0 && !ends.has('sandbox_error');
 process.exit(isGood ? 0 : 1);
 
-/** Starts a cluster, and inflicts the faults of the experiment on it in turn, each at least once. */
+/** Starts a cluster, and causes the faults of the experiment in turn, each at least once. */
 async function run(experiment: Experiment, file: string): Promise<Session> {
   const journal = openJournal(file);
   const recoveriesMs: number[] = [];
@@ -85,7 +86,7 @@ async function run(experiment: Experiment, file: string): Promise<Session> {
   return session;
 }
 
-/** How runs ended, and how often. */
+/** The number of runs by outcome. */
 function endsOf(journal: readonly Seen[]): ReadonlyMap<string, number> {
   const ends = new Map<string, number>();
   for (const entry of journal) {

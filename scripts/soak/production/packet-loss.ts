@@ -1,4 +1,4 @@
-/** Real packet loss: rules of the kernel's packet filter, in a network namespace that holds this test alone. */
+/** Real packet loss: rules of the kernel's packet filter, in a network namespace that only this test uses. */
 import { execFileSync, spawnSync } from 'node:child_process';
 
 const marker = 'ORCH_SOAK_NETWORK';
@@ -26,7 +26,7 @@ export function enterOwnNetwork(): void {
 }
 
 /** Loses packets to and from an address, each with this probability.
- *  @returns a function that ends the loss and says how many packets were lost */
+ *  @returns a function that ends the loss and returns the number of lost packets */
 export function losePackets(host: string, probability: number): () => number {
   if (!hasOwnNetwork) throw new Error('packets are lost only in a network of this test alone');
   const loss =

@@ -1,5 +1,5 @@
 /** A primary and a standby behind one address, set up as docs/high-availability.md describes: commits wait for the
- *  standby, and the address is led to the standby after its promotion. */
+ *  standby, and the address points to the standby after its promotion. */
 import { chmodSync, renameSync, symlinkSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -66,7 +66,7 @@ export class ReplicatedDatabase {
     await this.#standby.start();
   }
 
-  /** Kills the primary, and promotes the standby to take its place. */
+  /** Kills the primary, and promotes the standby. */
   async failOver(): Promise<void> {
     await this.#primary.end('SIGKILL');
     await this.#standby.query('SELECT pg_promote()');
@@ -74,7 +74,7 @@ export class ReplicatedDatabase {
     this.#leadTo(this.#primary);
   }
 
-  /** Makes the server that is not the primary its standby. @returns when commits wait for the standby */
+  /** Makes the other server the standby of the primary. Resolves when commits wait for the standby */
   async rebuildStandby(): Promise<void> {
     await this.#standby.follow(this.#primary);
     await this.#primary.replicateSynchronously();

@@ -7,7 +7,7 @@ import {
   type UserId,
 } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
-import { oldestGood } from '#infra/postgres/access/session-tokens.ts';
+import { oldestValid } from '#infra/postgres/access/session-tokens.ts';
 import { listOpenSessions } from '#projections/sessions/queries.ts';
 import { refusalProblem } from '../http/outcome.ts';
 import type { Problem } from '../http/problem.ts';
@@ -28,7 +28,7 @@ export async function endSessions(
 ): Promise<Reply | Problem> {
   let position: number | undefined;
   for (;;) {
-    const open = await listOpenSessions(readModels, userId, oldestGood(clock.now()));
+    const open = await listOpenSessions(readModels, userId, oldestValid(clock.now()));
     const ending = open.filter((one) => one.session_id !== keep);
     if (ending.length === 0) break;
     const outcome = await commands.executeAll(

@@ -7,7 +7,7 @@ import type { Clock } from '#domain/ports/clock.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
 import type { ReadModels } from '#projections/projection.ts';
 import { hasSignedInFrom } from '#projections/sessions/queries.ts';
-import { clearFailures, countAttempt, takeBack } from '#infra/postgres/access/login-failures.ts';
+import { clearFailures, countAttempt, undoAttempt } from '#infra/postgres/access/login-failures.ts';
 import { KeyedSemaphore } from './keyed-semaphore.ts';
 
 const perAccount = 5;
@@ -25,8 +25,12 @@ export interface Attempt {
   readonly ip: string;
 }
 
+/** `incomplete`: what was sent is right, but a second factor is missing. This neither counts as a failure nor forgets
+ *  earlier failures. */
+export type CheckResult = 'right' | 'wrong' | 'incomplete';
+
 export type Admission =
-  | { readonly kind: 'checked'; readonly matches: boolean }
+  | { readonly kind: 'checked'; readonly result: CheckResult }
   | { readonly kind: 'throttled'; readonly retryAfterSeconds: number; readonly limit: number };
 
 /** A count that an attempt adds to. */
@@ -56,7 +60,7 @@ export class LoginThrottle {
 
   /** Runs `check` unless too many attempts failed before, and counts its failure.
    *  Attempts on one account run one by one, so that concurrent attempts count like sequential ones. */
-  async admit(attempt: Attempt, check: () => Promise<boolean>): Promise<Admission> {
+  async admit(attempt: Attempt, check: () => Promise<CheckResult>): Promise<Admission> {
     const subjects = await this.#subjectsOf(attempt);
     const taken: Subject[] = [];
     try {
@@ -75,7 +79,7 @@ export class LoginThrottle {
   /** Counts as failed until it succeeds, so that concurrent attempts at other backends are counted correctly. */
   async #attempt(
     [account, ...others]: readonly [Subject, ...Subject[]],
-    check: () => Promise<boolean>,
+    check: () => Promise<CheckResult>,
   ): Promise<Admission> {
     const subjects = [account, ...others];
     const now = this.#clock.now();
@@ -87,12 +91,11 @@ export class LoginThrottle {
       const retryAfterSeconds = (count.windowEndsAt.getTime() - now.getTime()) / 1000;
       return { kind: 'throttled', retryAfterSeconds: Math.ceil(retryAfterSeconds), limit };
     }
-    const matches = await check();
-    if (matches) {
-      await clearFailures(this.#db, account.name);
-      for (const { name } of others) await takeBack(this.#db, name);
-    }
-    return { kind: 'checked', matches };
+    const result = await check();
+    if (result === 'right') await clearFailures(this.#db, account.name);
+    if (result === 'incomplete') await undoAttempt(this.#db, account.name);
+    if (result !== 'wrong') for (const { name } of others) await undoAttempt(this.#db, name);
+    return { kind: 'checked', result };
   }
 
   /** The account's own count comes first. */

@@ -62,7 +62,7 @@ describe('a refresh token', () => {
     expect((await client.get('/api/v1/auth/me')).status).toBe(401);
   });
 
-  test('adds an audit entry when it is reused, but not when it is used', async () => {
+  test('adds an audit entry when it is reused, but not when it is used once', async () => {
     const first = await signedIn();
     await refresh({ ...first, Cookie: cookieOf((await refresh(first)).headers) });
     expect(await recorded(first)).toEqual(['SessionOpened']);
@@ -111,7 +111,7 @@ describe('the cookie of a session without its key', () => {
       'the key of another session',
       (other: Halves) => ({ 'Orch-Session-Key': other['Orch-Session-Key'] }),
     ],
-    ['text that is no key', () => ({ 'Orch-Session-Key': 'x' })],
+    ['invalid text as key', () => ({ 'Orch-Session-Key': 'x' })],
   ])('cannot renew the session or sign the user out: %s', async (_name, keyOf) => {
     const own = await signedIn();
     const key = keyOf(await signedIn());
@@ -150,7 +150,7 @@ describe('the key of a session', () => {
     expect(rows[0]?.key_hash).not.toContain(own['Orch-Session-Key']);
   });
 
-  test('does not exist for a session of an older version, so the user must sign in again', async () => {
+  test('is missing for a session of an older release, so the user must sign in again', async () => {
     const own = await signedIn();
     await platform.pool.query('UPDATE session_tokens SET key_hash = NULL WHERE session_id = $1', [
       sessionOf(own).slice('session-'.length),

@@ -1,8 +1,7 @@
-/** Signing in and out (specification §5). */
-import { mayAnywhere, rights, type Right } from '#domain/kernel/rights.ts';
+/** Signs users in and out (specification §5). */
+import { hasRightAnywhere, rights, type Right } from '#domain/kernel/rights.ts';
 import { issueTicket } from '#infra/postgres/access/ws-tickets.ts';
 import { findUser } from '#projections/users/queries.ts';
-import Type from 'typebox';
 import { accessTokenSeconds } from '../http/credentials/access-tokens.ts';
 import { operation, type Operation } from '../http/operation.ts';
 import { accepted, positionHeader } from '../http/outcome.ts';
@@ -13,6 +12,7 @@ import { cookieOf, noCookie } from './refresh-cookie.ts';
 import { SessionTokens, AccessToken, WsTicket, Credentials, Me } from './schema.ts';
 import { foreignPage, openSession, refreshSession, type Renewed } from './sign-in.ts';
 import { userJson } from './view.ts';
+import { Exact } from '../http/schema.ts';
 
 const tag = 'Authentication';
 
@@ -37,7 +37,8 @@ const login = operation({
     'response only. Send it as `Orch-Session-Key` when you refresh, and store it where pages of other ' +
     'origins cannot read it. After 5 failed attempts for an account, or 20 from an IP address, within 5 ' +
     'minutes, further attempts are rejected with 429. An IP address that the account has signed in from ' +
-    'before has its own limit, so failures elsewhere never lock out the owner.',
+    'before has its own limit, so failures elsewhere never lock out the owner. If the account has a ' +
+    'second factor, a request without `code` returns 401 with `second_factor_required`; repeat it with `code`.',
   tag,
   access: 'public',
   body: {
@@ -51,7 +52,7 @@ const login = operation({
       headers: ['Set-Cookie', 'Orch-Position'],
     },
   },
-  refusals: ['unauthenticated', 'rate_limited', 'forbidden'],
+  refusals: ['unauthenticated', 'second_factor_required', 'rate_limited', 'forbidden'],
   handle: async (call, services) => {
     const signedIn = await openSession(call, services);
     if (isProblem(signedIn)) return signedIn;
@@ -73,7 +74,7 @@ const refresh = operation({
   tag,
   access: 'public',
   requestHeaders: ['Orch-Session-Key'],
-  body: { schema: Type.Object({}, { additionalProperties: false }), example: {}, optional: true },
+  body: { schema: Exact({}), example: {}, optional: true },
   responses: {
     200: { description: 'New tokens.', schema: AccessToken, headers: ['Set-Cookie'] },
   },
@@ -91,7 +92,8 @@ const logout = operation({
   summary: 'Sign out and revoke the tokens of this session immediately',
   tag,
   access: 'session',
-  body: { schema: Type.Object({}, { additionalProperties: false }), example: {}, optional: true },
+  allowsFactorSetUp: true,
+  body: { schema: Exact({}), example: {}, optional: true },
   responses: { 204: { description: 'Signed out.', headers: ['Set-Cookie', 'Orch-Position'] } },
   refusals: ['forbidden'],
   handle: async (call, { commands }) => {
@@ -116,7 +118,7 @@ const wsTicket = operation({
     '20 unused tickets.',
   tag,
   access: 'session',
-  body: { schema: Type.Object({}, { additionalProperties: false }), example: {}, optional: true },
+  body: { schema: Exact({}), example: {}, optional: true },
   responses: { 201: { description: 'The ticket, returned once.', schema: WsTicket } },
   handle: async ({ sessionId }, { database }) => {
     const { ticket, expiresAt } = await issueTicket(database, sessionId);
@@ -131,12 +133,19 @@ const me = operation({
   summary: 'Read your account and your rights',
   tag,
   access: 'signed-in',
+  allowsFactorSetUp: true,
   responses: { 200: { description: 'Your account.', schema: Me } },
-  handle: async ({ principal }, { readModels }) => {
+  handle: async ({ principal, mustSetUpFactor }, { readModels }) => {
     const user = await findUser(readModels, principal.userId);
-    if (user === undefined) throw new Error('a session has no user');
-    const held = (Object.keys(rights) as Right[]).filter((right) => mayAnywhere(principal, right));
-    return json(200, { ...userJson(user), rights: held });
+    if (user === undefined) throw new Error(`signed-in user not found: ${principal.userId}`);
+    const held = (Object.keys(rights) as Right[]).filter((right) =>
+      hasRightAnywhere(principal, right),
+    );
+    return json(200, {
+      ...userJson(user),
+      rights: held,
+      second_factor_missing: mustSetUpFactor,
+    });
   },
 });
 

@@ -1,7 +1,8 @@
 /** Accounts, sign-ins and sessions on the wire. */
 import { roles } from '#domain/kernel/actor.ts';
 import Type from 'typebox';
-import { examples, Uuid, Time, Nullable } from '../http/schema.ts';
+import { Exact, examples, Uuid, Time, Nullable } from '../http/schema.ts';
+import { codeField } from './second-factor-schema.ts';
 
 export const RoleSchema = Type.Enum(roles, { title: 'Role' });
 
@@ -13,6 +14,7 @@ export const accountExample = {
   group_ids: [examples.groupId],
   can_audit: false,
   disabled: false,
+  second_factor: false,
 };
 
 export const userExample = {
@@ -30,6 +32,9 @@ export const account = {
   group_ids: Type.Array(Uuid()),
   can_audit: Type.Boolean(),
   disabled: Type.Boolean(),
+  second_factor: Type.Boolean({
+    description: 'Whether sign-ins with the password require a code.',
+  }),
 };
 
 const user = {
@@ -38,16 +43,15 @@ const user = {
   last_login_at: Nullable(Time('Null if the user has never signed in.')),
 };
 
-export const User = Type.Object(user, {
+export const User = Exact(user, {
   title: 'User',
-  additionalProperties: false,
   examples: [userExample],
 });
 
-const Session = Type.Object(
+const Session = Exact(
   {
     id: Uuid(),
-    current: Type.Boolean({ description: 'Whether this is the session of the request.' }),
+    current: Type.Boolean({ description: 'Whether the request belongs to this session.' }),
     opened_at: Time(),
     refreshed_at: Time('Last renewal. An active session is renewed every 15 minutes.'),
     ip: Nullable(Type.String({ description: 'IP address of the sign-in.' })),
@@ -55,7 +59,6 @@ const Session = Type.Object(
   },
   {
     title: 'Session',
-    additionalProperties: false,
     examples: [
       {
         id: examples.runId,
@@ -69,37 +72,44 @@ const Session = Type.Object(
   },
 );
 
-export const SessionItems = Type.Object(
-  { items: Type.Array(Session) },
-  { title: 'SessionItems', additionalProperties: false },
-);
+export const SessionItems = Exact({ items: Type.Array(Session) }, { title: 'SessionItems' });
 
-export const Me = Type.Object(
+export const Me = Exact(
   {
     ...user,
     rights: Type.Array(Type.String(), {
       description: 'Rights that the role grants within its groups.',
     }),
+    second_factor_missing: Type.Boolean({
+      description:
+        'The role requires a second factor. Until you enable it, other requests of this session are refused.',
+    }),
   },
   {
     title: 'Me',
-    additionalProperties: false,
     examples: [
-      { ...userExample, rights: ['scripts.list', 'runs.read', 'groups.read', 'system.read'] },
+      {
+        ...userExample,
+        rights: ['scripts.list', 'runs.read', 'groups.read', 'system.read'],
+        second_factor_missing: false,
+      },
     ],
   },
 );
 
-export const Credentials = Type.Object(
-  { email: Type.String({ maxLength: 254 }), password: Type.String() },
-  { title: 'Credentials', additionalProperties: false },
+export const Credentials = Exact(
+  {
+    email: Type.String({ maxLength: 254 }),
+    password: Type.String(),
+    code: Type.Optional(codeField),
+  },
+  { title: 'Credentials' },
 );
 
-export const WsTicket = Type.Object(
+export const WsTicket = Exact(
   { ticket: Type.String(), expires_at: Time() },
   {
     title: 'WsTicket',
-    additionalProperties: false,
     examples: [
       { ticket: '3fTz0qJm8WvR-tR1VnE5cM0aB2xYk7uHs3pLzJfGiO6', expires_at: examples.time },
     ],
@@ -114,20 +124,18 @@ const accessToken = {
 
 const accessTokenExample = { access_token: 'eyJhbGciOi…', token_type: 'bearer', expires_in: 900 };
 
-export const AccessToken = Type.Object(accessToken, {
+export const AccessToken = Exact(accessToken, {
   title: 'AccessToken',
-  additionalProperties: false,
   examples: [accessTokenExample],
 });
 
-export const SessionTokens = Type.Object(
+export const SessionTokens = Exact(
   {
     ...accessToken,
     session_key: Type.String({ description: 'Required with the cookie to refresh the session.' }),
   },
   {
     title: 'SessionTokens',
-    additionalProperties: false,
     examples: [
       { ...accessTokenExample, session_key: '3vYdSAn6Zr0Q2x5oT0gkqkS7Vh1m1cJq4l9l3bY8WdE' },
     ],

@@ -16,7 +16,7 @@ afterAll(() => platform.close());
 describe('a signed-in user', () => {
   const person = () => accountHolder(platform);
 
-  test('can sign in after all sessions were ended, and keeps the API tokens', async () => {
+  test('can sign in again and keeps the API tokens after all sessions have ended', async () => {
     const { id, email, client } = await person();
     const token = await apiToken(client, ['runs:read']);
     const address = `/api/v1/users/${id}/sessions`;
@@ -34,7 +34,7 @@ describe('a signed-in user', () => {
     expect((await again.get('/api/v1/auth/me')).status).toBe(200);
   });
 
-  test('leaves no audit entry without a session to end', async () => {
+  test('causes no audit entry if no session ends', async () => {
     const { id } = await person();
     const address = `/api/v1/users/${id}/sessions`;
     expect((await platform.admin.delete(address)).headers.get('orch-position')).toMatch(/^\d+$/);

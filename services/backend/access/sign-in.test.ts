@@ -36,7 +36,7 @@ describe('the first administrator', () => {
     expect(answer.headers.get('set-cookie')).toMatch(/^__Host-orch_refresh=.*; Secure$/);
   });
 
-  test('can write the e-mail address in capitals', async () => {
+  test('can type the e-mail address in capitals', async () => {
     await platform.anonymous.signIn({ ...administrator, email: 'ADMIN@Example.com' });
   });
 });
@@ -51,7 +51,7 @@ describe('a wrong password', () => {
     expect(recorded.map((one) => one.resource)).toContainEqual(expect.stringMatching(/^user-/));
   });
 
-  test('over 72 bytes is refused and not truncated', async () => {
+  test('over 72 bytes is refused, not truncated', async () => {
     const answer = await platform.anonymous.post(login, {
       ...administrator,
       password: 'ä'.repeat(37),
@@ -70,7 +70,7 @@ describe('a wrong password', () => {
     expect(late.headers.get('ratelimit-policy')).toBe('"login";q=5;w=300');
   });
 
-  test('throttles an address that failed for twenty accounts', async () => {
+  test('throttles an address after failures for twenty accounts', async () => {
     const client = from('192.0.2.3');
     const attempt = (index: number) =>
       client.post(login, { email: `unknown${index}@example.com`, password: 'wrong' });
@@ -78,7 +78,7 @@ describe('a wrong password', () => {
     expect(statusesOf(tries)).toEqual([...Array<number>(20).fill(401), 429, 429, 429]);
   });
 
-  test('from other addresses does not lock out the account at its own address', async () => {
+  test('from other addresses does not lock the account out at its usual address', async () => {
     await someone(platform, { role: 'viewer', groupIds: [groups.custom] });
     const email = 'owner@example.com';
     const body = { email, password: 'a good password', role: 'viewer' };
@@ -146,7 +146,7 @@ describe('a page of another origin', () => {
   );
 });
 
-describe('a token that this platform did not sign', () => {
+describe('a token that the platform did not sign', () => {
   const claims = { sid: '019aa3f0-7788-7abc-8def-0123456789ab' };
   const signed = (change: (jwt: SignJWT) => SignJWT = (jwt) => jwt, header: object = {}) =>
     change(
@@ -161,7 +161,7 @@ describe('a token that this platform did not sign', () => {
 
   test.each([
     ['forged', () => signed()],
-    ['of no algorithm', () => Promise.resolve(new UnsecuredJWT(claims).encode())],
+    ['with the algorithm none', () => Promise.resolve(new UnsecuredJWT(claims).encode())],
     ['nonsense', () => Promise.resolve('abc.def.ghi')],
     ['a refresh token', () => Promise.resolve(`${claims.sid}.${'a'.repeat(43)}`)],
   ])('is refused with 401: %s', async (_name, make) => {
@@ -198,16 +198,16 @@ describe('a token signed with the right key', () => {
 
   test.each([
     ['it has expired', {}, {}, '-1s'],
-    ['its type is another', { typ: 'JWT' }, {}, '5m'],
-    ['it names a key', { kid: '../../etc/passwd' }, {}, '5m'],
-    ['it brings a key address', { jku: 'https://evil.example/keys' }, {}, '5m'],
-    ['its issuer is another', {}, { iss: 'evil' }, '5m'],
-    ['its audience is another', {}, { aud: 'evil' }, '5m'],
+    ['its type is wrong', { typ: 'JWT' }, {}, '5m'],
+    ['its header names a key', { kid: '../../etc/passwd' }, {}, '5m'],
+    ['its header has a key URL', { jku: 'https://evil.example/keys' }, {}, '5m'],
+    ['its issuer is wrong', {}, { iss: 'evil' }, '5m'],
+    ['its audience is wrong', {}, { aud: 'evil' }, '5m'],
     ['it names no session', {}, { sid: undefined }, '5m'],
     ['its session is unknown', {}, { sid: '019aa3f0-7788-7abc-8def-0123456789ab' }, '5m'],
-    ['it names another person', {}, { sub: '019aa3f0-7788-7abc-8def-0123456789ab' }, '5m'],
-    ['its session is no id', {}, { sid: "'; DROP TABLE users" }, '5m'],
-    ['its algorithm is another', { alg: 'HS512' }, {}, '5m'],
+    ['it names another user', {}, { sub: '019aa3f0-7788-7abc-8def-0123456789ab' }, '5m'],
+    ['its session id is malformed', {}, { sid: "'; DROP TABLE users" }, '5m'],
+    ['its algorithm is wrong', { alg: 'HS512' }, {}, '5m'],
   ])('is refused with 401 when %s', async (_name, header, payload, expiry) => {
     const token = await make(header, payload, expiry);
     const answer = await new TestClient(own.origin, token).get('/api/v1/auth/me');

@@ -1,7 +1,8 @@
 /** Opens and renews sessions. */
 import { mustParse, parseSessionId, parseUserId, type UserId } from '#domain/kernel/ids.ts';
+import type { SessionIdentity } from '#domain/session/events.ts';
 import { getCredential } from '#infra/postgres/access/credentials.ts';
-import { keepFirstToken, tradeToken } from '#infra/postgres/access/session-tokens.ts';
+import { storeFirstToken, exchangeToken } from '#infra/postgres/access/session-tokens.ts';
 import { findUserByEmail } from '#projections/users/queries.ts';
 import type { UsersTable } from '#projections/users/table.ts';
 import { isTooLong, maxPasswordBytes } from '#services/shared/passwords.ts';
@@ -11,6 +12,7 @@ import { isProblem, problem, type Problem } from '../http/problem.ts';
 import { isOwnPage } from '../http/wire/client.ts';
 import type { Services } from '../services.ts';
 import { windowSeconds, type Admission } from './login-throttle.ts';
+import { isRightCode } from './second-factor.ts';
 import {
   newRefreshToken,
   refreshTokensIn,
@@ -31,10 +33,10 @@ export interface SignedIn extends Renewed {
 }
 
 interface LoginCall extends Pick<Call, 'context' | 'ip' | 'header' | 'headers'> {
-  readonly body: { readonly email: string; readonly password: string };
+  readonly body: { readonly email: string; readonly password: string; readonly code?: string };
 }
 
-/** Stored characters of the `User-Agent` header. */
+/** Number of stored characters of the `User-Agent` header. */
 const maxUserAgent = 300;
 const wrong = 'Incorrect e-mail address or password.';
 /** The response to a page of another origin, which must not set, send or renew a cookie. */
@@ -43,25 +45,54 @@ export const foreignPage: Problem = problem(
   'The request comes from a page of a different origin.',
 );
 
-/** Checks a password in constant time, and opens a session. */
+const codeMissing = problem(
+  'second_factor_required',
+  'Enter a code of your authenticator app, or a recovery code.',
+);
+const codeWrong = problem(
+  'second_factor_required',
+  'The code is incorrect or was already used. Enter the current code, or a recovery code.',
+);
+
+const passwordsDisabled = problem(
+  'forbidden',
+  'Only administrators can sign in with a password. Sign in at your identity provider.',
+);
+
+/** Checks a password in constant time, then the code of the second factor, and opens a session. */
 export async function openSession(
   call: LoginCall,
   services: Services,
 ): Promise<SignedIn | Problem> {
   if (!isOwnPage(call.headers)) return foreignPage;
-  const { password } = call.body;
+  const { password, code } = call.body;
   if (isTooLong(password)) return passwordTooLong;
   const email = call.body.email.trim().toLowerCase();
   const user = await findUserByEmail(services.readModels, email);
   const userId = user === undefined ? undefined : mustParse(parseUserId, user.user_id);
-  const admission = await services.throttle.admit({ email, userId, ip: call.ip }, () =>
-    isRight(user, password, services),
+  let refusal: Problem = problem(
+    'unauthenticated',
+    wrong,
+    userId && { resource: `user-${userId}` },
   );
+  const admission = await services.throttle.admit({ email, userId, ip: call.ip }, async () => {
+    const isPassword = await isRight(user, password, services);
+    if (!isPassword || user === undefined) return 'wrong';
+    const { second_factor: factor } = user;
+    if (factor === null) return 'right';
+    refusal = { ...(code === undefined ? codeMissing : codeWrong), resource: `user-${userId}` };
+    if (code === undefined) return 'incomplete';
+    const owner = { ...user, second_factor: factor };
+    return (await isRightCode(owner, code, { context: call.context, services }))
+      ? 'right'
+      : 'wrong';
+  });
   if (admission.kind === 'throttled') return tooMany(admission);
-  if (!admission.matches || user === undefined || userId === undefined) {
-    return problem('unauthenticated', wrong, userId && { resource: `user-${userId}` });
+  if (admission.result !== 'right' || user === undefined || userId === undefined) return refusal;
+  if (services.passwordSignIn === 'administrators' && user.role !== 'administrator') {
+    return { ...passwordsDisabled, resource: `user-${userId}` };
   }
-  return await open({ ...user, user_id: userId }, call, services);
+  return await openSessionOf({ user: { ...user, user_id: userId } }, call, services);
 }
 
 async function isRight(
@@ -75,22 +106,30 @@ async function isRight(
   return isMatch && user?.disabled === false;
 }
 
-/** Opens a session of the account as of the password check. If the account's sessions were ended meanwhile, this
+/** Opens a session of the account as of the check of its password or identity. If the account's sessions were ended meanwhile, this
  *  session ends as well. */
-async function open(
-  { user_id: userId, email, access_version: accountVersion }: UsersTable & { user_id: UserId },
+export async function openSessionOf(
+  { user, identity }: { user: UsersTable & { user_id: UserId }; identity?: SessionIdentity },
   { context, header }: Pick<Call, 'context' | 'header'>,
   { commands, database, clock, ids, tokens }: Services,
 ): Promise<SignedIn | Problem> {
+  const { user_id: userId, email, access_version: accountVersion } = user;
   const sessionId = mustParse(parseSessionId, ids.next());
   const refreshToken = newRefreshToken(sessionId);
   const key = newSessionKey();
   const hashes = { tokenHash: refreshToken.hash, keyHash: key.hash };
-  await keepFirstToken(database, { sessionId, ...hashes }, clock.now());
+  await storeFirstToken(database, { sessionId, ...hashes }, clock.now());
   const userAgent = header('User-Agent')?.slice(0, maxUserAgent) ?? null;
   const outcome = accepted(
     await commands.execute(
-      { type: 'OpenSession', sessionId, userId, accountVersion, userAgent },
+      {
+        type: 'OpenSession',
+        sessionId,
+        userId,
+        accountVersion,
+        userAgent,
+        ...(identity && { identity }),
+      },
       { ...context, actor: { kind: 'user', userId, email } },
     ),
   );
@@ -119,7 +158,7 @@ export async function refreshSession(
   if (presented === undefined) return { ...ended, resource };
   const userId = mustParse(parseUserId, session.user_id);
   const next = successorOf(presented, services.tokenKey);
-  const traded = await tradeToken(services.database, {
+  const traded = await exchangeToken(services.database, {
     sessionId,
     presentedHash: presented.hash,
     nextHash: next.hash,

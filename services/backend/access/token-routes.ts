@@ -1,19 +1,20 @@
 /** API tokens, which programs use instead of a sign-in. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import { mustParse, parseTokenId } from '#domain/kernel/ids.ts';
-import { mayAnywhere, mayGrant } from '#domain/kernel/rights.ts';
+import { hasRightAnywhere, canGrant } from '#domain/kernel/rights.ts';
 import { findToken, type TokenView } from '#projections/tokens/queries.ts';
 import { newApiToken } from '#services/shared/api-tokens.ts';
-import Type, { type Static } from 'typebox';
+import type { Static } from 'typebox';
 import { operation, type Call, type Operation } from '../http/operation.ts';
 import { accepted, positionHeader, noContent } from '../http/outcome.ts';
 import { isProblem, notFound, problem, type Problem } from '../http/problem.ts';
 import { json, type Answer } from '../http/reply.ts';
-import { pageQuery, pathParameters } from '../http/schema.ts';
+import { Exact, pageQuery, pathParameters } from '../http/schema.ts';
 import type { Services } from '../services.ts';
 import { tokensOf } from './token-list.ts';
 import { ApiTokenPage, NewApiToken, ShownApiToken } from './token-schema.ts';
 import { tokenJson } from './view.ts';
+import { onePage } from '../http/paging.ts';
 
 const tag = 'API tokens';
 const path = '/api/v1/auth/tokens';
@@ -27,10 +28,8 @@ const list = operation({
   summary: 'List your API tokens, newest first, without their values',
   tag,
   access: { right: 'tokens.manage' },
-  query: Type.Object(pageQuery, { additionalProperties: false }),
-  responses: {
-    200: { description: 'One page of the list.', schema: ApiTokenPage, headers: ['Link'] },
-  },
+  query: Exact(pageQuery),
+  responses: onePage(ApiTokenPage),
   handle: async ({ principal, query, url }, { readModels }) =>
     await tokensOf(principal.userId, { ...query, url }, readModels),
 });
@@ -44,8 +43,7 @@ const create = operation({
     'Send the token as `Authorization: Bearer orch_…`, or to WebSockets as the subprotocol ' +
     "`orch.bearer.orch_…`. A request is allowed only if both the token's scopes and your current rights " +
     'allow it. Changes to your role or groups apply immediately, and the token is rejected while your ' +
-    'account is disabled. The token is returned in this response only. An API token cannot create ' +
-    'another API token, because the new token would outlive its revocation.',
+    'account is disabled. The token is returned in this response only. An API token cannot create other API tokens, which would remain valid after its revocation.',
   tag,
   access: 'session',
   creates: true,
@@ -80,7 +78,7 @@ const remove = operation({
 });
 
 function mayRevoke(principal: Principal, { user_id: owner }: TokenView): boolean {
-  return owner === principal.userId || mayAnywhere(principal, 'users.manage');
+  return owner === principal.userId || hasRightAnywhere(principal, 'users.manage');
 }
 
 type IssueCall = Pick<Call, 'context'> & {
@@ -125,7 +123,7 @@ function grantProblem(
   principal: Principal,
   scopes: Static<typeof NewApiToken>['scopes'],
 ): Problem | undefined {
-  const refused = scopes.filter((scope) => !mayGrant(principal, scope));
+  const refused = scopes.filter((scope) => !canGrant(principal, scope));
   if (refused.length === 0) return undefined;
   const names = refused.map((scope) => `"${scope}"`).join(', ');
   return problem('forbidden', `You do not have the rights that these scopes grant: ${names}.`);

@@ -1,7 +1,7 @@
 /** API tokens on the wire. */
 import { scopes } from '#domain/kernel/rights.ts';
 import Type from 'typebox';
-import { examples, Nullable, Page, Time, Uuid, OneLine } from '../http/schema.ts';
+import { Exact, examples, Nullable, Page, Time, Uuid, OneLine } from '../http/schema.ts';
 
 export const maxTokenDays = 3650;
 
@@ -31,7 +31,7 @@ const token = {
   expires_at: Nullable(Time('Null if the token does not expire.')),
 };
 
-export const NewApiToken = Type.Object(
+export const NewApiToken = Exact(
   {
     name,
     scopes: scopeList,
@@ -46,10 +46,10 @@ export const NewApiToken = Type.Object(
       ),
     ),
   },
-  { title: 'ApiTokenInput', additionalProperties: false },
+  { title: 'ApiTokenInput' },
 );
 
-export const ShownApiToken = Type.Object(
+export const ShownApiToken = Exact(
   {
     ...token,
     token: Type.Optional(
@@ -58,19 +58,17 @@ export const ShownApiToken = Type.Object(
   },
   {
     title: 'ShownApiToken',
-    additionalProperties: false,
     examples: [{ ...example, token: 'orch_3fTz0qJm8WvR-tR1VnE5cM0aB2xYk7uHs3pLzJfGiO6' }],
   },
 );
 
-export const ApiToken = Type.Object(
+export const ApiToken = Exact(
   {
     ...token,
     last_used_at: Nullable(Time('Updated about once a minute.')),
   },
   {
     title: 'ApiToken',
-    additionalProperties: false,
     examples: [{ ...example, last_used_at: examples.time }],
   },
 );

@@ -62,7 +62,7 @@ describe('a token', () => {
     expect([status, json.errors]).toEqual([422, [{ pointer: '/scopes/0', detail }]]);
   });
 
-  test('expires after 90 days by default, and never with null', async () => {
+  test('expires after 90 days by default, and never if null is given', async () => {
     const made = await developer.post(path, { name: 'x', scopes: ['*'] });
     const { expires_at: end } = made.json as { expires_at: string };
     expect(new Date(end).getTime() - Date.now()).toBeGreaterThan(89 * dayMs);
@@ -70,7 +70,7 @@ describe('a token', () => {
     expect((await developer.post(path, endless)).json.expires_at).toBeNull();
   });
 
-  test('stops working immediately when revoked, also on its WebSockets', async () => {
+  test('stops working immediately when revoked, including on its WebSockets', async () => {
     const { client, id } = await apiToken(developer, ['*']);
     const address = `${platform.origin.replace('http', 'ws')}/ws`;
     const socket = new WebSocket(address, ['orch.v1', `orch.bearer.${client.token}`]);
@@ -94,7 +94,7 @@ describe('a token', () => {
     }
   });
 
-  test('records its use in the background, in batches', async () => {
+  test('has its use recorded in the background, in batches', async () => {
     const { client, id } = await apiToken(developer, ['scripts:read']);
     const lastUse = async (): Promise<string | null> => {
       const { items } = (await developer.get(path)).json as {
@@ -108,7 +108,7 @@ describe('a token', () => {
     expect(Date.parse((await lastUse()) ?? '')).toBeGreaterThan(Date.now() - 60_000);
   });
 
-  test('appears with its owner in the runs that it starts', async () => {
+  test('is shown with its owner in runs that it started', async () => {
     const { client, id } = await apiToken(developer, ['scripts:write', 'runs:write']);
     const runId = await run(client, (await script(client)).id);
     const shown = (await developer.get(`/api/v1/runs/${runId}`)).json;
@@ -118,10 +118,8 @@ describe('a token', () => {
       requested_by: `${await emailOf(developer)} (token deploy)`,
     });
   });
-});
 
-describe('the owner of a token', () => {
-  test('changes what the token may do immediately: role, groups and status', async () => {
+  test("applies changes to its owner's role, groups and status immediately", async () => {
     const owner = await someone(platform, { role: 'developer', groupIds: [groups.custom] });
     const { id: scriptId } = await script(owner);
     const { client } = await apiToken(owner, ['*']);
@@ -141,7 +139,9 @@ describe('the owner of a token', () => {
     await set('disabled = true');
     expect(await statuses()).toEqual([401, 401]);
   });
+});
 
+describe('the owner of a token', () => {
   const grantable: Readonly<Record<Role, readonly Scope[]>> = {
     administrator: scopes,
     developer: scopes.filter((one) => one !== 'admin' && one !== 'audit:read'),
@@ -160,7 +160,7 @@ describe('the owner of a token', () => {
     },
   );
 
-  test('is the only user to see and revoke it, apart from administrators', async () => {
+  test('is the only user, apart from administrators, who can see and revoke the token', async () => {
     const { id } = await apiToken(developer, ['*']);
     const other = await someone(platform, { role: 'developer', groupIds: [groups.custom] });
     expect((await other.get(path)).json.items).toEqual([]);
@@ -179,7 +179,7 @@ describe('an API token of an administrator', () => {
     ...body,
   });
 
-  test('creates no other token, which would outlive it', async () => {
+  test('cannot create other tokens, which would outlive it', async () => {
     const answer = await (await token()).post(path, { name: 'next', scopes: ['runs:read'] });
     expect([answer.status, answer.json.code]).toEqual([403, 'forbidden']);
   });
@@ -188,12 +188,12 @@ describe('an API token of an administrator', () => {
     { password: 'four random words here' },
     { role: 'administrator' },
     { can_audit: true },
-  ])('creates no account with %o', async (body) => {
+  ])('cannot create an account with %o', async (body) => {
     const answer = await (await token()).post('/api/v1/users', person(body));
     expect([answer.status, answer.json.code]).toEqual([403, 'forbidden']);
   });
 
-  test('creates, changes and disables accounts without a password', async () => {
+  test('can create, change and disable accounts without a password', async () => {
     const client = await token();
     const created = await client.post('/api/v1/users', person());
     expect(created.status, created.text).toBe(201);

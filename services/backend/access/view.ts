@@ -20,6 +20,7 @@ export function accountJson(user: UsersTable) {
     group_ids: user.group_ids,
     can_audit: user.can_audit,
     disabled: user.disabled,
+    second_factor: user.second_factor !== null,
   };
 }
 

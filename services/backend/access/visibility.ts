@@ -7,7 +7,7 @@ import {
   type RunId,
   type ScriptId,
 } from '#domain/kernel/ids.ts';
-import { sees } from '#domain/kernel/rights.ts';
+import { canSeeGroup } from '#domain/kernel/rights.ts';
 import type { ReadModels } from '#projections/projection.ts';
 import { findRun } from '#projections/runs/queries.ts';
 import type { RunsTable } from '#projections/runs/table.ts';
@@ -28,7 +28,7 @@ export async function visibleScript(
 }
 
 /** Whether the caller can see the script, without reading it. */
-export async function seesScript(
+export async function canSeeScript(
   principal: Principal,
   scriptId: ScriptId,
   db: ReadModels,
@@ -38,7 +38,7 @@ export async function seesScript(
 }
 
 /** The same for a script that may be deleted. */
-export async function seesScriptOrDeleted(
+export async function canSeeScriptOrDeleted(
   principal: Principal,
   scriptId: ScriptId,
   db: ReadModels,
@@ -60,5 +60,5 @@ export async function visibleRun(
  *  @param groupId `null`: resources without a group, visible to callers who see all groups */
 export function isIn(principal: Principal, groupId: string | null): boolean {
   if (groupId === null) return visibleGroups(principal) === null;
-  return sees(principal, mustParse(parseGroupId, groupId));
+  return canSeeGroup(principal, mustParse(parseGroupId, groupId));
 }

@@ -1,3 +1,4 @@
+// Long because all tests read one trail, which takes seconds to write.
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '#domain/kernel/json.ts';
 import { isSignedBy } from '#infra/audit/head-signer.ts';
@@ -14,6 +15,8 @@ interface Entry {
   readonly action: string;
   readonly resource: string;
   readonly resource_name: string | null;
+  readonly error_type: string | null;
+  readonly error_group_id: string | null;
   readonly outcome: string;
   readonly detail: string | null;
   readonly event_position: number;
@@ -55,7 +58,7 @@ async function verdict(query = '') {
   return answer.json;
 }
 
-test('reads of a deleted script deny nothing, so the trail omits them', async () => {
+test('reads of a deleted script are not denials, so the trail omits them', async () => {
   const { id } = await script(admin);
   const { id: other } = await script(admin);
   await admin.delete(`/api/v1/scripts/${id}`);
@@ -67,7 +70,7 @@ test('reads of a deleted script deny nothing, so the trail omits them', async ()
   expect(refused).not.toContain(`script-${id}`);
 });
 
-describe('a list of people only', () => {
+describe('a list of user actions', () => {
   test('has the actions of users, not those of the platform', async () => {
     const all = await entries(`&resource=script-${scriptId}`);
     const people = await entries('&people=true');
@@ -84,7 +87,8 @@ describe('the audit trail', () => {
     const chain = (await entries('&order=asc')) as Entry[];
     expect(chain.map((entry) => entry.audit_seq)).toEqual(chain.map((_, index) => index + 1));
     for (const [index, entry] of chain.entries()) {
-      const { event_position: _, resource_name: __, hash, ...hashed } = entry;
+      const { event_position: _, resource_name: __, hash, ...rest } = entry;
+      const { error_type: ___, error_group_id: ____, ...hashed } = rest;
       expect(hash).toBe(createHash('sha256').update(canonicalJson(hashed)).digest('hex'));
       expect(hashed.prev_hash).toBe(chain[index - 1]?.hash ?? '0'.repeat(64));
     }
@@ -97,6 +101,8 @@ describe('the audit trail', () => {
       [`actor=${one.actor}`, (entry) => entry.actor === one.actor],
       ['action=script_created', (entry) => entry.action === 'script_created'],
       [`resource=script-${scriptId}`, (entry) => entry.resource === `script-${scriptId}`],
+      ['q=File%20SAVED', (entry) => entry.action === 'file_saved'],
+      ['q=watch', (entry) => entry.resource === `script-${scriptId}`],
       ['outcome=refused', (entry) => entry.outcome === 'refused'],
       [`position=${one.event_position}`, (entry) => entry === one],
       [`from_position=${one.event_position}`, (e) => e.event_position >= one.event_position],
@@ -115,6 +121,19 @@ describe('the audit trail', () => {
     }
     expect(await entries('&from=2999-01-01T00:00:00Z')).toEqual([]);
     expect(await entries('&actor=unknown')).toEqual([]);
+    expect(await entries('&q=50%25_')).toEqual([]);
+  });
+
+  test('lists the values of its filters', async () => {
+    const values = async (client: TestClient) => (await client.get('/api/v1/audit/values')).json;
+    const all = await entries('');
+    expect((await values(admin)).actors).toEqual(
+      [...new Set(all.map((one) => one.actor))].toSorted(),
+    );
+    const seen = await entries('', auditor);
+    expect(new Set((await values(auditor)).actions)).toEqual(
+      new Set(seen.map((one) => one.action)),
+    );
   });
 
   test('can be read page by page, without gaps or repeats', async () => {
@@ -129,7 +148,7 @@ describe('the audit trail', () => {
     expect(read).toEqual(all);
   });
 
-  test('refuses a cursor of another order', async () => {
+  test('refuses a cursor of another sort order', async () => {
     const { next_cursor: cursor } = (await admin.get('/api/v1/audit?limit=1')).json;
     const answer = await admin.get(`/api/v1/audit?limit=1&order=asc&cursor=${cursor}`);
     expect([answer.status, answer.json.code]).toEqual([400, 'invalid_cursor']);
@@ -229,14 +248,14 @@ describe('an unchanged trail', () => {
   });
 });
 
-describe('a trail that the database owner has changed', () => {
+describe('a trail that the database owner changed', () => {
   const at = async (statements: readonly string[], query = '') =>
     await whileTampered(platform, statements, () => verdict(query));
 
   test.each([
     ['an event', `UPDATE events SET data = data || '{"name": "Renamed"}'`, 'event_changed'],
-    ['who did it', `UPDATE events SET metadata = metadata || '{"ip": "::1"}'`, 'event_changed'],
-    ['when it was', `UPDATE events SET recorded_at = recorded_at + '1h'`, 'event_changed'],
+    ['the actor', `UPDATE events SET metadata = metadata || '{"ip": "::1"}'`, 'event_changed'],
+    ['the time', `UPDATE events SET recorded_at = recorded_at + '1h'`, 'event_changed'],
   ])('names the entry when %s was changed', async (_what, update, reason) => {
     const [entry] = await entries(`&action=script_created&resource=script-${scriptId}`);
     const where = `WHERE stream_id = 'script-${scriptId}' AND version = 1`;
@@ -251,7 +270,7 @@ describe('a trail that the database owner has changed', () => {
   test.each([
     ['changed', `UPDATE audit SET actor = 'another user' WHERE audit_seq = 7`, 'entry_changed'],
     ['rehashed', `UPDATE audit SET hash = prev_hash WHERE audit_seq = 7`, 'hash_changed'],
-    ['taken out', 'DELETE FROM audit WHERE audit_seq = 7', 'entry_missing'],
+    ['removed', 'DELETE FROM audit WHERE audit_seq = 7', 'entry_missing'],
   ])('names the entry that was %s', async (_how, statement, reason) => {
     expect(await at([statement])).toMatchObject({ valid: false, first_broken: 7, reason });
   });
@@ -278,7 +297,7 @@ describe('a trail that the database owner has changed', () => {
     expect(await at([put])).toMatchObject({ first_broken: first.seq, reason: 'event_added' });
   });
 
-  test('is detected by saved heads when its end was cut off everywhere', async () => {
+  test('is detected with saved heads when its last entries were removed from all tables', async () => {
     await writeTrail(platform);
     const { head } = await verdict();
     const keep = head.audit_seq - 2;
@@ -295,7 +314,7 @@ describe('a trail that the database owner has changed', () => {
     expect(await at(unseen, `?head=${head.audit_seq}:${head.hash}`)).toMatchObject(lost);
   });
 
-  test('is detected by earlier heads when it was recomputed from a changed event', async () => {
+  test('is detected with earlier heads when it was recomputed from a changed event', async () => {
     const { head } = await verdict();
     const other = `?head=${head.audit_seq}:${'0'.repeat(64)}`;
     const differs = { valid: false, first_broken: head.audit_seq, reason: 'head_differs' };
@@ -307,7 +326,7 @@ describe('a trail that the database owner has changed', () => {
     expect(await at([unsigned])).toMatchObject({ reason: 'head_not_signed' });
   });
 
-  test('is valid again when the changes were reverted', async () => {
+  test('is valid again when the changes are reverted', async () => {
     expect(await verdict()).toMatchObject({ valid: true });
   });
 });

@@ -7,23 +7,21 @@ import { attachment } from '../http/download.ts';
 import { operation, type Operation } from '../http/operation.ts';
 import { disclosing, stream } from '../http/reply.ts';
 import { exportTrail } from './export.ts';
+import { Exact } from '../http/schema.ts';
 
 const mediaTypes = { ndjson: 'application/x-ndjson', csv: 'text/csv; charset=utf-8' } as const;
 
-const query = Type.Object(
-  {
-    format: Type.Optional(Type.Enum(['ndjson', 'csv'], { default: 'ndjson' })),
-    from_seq: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 2 ** 53 - 1,
-        default: 1,
-        description: 'First entry to export. Use it to continue after an earlier export.',
-      }),
-    ),
-  },
-  { additionalProperties: false },
-);
+const query = Exact({
+  format: Type.Optional(Type.Enum(['ndjson', 'csv'], { default: 'ndjson' })),
+  from_seq: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 2 ** 53 - 1,
+      default: 1,
+      description: 'First entry to export. Use it to continue after an earlier export.',
+    }),
+  ),
+});
 
 const exportAll = operation({
   method: 'get',

@@ -15,7 +15,7 @@ export interface ExportRange {
   readonly groupIds: readonly string[] | null;
 }
 
-const entriesAtOnce = 500;
+const entriesPerPage = 500;
 
 /** The hashed fields of an entry, its hash and the position of its event, in the column order of CSV. */
 const columns = [
@@ -83,7 +83,7 @@ async function* entriesOf(
 ): AsyncGenerator<readonly AuditTable[], void> {
   const last = head?.audit_seq ?? 0;
   for (let after = fromSeq - 1; after < last;) {
-    const limit = Math.min(entriesAtOnce, last - after);
+    const limit = Math.min(entriesPerPage, last - after);
     const rows = await listAudit(db, { groupIds: null }, { order: 'asc', after, limit });
     const end = rows.at(-1);
     if (end === undefined) throw new Error(`the audit trail ends before entry ${last}`);

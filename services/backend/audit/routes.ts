@@ -1,27 +1,29 @@
-/** The audit trail: who did what, or tried to. */
+/** The audit trail: actions of users and the platform, and refused attempts. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import { listHeads, publicKeys, type HeadPlace } from '#infra/postgres/operations/audit-heads.ts';
 import { auditProjection } from '#projections/audit/apply.ts';
 import { auditDensity, beginningOfTrail } from '#projections/audit/density.ts';
 import { resourceNames } from '#projections/audit/names.ts';
+import { auditValues } from '#projections/audit/search.ts';
 import { listAudit, type AuditFilter } from '#projections/audit/queries.ts';
 import Type, { type Static } from 'typebox';
 import { visibleGroups } from '../access/visibility.ts';
 import { attachment } from '../http/download.ts';
 import { operation, type Operation } from '../http/operation.ts';
-import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
+import { defaultLimit, keyOf, pageReply, onePage } from '../http/paging.ts';
 import { isProblem, notFound, problem } from '../http/problem.ts';
 import { json, text } from '../http/reply.ts';
-import { pageQuery } from '../http/schema.ts';
+import { Exact, pageQuery } from '../http/schema.ts';
 import {
   AuditDensity,
   AuditHeadPage,
   AuditPage,
   auditQuery,
+  AuditValues,
   densityQuery,
   keyParameter,
 } from './schema.ts';
-import { auditJson } from './view.ts';
+import { auditJson, errorsOfEntries } from './view.ts';
 
 const tag = 'Audit';
 const access = { right: 'audit.read' } as const;
@@ -39,11 +41,10 @@ const list = operation({
   tag,
   access,
   query: auditQuery,
-  responses: {
-    200: { description: 'One page of the list.', schema: AuditPage, headers: ['Link'] },
-  },
+  responses: onePage(AuditPage),
   readsBehind: [auditProjection.name],
-  handle: async ({ principal, query, url }, { readModels }) => {
+  handle: async ({ principal, query, url }, services) => {
+    const { readModels } = services;
     const { limit = defaultLimit, cursor, order = 'desc' } = query;
     const filter = filterOf(principal, query);
     const request = { list: 'audit', filter: { order, ...filter }, url, limit, cursor };
@@ -51,26 +52,34 @@ const list = operation({
     if (isProblem(after)) return after;
     const page = { order, after: after.key, limit: limit + 1 };
     const rows = await listAudit(readModels, filter, page);
-    const names = await resourceNames(
-      readModels,
-      rows.map(({ resource }) => resource),
-    );
+    const [names, errors] = await Promise.all([
+      resourceNames(
+        readModels,
+        rows.map(({ resource }) => resource),
+      ),
+      errorsOfEntries(rows, services),
+    ]);
     return pageReply(
       request,
       rows,
       (row) => String(row.audit_seq),
-      (row) => ({ ...auditJson(row), resource_name: names.get(row.resource) ?? null }),
+      (row) => ({
+        ...auditJson(row),
+        resource_name: names.get(row.resource) ?? null,
+        ...(errors.get(row.event_id) ?? { error_type: null, error_group_id: null }),
+      }),
     );
   },
 });
 
 function filterOf(principal: Principal, query: Static<typeof auditQuery>): AuditFilter {
-  const { actor, people, action, resource, outcome, from, to, position } = query;
+  const { actor, people, q, action, resource, outcome, from, to, position } = query;
   return {
     groupIds: visibleGroups(principal),
     actor,
     people,
     action,
+    text: q,
     resource,
     outcome,
     from: from === undefined ? undefined : new Date(from),
@@ -95,10 +104,8 @@ const heads = operation({
     'it.',
   tag,
   access,
-  query: Type.Object(pageQuery, { additionalProperties: false }),
-  responses: {
-    200: { description: 'One page of the list.', schema: AuditHeadPage, headers: ['Link'] },
-  },
+  query: Exact(pageQuery),
+  responses: onePage(AuditHeadPage),
   handle: async ({ query: { limit = defaultLimit, cursor }, url }, { database }) => {
     const request = { list: 'audit-heads', filter: null, url, limit, cursor };
     const after = keyOf(request, parseHeadPlace);
@@ -127,7 +134,7 @@ const key = operation({
     'In PEM format. A head signed with an earlier key names that key; read it with `?key_id=`.',
   tag,
   access,
-  query: Type.Object({ key_id: keyParameter }, { additionalProperties: false }),
+  query: Exact({ key_id: keyParameter }),
   responses: {
     200: {
       description: 'The public key.',
@@ -164,7 +171,7 @@ const density = operation({
   handle: async ({ principal, query }, { readModels, clock }) => {
     const to = query.to === undefined ? clock.now() : new Date(query.to);
     const asked = query.from ?? (await beginningOfTrail(readModels));
-    // Any range is right for an empty trail.
+    // Any range is valid for an empty trail.
     const from = asked === undefined ? new Date(to.getTime() - 1000) : new Date(asked);
     if (from >= to) {
       return problem('invalid_parameter', 'The parameter "from" must be earlier than "to".');
@@ -183,4 +190,24 @@ const density = operation({
   },
 });
 
-export const auditOperations: readonly Operation[] = [list, density, heads, key];
+const values = operation({
+  method: 'get',
+  path: '/api/v1/audit/values',
+  operationId: 'listAuditValues',
+  summary: 'List the actors and actions of the audit trail',
+  description: 'The values that `/audit` lists for the same caller, sorted, for its filters.',
+  tag,
+  access,
+  responses: { 200: { description: 'Actors and actions.', schema: AuditValues } },
+  readsBehind: [auditProjection.name],
+  handle: async ({ principal }, { readModels }) => {
+    const groupIds = visibleGroups(principal);
+    const [actors, actions] = await Promise.all([
+      auditValues(readModels, 'actor', groupIds),
+      auditValues(readModels, 'action', groupIds),
+    ]);
+    return json(200, { actors, actions });
+  },
+});
+
+export const auditOperations: readonly Operation[] = [list, density, values, heads, key];

@@ -2,13 +2,13 @@
 import { auditOutcomes } from '#projections/audit/table.ts';
 import { breaks } from '#projections/audit/verification.ts';
 import Type from 'typebox';
-import { examples, Nullable, Page, pageQuery, Sha256, Time, Uuid } from '../http/schema.ts';
+import { Exact, examples, Nullable, Page, pageQuery, Sha256, Time, Uuid } from '../http/schema.ts';
 
 const hashExample = '60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752';
 
 const keyId = Type.String({ pattern: '^[0-9a-f]{16}$', description: 'Id of the signing key.' });
 
-export const AuditEntry = Type.Object(
+export const AuditEntry = Exact(
   {
     audit_seq: Type.Integer({ minimum: 1, description: 'Consecutive number, starting at 1.' }),
     time: Time(),
@@ -24,6 +24,12 @@ export const AuditEntry = Type.Object(
           'Current name of the resource, or of its script. Not covered by the hash. `null` for deleted resources.',
       }),
     ),
+    error_type: Nullable(
+      Type.String({
+        description: 'Of a failed run: the type of its error. Not covered by the hash.',
+      }),
+    ),
+    error_group_id: Nullable(Uuid('Of a failed run: its error group. Not covered by the hash.')),
     outcome: Type.Enum(auditOutcomes, {
       description: '`failed` marks a failed run.',
     }),
@@ -39,7 +45,6 @@ export const AuditEntry = Type.Object(
   },
   {
     title: 'AuditEntry',
-    additionalProperties: false,
     examples: [
       {
         audit_seq: 42,
@@ -48,6 +53,8 @@ export const AuditEntry = Type.Object(
         action: 'script_created',
         resource: `script-${examples.scriptId}`,
         resource_name: 'Night report',
+        error_type: null,
+        error_group_id: null,
         outcome: 'accepted',
         detail: 'Night report',
         ip: '127.0.0.1',
@@ -65,54 +72,62 @@ export const AuditEntry = Type.Object(
 
 export const AuditPage = Page('AuditPage', AuditEntry);
 
+export const AuditValues = Exact(
+  {
+    actors: Type.Array(Type.String()),
+    actions: Type.Array(Type.String()),
+  },
+  {
+    title: 'AuditValues',
+    examples: [{ actors: ['ada@example.com', 'runtime'], actions: ['file_saved', 'run_queued'] }],
+  },
+);
+
 const position = (description: string) =>
   Type.Optional(Type.Integer({ minimum: 0, maximum: 2 ** 53 - 1, description }));
 const text = (description: string) =>
   Type.Optional(Type.String({ minLength: 1, maxLength: 400, description }));
 
-export const auditQuery = Type.Object(
-  {
-    ...pageQuery,
-    order: Type.Optional(
-      Type.Enum(['desc', 'asc'], { default: 'desc', description: 'Sorted by `audit_seq`.' }),
-    ),
-    actor: text('As shown in the entries, such as `ada@example.com`.'),
-    people: Type.Optional(
-      Type.Boolean({ default: false, description: 'Only entries of users and their API tokens.' }),
-    ),
-    action: text('As shown in the entries, such as `script_deleted`.'),
-    resource: text('As shown in the entries, such as `script-<id>`.'),
-    outcome: Type.Optional(Type.Enum(auditOutcomes)),
-    from: Type.Optional(Time('Recorded at or after this time.')),
-    to: Type.Optional(Time('Recorded before this time.')),
-    position: position('Only the entry of the event at this position.'),
-    from_position: position('Events at or after this position.'),
-    to_position: position('Events at or before this position.'),
-  },
-  { additionalProperties: false },
-);
+export const auditQuery = Exact({
+  ...pageQuery,
+  order: Type.Optional(
+    Type.Enum(['desc', 'asc'], { default: 'desc', description: 'Sorted by `audit_seq`.' }),
+  ),
+  actor: text('As shown in the entries, such as `ada@example.com`.'),
+  q: text(
+    'Part of the actor, of the action, or of the name of the resource, such as `ada` or `file saved`. Also an id.',
+  ),
+  people: Type.Optional(
+    Type.Boolean({ default: false, description: 'Only entries of users and their API tokens.' }),
+  ),
+  action: text('As shown in the entries, such as `script_deleted`.'),
+  resource: text('As shown in the entries, such as `script-<id>`.'),
+  outcome: Type.Optional(Type.Enum(auditOutcomes)),
+  from: Type.Optional(Time('Recorded at or after this time.')),
+  to: Type.Optional(Time('Recorded before this time.')),
+  position: position('Only the entry of the event at this position.'),
+  from_position: position('Events at or after this position.'),
+  to_position: position('Events at or before this position.'),
+});
 
-/** The maximum number of bars in a time line. */
-const mostBuckets = 500;
+/** The maximum number of bars in a timeline. */
+const maxDensityBuckets = 500;
 
-export const densityQuery = Type.Object(
-  {
-    actor: text('As shown in the entries, such as `ada@example.com`.'),
-    from: Type.Optional(Time('Start of the range. Default: the first entry.')),
-    to: Type.Optional(Time('End of the range, exclusive. Default: now.')),
-    buckets: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: mostBuckets,
-        default: 120,
-        description: 'Number of equal buckets.',
-      }),
-    ),
-  },
-  { additionalProperties: false },
-);
+export const densityQuery = Exact({
+  actor: text('As shown in the entries, such as `ada@example.com`.'),
+  from: Type.Optional(Time('Start of the range. Default: the first entry.')),
+  to: Type.Optional(Time('End of the range, exclusive. Default: now.')),
+  buckets: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: maxDensityBuckets,
+      default: 120,
+      description: 'Number of equal buckets.',
+    }),
+  ),
+});
 
-export const AuditDensity = Type.Object(
+export const AuditDensity = Exact(
   {
     from: Time(),
     to: Time(),
@@ -123,23 +138,19 @@ export const AuditDensity = Type.Object(
         'sampled.',
     }),
     items: Type.Array(
-      Type.Object(
-        {
-          time: Time('Start of the bucket.'),
-          entries: Type.Integer({ minimum: 1 }),
-          not_accepted: Type.Integer({
-            minimum: 0,
-            description: 'Number of rejected or failed entries in the bucket.',
-          }),
-        },
-        { additionalProperties: false },
-      ),
+      Exact({
+        time: Time('Start of the bucket.'),
+        entries: Type.Integer({ minimum: 1 }),
+        not_accepted: Type.Integer({
+          minimum: 0,
+          description: 'Number of rejected or failed entries in the bucket.',
+        }),
+      }),
       { description: 'In chronological order. Empty buckets are omitted.' },
     ),
   },
   {
     title: 'AuditDensity',
-    additionalProperties: false,
     examples: [
       {
         from: '2026-11-21T02:00:00.000Z',
@@ -152,7 +163,7 @@ export const AuditDensity = Type.Object(
   },
 );
 
-export const AuditHead = Type.Object(
+export const AuditHead = Exact(
   {
     audit_seq: Type.Integer({ minimum: 1 }),
     hash: Sha256,
@@ -164,7 +175,6 @@ export const AuditHead = Type.Object(
   },
   {
     title: 'AuditHead',
-    additionalProperties: false,
     examples: [
       {
         audit_seq: 42,
@@ -180,7 +190,7 @@ export const AuditHead = Type.Object(
 
 export const AuditHeadPage = Page('AuditHeadPage', AuditHead);
 
-export const AuditVerification = Type.Object(
+export const AuditVerification = Exact(
   {
     valid: Type.Boolean(),
     entries: Type.Integer({ minimum: 0, description: 'Number of entries in the audit trail.' }),
@@ -192,7 +202,6 @@ export const AuditVerification = Type.Object(
   },
   {
     title: 'AuditVerification',
-    additionalProperties: false,
     examples: [
       { valid: false, entries: 412, head: null, first_broken: 42, reason: 'event_changed' },
     ],

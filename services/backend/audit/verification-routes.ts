@@ -8,6 +8,7 @@ import { json, stream } from '../http/reply.ts';
 import type { Services } from '../services.ts';
 import { AuditVerification, headParameter } from './schema.ts';
 import { verifyTrail, type Verification } from './verification.ts';
+import { Exact } from '../http/schema.ts';
 
 const verify = operation({
   method: 'get',
@@ -21,7 +22,7 @@ const verify = operation({
     'text/event-stream`, it sends the same data as `progress` and `result` events.',
   tag: 'Audit',
   access: { right: 'audit.read' },
-  query: Type.Object({ head: headParameter }, { additionalProperties: false }),
+  query: Exact({ head: headParameter }),
   responses: {
     200: {
       description: 'The result of the verification.',

@@ -17,7 +17,7 @@ import type { ReadModels } from '#projections/projection.ts';
 /** Entries checked in one statement. A longer transaction would delay all readers of the event store. */
 const chunkSize = 2_000;
 
-export interface VerificationParts {
+export interface VerificationDeps {
   readonly database: Queryable;
   readonly readModels: ReadModels;
   /** A head that the caller saved. */
@@ -37,8 +37,8 @@ export interface Verification {
 
 /** Verifies the chain from its beginning. Stops at the first broken entry, or at the current end of the trail. The last
  *  yielded value is the result. */
-export async function* verifyTrail(parts: VerificationParts): AsyncGenerator<Verification, void> {
-  const { database, readModels, saved, signal } = parts;
+export async function* verifyTrail(deps: VerificationDeps): AsyncGenerator<Verification, void> {
+  const { database, readModels, saved, signal } = deps;
   let ends = await trailEnds(readModels);
   let place = startOfStore;
   let end = chainStart;
@@ -52,7 +52,7 @@ export async function* verifyTrail(parts: VerificationParts): AsyncGenerator<Ver
     while (isAfter(ends.place, place) && !signal.aborted) {
       const next = await nextPlace(database, place, ends.place);
       const step = await verifyEntries(readModels, [place, next], end);
-      const broken = earlier(step.broken, await brokenHead(parts, end, step.end));
+      const broken = earlier(step.broken, await brokenHead(deps, end, step.end));
       [place, end] = [next, step.end];
       yield told(broken);
       if (broken !== undefined) return;
@@ -78,7 +78,7 @@ function brokenEnd({ last, signed }: TrailEnds, end: ChainEnd): BrokenEntry | un
 
 /** The first head of these entries that differs from the chain, or is not signed. */
 async function brokenHead(
-  { database, readModels }: VerificationParts,
+  { database, readModels }: VerificationDeps,
   { audit_seq: from }: ChainEnd,
   { audit_seq: to }: ChainEnd,
 ): Promise<BrokenEntry | undefined> {

@@ -1,5 +1,8 @@
 /** Entries of the audit trail as the API shows them. */
+import { readReports } from '#infra/postgres/logs/run-reports.ts';
 import type { AuditTable } from '#projections/audit/table.ts';
+import { errorGroupsOf } from '#projections/error-groups/queries.ts';
+import type { Services } from '../services.ts';
 
 export function auditJson(entry: AuditTable) {
   return {
@@ -19,4 +22,30 @@ export function auditJson(entry: AuditTable) {
     prev_hash: entry.prev_hash,
     hash: entry.hash,
   };
+}
+
+/** The errors of the failed runs among the entries, by the id of the event. */
+export async function errorsOfEntries(
+  entries: readonly AuditTable[],
+  { database, readModels }: Pick<Services, 'database' | 'readModels'>,
+) {
+  const runs = new Map(
+    entries
+      .filter(({ action, outcome }) => action === 'run_finished' && outcome === 'failed')
+      .map(({ event_id: id, resource }) => [id, resource.slice('run-'.length)]),
+  );
+  const runIds = [...runs.values()];
+  const [reports, groups] = await Promise.all([
+    readReports(database, runIds),
+    errorGroupsOf(readModels, runIds),
+  ]);
+  return new Map(
+    [...runs].map(([id, runId]) => [
+      id,
+      {
+        error_type: reports.get(runId)?.error?.type ?? null,
+        error_group_id: groups.get(runId)?.errorGroupId ?? null,
+      },
+    ]),
+  );
 }

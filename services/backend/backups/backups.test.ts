@@ -54,7 +54,7 @@ describe('a backup', () => {
     expect(rows).toEqual([{ action: 'backup_downloaded', resource: `backup-${id}` }]);
   });
 
-  test('is reported as being verified until verification ends', async () => {
+  test('is reported as being verified until its verification ends', async () => {
     const asked = await platform.admin.post(`${path}/${id}/verify`, undefined);
     expect([asked.status, asked.json.verifying]).toEqual([202, true]);
   });
@@ -67,7 +67,7 @@ describe('a backup', () => {
     expect([refused.status, refused.json.code]).toEqual([409, 'backup_in_use']);
   });
 
-  test('does not exist after deletion', async () => {
+  test('no longer exists after deletion', async () => {
     expect((await platform.admin.delete(`${path}/${id}`)).status).toBe(204);
     for (const one of [id, nowhere, backupId()]) {
       expect((await platform.admin.get(`${path}/${one}`)).status).toBe(404);

@@ -7,10 +7,10 @@ import Type from 'typebox';
 import { attachment } from '../http/download.ts';
 import { operation, type Call, type Operation } from '../http/operation.ts';
 import { accepted, positionHeader, noContent } from '../http/outcome.ts';
-import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
+import { defaultLimit, keyOf, pageReply, onePage } from '../http/paging.ts';
 import { isProblem, notFound, problem } from '../http/problem.ts';
 import { disclosing, json, stream, type Answer } from '../http/reply.ts';
-import { pageQuery, pathParameters } from '../http/schema.ts';
+import { Exact, pageQuery, pathParameters } from '../http/schema.ts';
 import type { Services } from '../services.ts';
 import { Backup, BackupPage } from './schema.ts';
 import { maxUploadBytes, uploadBackup } from './upload-backup.ts';
@@ -34,10 +34,8 @@ const list = operation({
   summary: 'List backups, newest first',
   tag,
   access,
-  query: Type.Object(pageQuery, { additionalProperties: false }),
-  responses: {
-    200: { description: 'One page of the list.', schema: BackupPage, headers: ['Link'] },
-  },
+  query: Exact(pageQuery),
+  responses: onePage(BackupPage),
   handle: async ({ query: { limit, cursor }, url }, { readModels }) => {
     const request = { list: 'backups', filter: null, url, limit, cursor };
     const after = keyOf(request, parseBackupId);
@@ -124,12 +122,12 @@ const upload = operation({
   summary: 'Upload a downloaded backup',
   description:
     'The body is the file from `GET /backups/{backup_id}/download`. The file is verified before it is ' +
-    'listed. A damaged, truncated or newer-version file is rejected, and nothing of it is stored. An ' +
+    'listed. A damaged or truncated file, or a file from a newer version, is rejected and not stored. An ' +
     'encrypted backup is decrypted and checked later by a scheduler (`verifying`).',
   tag,
   access,
   body: {
-    schema: Type.Object({}, { additionalProperties: false }),
+    schema: Exact({}),
     example: {},
     bytesOnly: true,
     rawMaxBytes: maxUploadBytes,

@@ -34,7 +34,7 @@ const put = operation({
   operationId: 'changeBackupSchedule',
   summary: 'Change the backup schedule and the number of backups to keep',
   description:
-    'Omitted fields stay unchanged. If due times were missed, one backup is made. Only scheduled backups ' +
+    'Omitted fields stay unchanged. If due times were missed, one backup is created. Only scheduled backups ' +
     'are removed automatically.',
   tag,
   access,

@@ -1,6 +1,6 @@
 /** Backups on the wire. */
 import { backupKinds } from '#domain/backup/backup.ts';
-import { mostBackupsKept } from '#domain/system/backup-schedule.ts';
+import { maxBackupsKept } from '#domain/system/backup-schedule.ts';
 import Type from 'typebox';
 import { examples, Nullable, Page, Time, Uuid } from '../http/schema.ts';
 
@@ -17,7 +17,9 @@ export const Backup = Type.Object(
     size_bytes: Nullable(Whole()),
     sha256: Nullable(Type.String({ description: "SHA-256 of the backup's archive, in hex." })),
     encrypted: Nullable(Type.Boolean()),
-    version: Nullable(Type.String({ description: 'Version of the program that made the backup.' })),
+    version: Nullable(
+      Type.String({ description: 'Version of the program that created the backup.' }),
+    ),
     created_at: Time(),
     created_by: Type.String(),
     finished_at: Nullable(Time()),
@@ -29,7 +31,7 @@ export const Backup = Type.Object(
       Type.Number({
         minimum: 0,
         maximum: 1,
-        description: 'Progress while the backup is being made or verified, from 0 to 1.',
+        description: 'Progress while the backup is being created or verified, from 0 to 1.',
       }),
     ),
     verifying: Type.Boolean(),
@@ -65,7 +67,7 @@ export const BackupPage = Page('BackupPage', Backup);
 
 const keep = {
   minimum: 1,
-  maximum: mostBackupsKept,
+  maximum: maxBackupsKept,
   description: 'Number of scheduled backups to keep. Older ones are deleted.',
 } as const;
 const cron = { maxLength: 200, description: '`null` disables scheduled backups.' } as const;

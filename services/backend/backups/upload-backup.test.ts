@@ -55,25 +55,21 @@ describe('an incomplete or foreign backup file', () => {
       /is damaged: (its (content|header) was changed|it is not JSON)/,
     ],
     [
-      'is encrypted and has one',
+      'is encrypted and has a flipped bit',
       () => flipped(encrypted, middle(encrypted)),
       /backup.tar is damaged/,
     ],
-    [
-      'has a flipped bit in what is said of it',
-      () => flipped(plain, 520),
-      /backup.json is damaged/,
-    ],
+    ['has a flipped bit in its description', () => flipped(plain, 520), /backup.json is damaged/],
     ['has no end', () => plain.subarray(0, plain.length - 2000), /end is missing/],
-    ['was cut in its middle', () => plain.subarray(0, middle(plain)), /end is missing/],
-    ['is followed by something', () => Buffer.concat([plain, Buffer.from('more')]), /added/],
+    ['was truncated in the middle', () => plain.subarray(0, middle(plain)), /end is missing/],
+    ['is followed by other data', () => Buffer.concat([plain, Buffer.from('more')]), /added/],
     [
-      'says another number of events',
+      'declares another number of events',
       () => said('"events": ', '9'),
       /backup.json is damaged: its seal does not match/,
     ],
     [
-      'is none',
+      'is not a backup',
       () => Buffer.from('PK'.repeat(1000)),
       /backup.json is damaged: its header was changed/,
     ],
@@ -101,11 +97,11 @@ describe('an incomplete or foreign backup file', () => {
   ])('of a newer %s is refused with the reason', async (_, file) => {
     const refused = await upload(file());
     expect([refused.status, refused.json.code]).toEqual([409, 'backup_newer']);
-    expect(refused.json.detail).toMatch(/update this installation first/);
+    expect(refused.json.detail).toMatch(/Update this installation first/);
     expect(await storedBackups(platform.services.objects)).toEqual([]);
   });
 
-  test('with a declared length over the limit is refused before reading', async () => {
+  test('with a declared length over the limit is refused before it is read', async () => {
     const asked = request(`${platform.origin}${path}/upload`, {
       method: 'POST',
       headers: {
@@ -143,9 +139,9 @@ describe('an incomplete or foreign backup file', () => {
 
 describe('a backup of another installation', () => {
   test.each([
-    ['a plain one', () => plain, false],
-    ['an encrypted one', () => encrypted, true],
-    ['one with another master key', () => foreign, false],
+    ['plain', () => plain, false],
+    ['encrypted', () => encrypted, true],
+    ['sealed with another master key', () => foreign, false],
   ] as const)('is listed once after an upload, and downloads unchanged: %s', async (...given) => {
     const [, file, isEncrypted] = given;
     const taken = await upload(file());

@@ -42,12 +42,12 @@ export async function uploadBackup(
   const work = async () => {
     outcome = await takeIn(chunks, context, services).catch(problemOf);
   };
-  await withUploadLock(services.pool, work, patienceMs);
+  await withUploadLock(services.pool, work, timeoutMs);
   return outcome;
 }
 
 // Longer than a scheduler needs to clean up.
-const patienceMs = 2_000;
+const timeoutMs = 2_000;
 
 const busy = problem(
   'backup_in_use',

@@ -53,7 +53,7 @@ async function end(scriptId: string): Promise<string> {
 const why = async (runId: string) => (await developer.get(`/api/v1/runs/${runId}/why`)).json;
 
 describe('two scripts', () => {
-  test('can be chained; the chain is shown, listed, changed and deleted', async () => {
+  test('can be chained, and the chain can be listed, changed and deleted', async () => {
     const [source, target] = await scripts(2);
     const made = await developer.post(path, { source_script_id: source, target_script_id: target });
     expect(made.status, made.text).toBe(201);
@@ -82,7 +82,7 @@ describe('two scripts', () => {
     expect((await developer.get(`${path}?source_script_id=${source}`)).json.items).toEqual([]);
   });
 
-  test('cannot form a cycle, also by a change', async () => {
+  test('cannot form a cycle, even when an existing chain is edited', async () => {
     const [one, two, three] = await scripts(3);
     const ask = (source?: string, target?: string, more = {}) =>
       developer.post(path, { source_script_id: source, target_script_id: target, ...more });
@@ -123,7 +123,7 @@ describe('two scripts', () => {
     expect(led.status).toBe(422);
   });
 
-  test('need chain parameters that match the schema of the target', async () => {
+  test('require chain parameters that match the schema of the target', async () => {
     const schema = {
       type: 'object',
       required: ['limit'],
@@ -159,7 +159,7 @@ describe('a chain whose source has ended', () => {
     expect(listed.json.items).toMatchObject([{ source_run_id: sourceRun, run_id: runId }]);
   });
 
-  test('gives the reason when its target is disabled', async () => {
+  test('names the reason for not starting a run if its target is disabled', async () => {
     const [source, target] = await scripts(2);
     const id = await chain(developer, source!, target!);
     await developer.post(`/api/v1/scripts/${target}/disable`);

@@ -12,7 +12,7 @@ import type { CommandContext } from '#domain/ports/commands.ts';
 import { findChain, type ChainView } from '#projections/chains/queries.ts';
 import { readParams } from '#services/shared/params.ts';
 import type { Static } from 'typebox';
-import { isIn, seesScript } from '../access/visibility.ts';
+import { isIn, canSeeScript } from '../access/visibility.ts';
 import { accepted, type Accepted } from '../http/outcome.ts';
 import { isProblem, notFound, badField, type Problem } from '../http/problem.ts';
 import { triggerParams, type TriggerParams } from '../runs/trigger-params.ts';
@@ -108,7 +108,7 @@ export async function changeChain(
   return accepted(outcome);
 }
 
-/** Parameters must match the schema of the target, also unchanged ones if the target changes. */
+/** Parameters must match the schema of the target. If the target changes, unchanged parameters are validated too. */
 async function changedParams(
   present: ChainView,
   target: ScriptId | undefined,
@@ -130,7 +130,7 @@ async function scriptNamed(
   { readModels }: Services,
 ): Promise<ScriptId | Problem> {
   const scriptId = mustParse(parseScriptId, text);
-  return (await seesScript(principal, scriptId, readModels))
+  return (await canSeeScript(principal, scriptId, readModels))
     ? scriptId
     : badField(field, 'script not found');
 }

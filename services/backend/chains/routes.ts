@@ -10,11 +10,11 @@ import Type from 'typebox';
 import { visibleGroups } from '../access/visibility.ts';
 import { operation, type Operation } from '../http/operation.ts';
 import { positionHeader, noContent, type Accepted } from '../http/outcome.ts';
-import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
+import { defaultLimit, keyOf, pageReply, onePage } from '../http/paging.ts';
 import { aboutCurrentGroups, atParameter } from '../http/point-in-time.ts';
 import { isProblem, notFound } from '../http/problem.ts';
 import { json, type Answer } from '../http/reply.ts';
-import { examples, pageQuery, pathParameters, Uuid } from '../http/schema.ts';
+import { Exact, examples, pageQuery, pathParameters, Uuid } from '../http/schema.ts';
 import { aboutPastLists, listAt, replyAt } from '../replay/resource-at.ts';
 import { viewWithParams } from '../runs/trigger-params.ts';
 import type { Services } from '../services.ts';
@@ -35,18 +35,13 @@ const list = operation({
   description: aboutPastLists,
   tag,
   access,
-  query: Type.Object(
-    {
-      ...pageQuery,
-      source_script_id: Type.Optional(Uuid()),
-      target_script_id: Type.Optional(Uuid()),
-      at: atParameter,
-    },
-    { additionalProperties: false },
-  ),
-  responses: {
-    200: { description: 'One page of the list.', schema: ChainPage, headers: ['Link'] },
-  },
+  query: Exact({
+    ...pageQuery,
+    source_script_id: Type.Optional(Uuid()),
+    target_script_id: Type.Optional(Uuid()),
+    at: atParameter,
+  }),
+  responses: onePage(ChainPage),
   handle: async ({ principal, query, url }, services) => {
     const { readModels } = services;
     const { limit, cursor, source_script_id: source, target_script_id: target, at } = query;
@@ -106,7 +101,7 @@ const get = operation({
   tag,
   access,
   parameters,
-  query: Type.Object({ at: atParameter }, { additionalProperties: false }),
+  query: Exact({ at: atParameter }),
   responses: { 200: { description: 'The chain.', schema: Chain } },
   handle: async ({ principal, parameters: { chain_id: chainId }, query: { at } }, services) => {
     if (at !== undefined) return await replyAt('chains', { principal, at, id: chainId }, services);
@@ -120,7 +115,7 @@ const change = operation({
   path: `${path}/{chain_id}`,
   operationId: 'changeChain',
   summary: 'Change the settings or target of a chain',
-  description: 'Enabling a chain applies to runs that end from then on.',
+  description: 'An enabled chain applies only to runs that end after it was enabled.',
   tag,
   access,
   parameters,
@@ -161,10 +156,8 @@ const occurrences = operation({
   tag,
   access,
   parameters,
-  query: Type.Object(pageQuery, { additionalProperties: false }),
-  responses: {
-    200: { description: 'One page of the list.', schema: ChainOccurrencePage, headers: ['Link'] },
-  },
+  query: Exact(pageQuery),
+  responses: onePage(ChainOccurrencePage),
   handle: async ({ principal, parameters: { chain_id: chainId }, query, url }, services) => {
     if ((await visibleChain(principal, chainId, services)) === undefined) return notFound;
     const { limit, cursor } = query;

@@ -2,7 +2,7 @@
 import { chainConditions } from '#domain/chain/chain.ts';
 import { busyChoices } from '#domain/run/run.ts';
 import Type from 'typebox';
-import { examples, Nullable, Page, Time, Uuid } from '../http/schema.ts';
+import { Exact, examples, Nullable, Page, Time, Uuid } from '../http/schema.ts';
 
 const on = Type.Enum(chainConditions, {
   description:
@@ -36,10 +36,10 @@ const example = {
   updated_by: 'ada@example.com',
 };
 
-export const Chain = Type.Object(
+export const Chain = Exact(
   {
     id: Uuid(),
-    source_script_id: Uuid('The upstream script. When its runs end, runs of the target start.'),
+    source_script_id: Uuid('The upstream script, whose runs trigger the chain.'),
     source_script_name: Type.String(),
     target_script_id: Uuid(),
     target_script_name: Type.String(),
@@ -52,12 +52,12 @@ export const Chain = Type.Object(
     updated_at: Time(),
     updated_by: Type.String(),
   },
-  { title: 'Chain', additionalProperties: false, examples: [example] },
+  { title: 'Chain', examples: [example] },
 );
 
 export const ChainPage = Page('ChainPage', Chain);
 
-export const NewChain = Type.Object(
+export const NewChain = Exact(
   {
     source_script_id: Uuid(),
     target_script_id: Uuid(),
@@ -66,10 +66,10 @@ export const NewChain = Type.Object(
     when_busy: Type.Optional(Type.Enum(busyChoices, { default: 'queue' })),
     params: Type.Optional(Nullable(params)),
   },
-  { title: 'ChainInput', additionalProperties: false },
+  { title: 'ChainInput' },
 );
 
-export const ChainChange = Type.Object(
+export const ChainChange = Exact(
   {
     target_script_id: Type.Optional(Uuid()),
     on: Type.Optional(on),
@@ -77,10 +77,10 @@ export const ChainChange = Type.Object(
     when_busy: Type.Optional(whenBusy),
     params: Type.Optional(Nullable(params)),
   },
-  { title: 'ChainChange', additionalProperties: false },
+  { title: 'ChainChange' },
 );
 
-export const ChainOccurrence = Type.Object(
+export const ChainOccurrence = Exact(
   {
     source_run_id: Uuid('The upstream run.'),
     time: Time(),
@@ -94,7 +94,6 @@ export const ChainOccurrence = Type.Object(
   },
   {
     title: 'ChainOccurrence',
-    additionalProperties: false,
     examples: [
       {
         source_run_id: examples.runId,

@@ -67,7 +67,7 @@ describe('an installation with one resource of each kind', () => {
     }
     const document = JSON.parse(text);
     expect(Object.keys(document).join(' ')).toBe(
-      'format format_version groups scripts channels rules schedules webhooks chains retention',
+      'format format_version groups pools scripts channels rules schedules webhooks chains retention',
     );
     const report = document.scripts.find((one: { name: string }) => one.name === 'Report');
     expect(report).toMatchObject({ secrets: ['TOKEN'], environment: { LEVEL: 'debug' } });
@@ -109,14 +109,14 @@ describe('an installation with one resource of each kind', () => {
     expect((await done(text, '', other.admin)).counts).toMatchObject({ create: 0, change: 0 });
     const there = JSON.parse(await exported(other.admin));
     expect(there.channels).toMatchObject([{ enabled: false }]);
-    // Apart from what requires a secret, it is the same.
+    // Apart from fields that require a secret, both are the same.
     const same = JSON.parse(text);
     same.channels[0].enabled = false;
     for (const one of same.scripts) one.secrets = [];
     expect(there).toEqual(same);
   });
 
-  test('exports its state at an earlier point in time, which an import restores', async () => {
+  test('can be exported as of an earlier time, and restored by an import', async () => {
     const before = await exported();
     const { rows } = await platform.pool.query(
       'SELECT max(global_position) AS position FROM events',
@@ -146,7 +146,7 @@ describe('an installation with one resource of each kind', () => {
   });
 
   test.each(['tomorrow', '99999999', '2999-01-01T00:00:00Z'])(
-    'refuses an export as of %s',
+    'cannot be exported as of %s',
     async (at) => {
       expect((await admin.get(`${path}?at=${at}`)).json).toMatchObject({
         code: 'invalid_parameter',
@@ -198,7 +198,7 @@ describe('a document', () => {
     expect(rows).toEqual([{ email: 'admin@example.com' }]);
   });
 
-  test('keeps absent resources, and deletes them on request', async () => {
+  test('keeps resources that are absent, and deletes them on request', async () => {
     const { id } = await script(admin, { name: 'Goes', group_id: groups.bots });
     const document = JSON.parse(await exported());
     document.scripts = document.scripts.filter((one: { id: string }) => one.id !== id);
@@ -275,13 +275,13 @@ describe('an invalid document', () => {
       ['/scripts/0/files/0/content'],
     ],
     [
-      'a bad cron',
+      'an invalid cron expression',
       { schedules: [{ id: missing, script_id: missing, cron: 'x' }] },
       422,
       ['/schedules/0/cron'],
     ],
     [
-      'a group that is nowhere',
+      'an unknown group',
       { scripts: [{ id: missing, name: 'x', group_id: missing }] },
       422,
       ['/scripts/0'],
@@ -293,13 +293,13 @@ describe('an invalid document', () => {
       ['/scripts/0'],
     ],
     [
-      'a secret that cannot be',
+      'an invalid channel URL',
       { channels: [{ id: missing, name: 'x', kind: 'webhook', config: { url: 'nowhere' } }] },
       422,
       ['/channels/0/config/url'],
     ],
   ])(
-    'with %s is refused with the place of the error, and changes nothing',
+    'with %s is refused with the location of the error, and changes nothing',
     async (_, document, status, pointers) => {
       const before = await exported();
       const body = typeof document === 'string' ? document : { groups: [group], ...document };
@@ -312,7 +312,7 @@ describe('an invalid document', () => {
     },
   );
 
-  test('with a cycle of chains names the last one, and creates none', async () => {
+  test('with a cycle of chains names the last chain, and creates none', async () => {
     const [one, two] = [idOf(60), idOf(61)];
     const link = (id: number, source: string, target: string) => ({
       id: idOf(id),
@@ -439,7 +439,7 @@ const documents = fc
   });
 
 describe('any configuration', () => {
-  test('is exported identically after an import elsewhere, repeatedly', async () => {
+  test('is exported identically after repeated imports elsewhere', async () => {
     const change = fc.asyncProperty(documents, async (document) => {
       await done(document, '?prune=true');
       const text = await exported();

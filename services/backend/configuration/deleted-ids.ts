@@ -1,6 +1,6 @@
 /** Assigns new ids to resources that a document restores, because the ids of deleted resources are not reused. The new
  *  id is derived from the old one, so that importing the document again finds the same resource. */
-import { inOrderOfTime } from '#domain/kernel/ids.ts';
+import { deriveTimeOrderedId } from '#domain/kernel/ids.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import { knownStreams } from '#projections/configuration/queries.ts';
 import type { Services } from '../services.ts';
@@ -36,10 +36,10 @@ export async function reassignDeletedIds(
   return rewritten(document, (id) => renamed.get(id.toLowerCase()) ?? id.toLowerCase());
 }
 
-/** At the same place in the order of time, by which lists are sorted. */
+/** The timestamp of the original id, because lists are sorted by time. */
 function successor(id: string, ids: Ids): string {
   const at = new Date(Number.parseInt(id.replace('-', '').slice(0, 12), 16));
-  return inOrderOfTime(ids.derived(id, 'configuration'), at);
+  return deriveTimeOrderedId(ids.derived(id, 'configuration'), at);
 }
 
 /** Replaces each id of the document, including references to it. */

@@ -5,6 +5,7 @@ import { chainsProjection } from '#projections/chains/apply.ts';
 import { channelsProjection } from '#projections/channels/apply.ts';
 import { groupsProjection } from '#projections/groups/apply.ts';
 import { hidePurgedScripts } from '#projections/configuration/queries.ts';
+import { poolsProjection } from '#projections/pools/apply.ts';
 import { retentionProjection } from '#projections/retention/apply.ts';
 import { rulesProjection } from '#projections/rules/apply.ts';
 import { schedulesProjection } from '#projections/schedules/apply.ts';
@@ -17,6 +18,7 @@ import { exportConfiguration } from './document.ts';
 
 const projections = [
   groupsProjection,
+  poolsProjection,
   scriptsProjection,
   scriptFilesProjection,
   secretsProjection,

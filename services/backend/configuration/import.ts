@@ -1,4 +1,5 @@
-/** Imports a document: read, compare, try, store referenced content, then apply all commands in one transaction. */
+/** Imports a document: reads it, compares it, does a dry run, stores referenced content, and applies all commands in
+ *  one transaction. */
 import { createHash } from 'node:crypto';
 import { mustParse, parseCommandId, parseScriptId } from '#domain/kernel/ids.ts';
 import type { CommandContext, CommandRequest } from '#domain/ports/commands.ts';
@@ -70,7 +71,7 @@ async function applySteps(
   if (outcome.kind === 'refused') {
     const step = requests[outcome.index]?.step;
     const { code, detail } = outcome.refusal;
-    // About a resource in the document, not about the requested URL.
+    // The problem is about a resource in the document, not about the requested URL.
     const refused =
       code === 'not_found' ? problem('validation_failed', detail) : refusalProblem(outcome.refusal);
     return step === undefined ? refused : within(step.pointer, refused);

@@ -56,9 +56,9 @@ export interface Wanted {
 /** An existing resource. */
 export interface Present<Entry> {
   readonly item: Item;
-  /** It is deleted, or its owner is: an export omits it, but a document restores it. */
+  /** Whether it or its owner is deleted: an export omits it, but a document restores it. */
   readonly hidden: boolean;
-  /** Why it cannot be deleted; absent if it can. */
+  /** The reason why it cannot be deleted; absent if it can. */
   readonly kept?: string;
   readonly change: (given: Entry) => Promise<Wanted | Problem>;
   readonly remove: () => Command;

@@ -3,6 +3,7 @@ import type { Kind } from './kind.ts';
 import { chainKind } from './kinds/chains.ts';
 import { channelKind } from './kinds/channels.ts';
 import { groupKind } from './kinds/groups.ts';
+import { poolKind } from './kinds/pools.ts';
 import { ruleKind } from './kinds/rules.ts';
 import { scheduleKind } from './kinds/schedules.ts';
 import { scriptKind } from './kinds/scripts.ts';
@@ -13,6 +14,7 @@ const erased = (kind: unknown) => kind as Kind;
 
 export const kinds: readonly Kind[] = [
   groupKind,
+  poolKind,
   scriptKind,
   channelKind,
   ruleKind,

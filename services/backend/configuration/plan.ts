@@ -91,8 +91,9 @@ function namesOf(present: Entries, document: Document): Names {
     if ('source_script_id' in item) {
       return `${script(item['source_script_id'])} → ${script(item['target_script_id'])}`;
     }
-    const { cron, interval_seconds: seconds } = item;
-    const when = typeof cron === 'string' ? cron : `every ${String(seconds)} s`;
+    const { cron, interval_seconds: seconds, once_at: onceAt } = item;
+    const once = typeof onceAt === 'string' ? `once at ${onceAt}` : undefined;
+    const when = typeof cron === 'string' ? cron : (once ?? `every ${String(seconds)} s`);
     return `${script(item['script_id'])}: ${when}`;
   };
 }

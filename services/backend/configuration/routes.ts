@@ -13,6 +13,7 @@ import { exportConfiguration, maxDocumentBytes, parseDocument } from './document
 import { importConfiguration, type Imported } from './import.ts';
 import type { Step } from './plan.ts';
 import { Configuration, ConfigurationImport, emptyConfiguration } from './schema.ts';
+import { Exact } from '../http/schema.ts';
 
 const tag = 'System';
 const path = '/api/v1/system/config';
@@ -27,22 +28,18 @@ const exportAll = operation({
   operationId: 'exportConfiguration',
   summary: 'Export the configuration as one document',
   description:
-    'Contains groups, scripts with their files, channels, rules, schedules, webhooks, chains and ' +
-    'retention. The same configuration always gives the same text. Secrets are listed by name only, and ' +
-    'tokens are omitted. Accounts and history are not included; use a backup for those. With `at`, the ' +
-    'document shows that point in time, without scripts that were purged since. Importing the document ' +
+    'Contains groups, pools, scripts with their files, channels, rules, schedules, webhooks, chains and ' +
+    'retention. The same configuration always produces the same document. Secrets are listed by name only, and ' +
+    'tokens are omitted. Accounts and history are not included; use a backup for those. With `at`, exports the state at that point in time, without scripts purged since then. Importing the document ' +
     'restores that configuration.',
   tag,
   access,
-  query: Type.Object(
-    {
-      at: atParameter,
-      files: Type.Optional(
-        Type.Boolean({ default: true, description: 'Whether to include the files of scripts.' }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  query: Exact({
+    at: atParameter,
+    files: Type.Optional(
+      Type.Boolean({ default: true, description: 'Whether to include the files of scripts.' }),
+    ),
+  }),
   responses: {
     200: { description: 'The document.', schema: Configuration, headers: ['Content-Disposition'] },
   },
@@ -69,7 +66,7 @@ const importAll = operation({
   method: 'post',
   path,
   operationId: 'importConfiguration',
-  summary: 'Import a configuration, all of it or nothing',
+  summary: 'Import a configuration (all or nothing)',
   description:
     'Items are matched by id. Items that the document omits stay unchanged. With `prune`, they are ' +
     'deleted from the sections that the document contains. Importing the same document again changes ' +
@@ -77,15 +74,12 @@ const importAll = operation({
     'MiB.',
   tag,
   access,
-  query: Type.Object(
-    {
-      dry_run: Type.Optional(Type.Boolean({ default: false })),
-      prune: Type.Optional(
-        Type.Boolean({ default: false, description: 'Delete items that the document omits.' }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  query: Exact({
+    dry_run: Type.Optional(Type.Boolean({ default: false })),
+    prune: Type.Optional(
+      Type.Boolean({ default: false, description: 'Delete items that the document omits.' }),
+    ),
+  }),
   body: {
     schema: Configuration,
     example: emptyConfiguration,
@@ -95,7 +89,7 @@ const importAll = operation({
   },
   responses: {
     200: {
-      description: 'The changes, planned or made.',
+      description: 'The planned or applied changes.',
       schema: ConfigurationImport,
       headers: ['Orch-Position'],
     },
@@ -104,6 +98,7 @@ const importAll = operation({
     'malformed_json',
     'channel_in_use',
     'group_in_use',
+    'pool_in_use',
     'invalid_path',
     'last_file',
     'storage_full',

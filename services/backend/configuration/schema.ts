@@ -5,6 +5,7 @@ import { examples, Nullable, Uuid } from '../http/schema.ts';
 import { NewChannel } from '../notifications/channel-schema.ts';
 import { NewRule } from '../notifications/rule-schema.ts';
 import { NewGroup } from '../people/schema.ts';
+import { NewPool } from '../pools/schema.ts';
 import { NewSchedule } from '../schedules/schema.ts';
 import { NewScript } from '../scripts/schema.ts';
 import { RetentionChanges } from '../system/schema.ts';
@@ -37,6 +38,7 @@ const { template: _, ...scriptSettings } = NewScript.properties;
 
 const items = {
   groups: Type.Object({ id, ...NewGroup.properties }, { title: 'ConfigurationGroup', ...strict }),
+  pools: Type.Object({ id, ...NewPool.properties }, { title: 'ConfigurationPool', ...strict }),
   scripts: Type.Object(
     {
       id,
@@ -79,6 +81,7 @@ export const Configuration = Type.Object(
     format: Type.Literal(documentFormat),
     format_version: Type.Literal(documentVersion),
     groups: section(items.groups),
+    pools: section(items.pools),
     scripts: section(items.scripts),
     channels: section(items.channels),
     rules: section(items.rules),
@@ -106,6 +109,7 @@ function withoutDefaults(schema: TSchema): TSchema {
 
 export const configurationKinds = [
   'group',
+  'pool',
   'script',
   'channel',
   'rule',
@@ -121,7 +125,7 @@ const Difference = Type.Object(
     id: Nullable(Uuid('Null for platform-wide settings.')),
     name: Type.String({ description: 'Display name.' }),
     action: Type.Enum(['create', 'change', 'delete', 'unchanged', 'absent'], {
-      description: '`absent`: the item exists but is not in the document, and stays.',
+      description: '`absent`: the item exists but is not in the document, and is kept.',
     }),
     changes: Type.Array(
       Type.Object(
@@ -179,7 +183,7 @@ export const ConfigurationImport = Type.Object(
         { title: 'ConfigurationMissing', ...strict },
       ),
       {
-        description: 'Secrets that the document names and that have no value in this installation.',
+        description: 'Secrets of the document that have no value in this installation.',
       },
     ),
     shown_once: Type.Array(ShownSecret, {

@@ -9,14 +9,14 @@ import type { TestClient } from '../testing/test-client.ts';
 
 let platform: TestBackend;
 let viewer: TestClient;
-let stranger: TestClient;
+let outsider: TestClient;
 
 /** A script in one group has a finished and a waiting run; a script in another group is disabled. */
 beforeAll(async () => {
   platform = await startTestBackend();
   const { admin, pool } = platform;
   viewer = await someone(platform, { role: 'viewer', groupIds: [groups.custom] });
-  stranger = await someone(platform, { role: 'viewer', groupIds: [groups.monitoring] });
+  outsider = await someone(platform, { role: 'viewer', groupIds: [groups.monitoring] });
   const { id } = await script(admin);
   const ended = await run(admin, id);
   await finishRun(platform, ended, await startRun(platform, ended));
@@ -57,7 +57,7 @@ describe('runs of several groups', () => {
     expect((await viewer.get('/api/v1/dashboard/stats')).json).toEqual(own);
     const all = { ...own, scripts_total: 2 };
     expect((await platform.admin.get('/api/v1/dashboard/stats')).json).toEqual(all);
-    expect((await stranger.get('/api/v1/dashboard/stats')).json).toMatchObject({
+    expect((await outsider.get('/api/v1/dashboard/stats')).json).toMatchObject({
       scripts_total: 0,
       runs_queued: 0,
       runs_24h: 0,
@@ -72,7 +72,7 @@ describe('runs of several groups', () => {
     ['duration', ['p50', 'p95'], [12, 12]],
     ['cpu', ['cpu_seconds'], [0.01]],
     ['memory', ['max_bytes'], [1]],
-  ])('have a series of %s with every bucket', async (metric, names, last) => {
+  ])('have a %s series with every bucket', async (metric, names, last) => {
     const { json } = await viewer.get(`${series}?metric=${metric}&bucket=3600`);
     const all: { name: string; points: [string, number | null][] }[] = json.series;
     expect(json.bucket_seconds).toBe(3600);
@@ -83,14 +83,14 @@ describe('runs of several groups', () => {
       Math.max(...points.slice(-2).map(([, value]) => value ?? 0)),
     );
     expect(sums).toEqual(last);
-    const foreign = (await stranger.get(`${series}?metric=${metric}`)).json;
+    const foreign = (await outsider.get(`${series}?metric=${metric}`)).json;
     const values = foreign.series.flatMap((one: { points: [string, unknown][] }) => one.points);
     expect(values.every(([, value]: [string, unknown]) => value === 0 || value === null)).toBe(
       true,
     );
   });
 
-  test('choose the bucket length by the time range', async () => {
+  test('are counted in buckets whose length depends on the time range', async () => {
     const lengthOf = async (query: string) => (await viewer.get(`${series}${query}`)).json;
     expect(await lengthOf('?metric=queue')).toMatchObject({ bucket_seconds: 900 });
     const to = '&to=2026-11-21T00:00:00Z';
@@ -107,8 +107,26 @@ describe('runs of several groups', () => {
     'bucket=61',
     'metric=weather',
     'from=yesterday',
-  ])('refuse the range %s', async (query) => {
+  ])('cannot be counted for the range %s', async (query) => {
     const answer = await viewer.get(`${series}?${query}`);
     expect([answer.status, answer.json.code]).toEqual([400, 'invalid_parameter']);
+  });
+});
+
+describe('the overview of the first page', () => {
+  const overview = async (client: TestClient) =>
+    (await client.get('/api/v1/dashboard/overview?fires=false')).json;
+
+  test("shows the finished runs and the health of the caller's scripts", async () => {
+    const { runs, health, setup } = await overview(viewer);
+    expect(runs).toEqual([expect.objectContaining({ status: 'success', duration_ms: 12 })]);
+    expect(health.map((one: { recent_runs: object[] }) => one.recent_runs.length)).toEqual([2]);
+    expect(setup).toBeNull();
+    expect(await overview(outsider)).toMatchObject({ runs: [], health: [] });
+  });
+
+  test('tells administrators which first steps are done', async () => {
+    const { setup } = await overview(platform.admin);
+    expect(setup).toEqual({ script: true, run: true, trigger: false, channel: false });
   });
 });

@@ -9,7 +9,7 @@ import type { MetricName } from './schema.ts';
 const dayMs = 24 * 60 * 60 * 1000;
 export const maxBuckets = 1000;
 /** Maximum number of points if the request names no bucket length. */
-const usualBuckets = 150;
+const defaultBuckets = 150;
 
 /** The query parameters of a time range in buckets. */
 export const rangeQuery = {
@@ -41,7 +41,7 @@ export function rangeOf(
   const from = query.from === undefined ? new Date(to.getTime() - dayMs) : new Date(query.from);
   const seconds = (to.getTime() - from.getTime()) / 1000;
   if (seconds <= 0) return problem('invalid_parameter', '"from" must be before "to".');
-  const length = bucketLengths.find((one) => one === query.bucket) ?? usualLength(seconds);
+  const length = bucketLengths.find((one) => one === query.bucket) ?? defaultBucketLength(seconds);
   if (seconds / length <= maxBuckets) return { from, to, length };
   return problem(
     'invalid_parameter',
@@ -57,8 +57,8 @@ export function seriesOf(metric: MetricName, buckets: readonly (readonly [Date, 
   }));
 }
 
-function usualLength(seconds: number): BucketLength {
-  return bucketLengths.find((length) => seconds / length <= usualBuckets) ?? 86_400;
+function defaultBucketLength(seconds: number): BucketLength {
+  return bucketLengths.find((length) => seconds / length <= defaultBuckets) ?? 86_400;
 }
 
 interface Curve {

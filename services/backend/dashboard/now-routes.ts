@@ -5,6 +5,7 @@ import { operation, type Operation } from '../http/operation.ts';
 import { json } from '../http/reply.ts';
 import { countFires, readNow, shown } from './present.ts';
 import { DashboardFires, DashboardNow } from './schema.ts';
+import { Exact } from '../http/schema.ts';
 
 const tag = 'System';
 
@@ -16,10 +17,7 @@ const now = operation({
   description: "Covers the scripts of the caller's groups. Each list has at most `limit` items.",
   tag,
   access: { right: 'runs.read' },
-  query: Type.Object(
-    { limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: shown })) },
-    { additionalProperties: false },
-  ),
+  query: Exact({ limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: shown })) }),
   responses: { 200: { description: 'The current state.', schema: DashboardNow } },
   handle: async ({ principal, query: { limit = shown } }, { readModels }) =>
     json(200, await readNow(readModels, visibleGroups(principal), limit)),

@@ -9,7 +9,7 @@ const fires = '/api/v1/dashboard/fires';
 
 let platform: TestBackend;
 let viewer: TestClient;
-let stranger: TestClient;
+let outsider: TestClient;
 
 async function ended(client: TestClient, id: string, outcome: 'success' | 'exit_code') {
   const runId = await run(client, id);
@@ -20,7 +20,7 @@ async function ended(client: TestClient, id: string, outcome: 'success' | 'exit_
 beforeAll(async () => {
   platform = await startTestBackend({ clock: { now: () => now } });
   viewer = await someone(platform, { role: 'viewer', groupIds: [groups.custom] });
-  stranger = await someone(platform, { role: 'viewer', groupIds: [groups.monitoring] });
+  outsider = await someone(platform, { role: 'viewer', groupIds: [groups.monitoring] });
 });
 afterAll(() => platform.close());
 
@@ -91,10 +91,10 @@ describe('scripts of two groups that fail, run and are due', () => {
     expect(json.due.map((one: { schedule_id: string }) => one.schedule_id)).toContain(due);
     expect(json.due).toHaveLength(2);
     const nothing = { failing_total: 0, failing: [], running: [], due: [] };
-    expect((await stranger.get(present)).json).toEqual(nothing);
+    expect((await outsider.get(present)).json).toEqual(nothing);
   });
 
-  test('have their due times of the next day counted by the hour', async () => {
+  test('have their due times of the next day counted by hour', async () => {
     const day = (await platform.admin.get(fires)).json;
     expect(day).toMatchObject({
       from: '2026-03-28T22:20:00.000Z',
@@ -117,7 +117,7 @@ describe('scripts of two groups that fail, run and are due', () => {
   test('report the end of the range when there are too many due times', async () => {
     const { id } = await script(platform.admin, { group_id: groups.monitoring });
     await schedule(platform.admin, id, { cron: '*/2 * * * * *' });
-    const day = (await stranger.get(fires)).json;
+    const day = (await outsider.get(fires)).json;
     expect(day).toMatchObject({ counted_until: '2026-03-28T23:00:00.000Z' });
     expect(day.hours).toEqual([{ begins_at: '2026-03-28T22:20:00.000Z', due: 1199 }]);
   });

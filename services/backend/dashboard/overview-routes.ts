@@ -1,9 +1,12 @@
 /** Everything that the first page of the dashboard shows, of one time range, in one response. */
-import { mayAnywhere } from '#domain/kernel/rights.ts';
+import { hasRightAnywhere } from '#domain/kernel/rights.ts';
 import { listRuntimes } from '#infra/postgres/queue/runtimes.ts';
 import { runFiguresProjection } from '#projections/figures/apply.ts';
 import { activeNow, figuresByTime } from '#projections/figures/queries.ts';
 import { noFigures, together, type Figures } from '#projections/figures/tally.ts';
+import { setupSteps } from '#projections/configuration/setup.ts';
+import { sampleRuns } from '#projections/runs/sample.ts';
+import { scriptHealth } from '#projections/scripts/health.ts';
 import { countScripts } from '#projections/scripts/search.ts';
 import Type from 'typebox';
 import { visibleGroups } from '../access/visibility.ts';
@@ -14,6 +17,10 @@ import { rangeOf, rangeQuery, rounded, seriesOf } from './figures.ts';
 import { DashboardOverview } from './overview-schema.ts';
 import { countFires, readNow, shown } from './present.ts';
 import { metricNames } from './schema.ts';
+import { Exact } from '../http/schema.ts';
+
+/** Number of scripts whose health the first page shows. */
+const healthShown = 8;
 
 const overview = operation({
   method: 'get',
@@ -25,15 +32,15 @@ const overview = operation({
     'starts at a multiple of the bucket length in UTC.',
   tag: 'System',
   access: { right: 'runs.read' },
-  query: Type.Object(
-    {
-      ...rangeQuery,
-      fires: Type.Optional(
-        Type.Boolean({ default: true, description: 'Whether to count the next due times.' }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  query: Exact({
+    ...rangeQuery,
+    fires: Type.Optional(
+      Type.Boolean({
+        default: true,
+        description: 'Whether to include the number of upcoming due times.',
+      }),
+    ),
+  }),
   responses: { 200: { description: 'The overview.', schema: DashboardOverview } },
   readsBehind: [runFiguresProjection.name],
   handle: async ({ principal, query }, { readModels, database, clock }) => {
@@ -41,15 +48,20 @@ const overview = operation({
     const range = rangeOf(query, now);
     if (isProblem(range)) return range;
     const groups = visibleGroups(principal);
-    const countsFires = query.fires !== false && mayAnywhere(principal, 'schedules.read');
-    const [buckets, scripts, active, runtimes, present, fires] = await Promise.all([
-      figuresByTime(readModels, groups, range),
-      countScripts(readModels, groups),
-      activeNow(readModels, groups),
-      listRuntimes(database),
-      readNow(readModels, groups, shown),
-      countsFires ? countFires(readModels, groups, now) : null,
-    ]);
+    const countsFires = query.fires !== false && hasRightAnywhere(principal, 'schedules.read');
+    const isAdministrator = hasRightAnywhere(principal, 'notifications.manage');
+    const [buckets, scripts, active, runtimes, present, fires, runs, health, setup] =
+      await Promise.all([
+        figuresByTime(readModels, groups, range),
+        countScripts(readModels, groups),
+        activeNow(readModels, groups),
+        listRuntimes(database),
+        readNow(readModels, groups, shown),
+        countsFires ? countFires(readModels, groups, now) : null,
+        sampleRuns(readModels, groups, range),
+        scriptHealth(readModels, groups, healthShown),
+        isAdministrator ? setupSteps(readModels) : null,
+      ]);
     return json(200, {
       from: buckets[0]?.[0] ?? range.from,
       to: range.to,
@@ -63,6 +75,9 @@ const overview = operation({
       runtimes: runtimes.map(({ runtime_id: id, started_at, seen_at, slots, running }) => {
         return { id, started_at, seen_at, slots, running };
       }),
+      runs,
+      health,
+      setup,
       now: present,
       fires,
     });

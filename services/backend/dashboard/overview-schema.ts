@@ -1,6 +1,8 @@
 /** The first page of the dashboard on the wire. */
 import Type from 'typebox';
-import { Nullable, Time } from '../http/schema.ts';
+import { runStatuses } from '#domain/run/run.ts';
+import { Exact, examples, Nullable, Time, Uuid } from '../http/schema.ts';
+import { RecentRun } from '../scripts/schema.ts';
 import {
   count,
   DashboardFires,
@@ -23,7 +25,37 @@ const totalsExample = {
   max_memory_bytes: 73_400_320,
 };
 
-export const DashboardOverview = Type.Object(
+const RunPoint = Exact(
+  {
+    run_id: Uuid(),
+    script_name: Type.String(),
+    status: Type.Enum(runStatuses),
+    queued_at: Time(),
+    duration_ms: Type.Integer({ minimum: 0 }),
+  },
+  { title: 'RunPoint' },
+);
+
+const ScriptHealth = Exact(
+  {
+    script_id: Uuid(),
+    script_name: Type.String(),
+    recent_runs: Type.Array(RecentRun, { description: 'The latest 10 runs, newest first.' }),
+  },
+  { title: 'ScriptHealth' },
+);
+
+const SetupSteps = Exact(
+  {
+    script: Type.Boolean(),
+    run: Type.Boolean(),
+    trigger: Type.Boolean({ description: 'A schedule, a webhook or a chain.' }),
+    channel: Type.Boolean({ description: 'A notification channel.' }),
+  },
+  { title: 'SetupSteps' },
+);
+
+export const DashboardOverview = Exact(
   {
     from: Time('Start of the first bucket.'),
     to: Time('End of the range.'),
@@ -60,6 +92,13 @@ export const DashboardOverview = Type.Object(
     runs_queued: count(),
     runs_running: count(),
     runtimes,
+    runs: Type.Array(RunPoint, {
+      description: 'Ended runs that were queued in the range, evenly spread over it, oldest first.',
+    }),
+    health: Type.Array(ScriptHealth, {
+      description: 'Failing scripts first, then the scripts with the latest runs.',
+    }),
+    setup: Nullable(SetupSteps),
     now: DashboardNow,
     fires: Type.Union([DashboardFires, Type.Null()], {
       description: '`null` with `fires=false`, and without the right to read schedules.',
@@ -67,7 +106,6 @@ export const DashboardOverview = Type.Object(
   },
   {
     title: 'DashboardOverview',
-    additionalProperties: false,
     examples: [
       {
         from: '2026-11-21T02:00:00.000Z',
@@ -85,6 +123,17 @@ export const DashboardOverview = Type.Object(
         runs_queued: 1,
         runs_running: 3,
         runtimes: [],
+        runs: [
+          {
+            run_id: examples.runId,
+            script_name: 'Night report',
+            status: 'success',
+            queued_at: '2026-11-21T02:10:00.000Z',
+            duration_ms: 840,
+          },
+        ],
+        health: [],
+        setup: null,
         now: { failing_total: 0, failing: [], running: [], due: [] },
         fires: null,
       },

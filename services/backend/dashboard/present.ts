@@ -5,7 +5,7 @@ import { dueCounts, type CountedSchedule } from '#domain/schedule/due-counts.ts'
 import { dueAfter } from '#domain/schedule/due-times.ts';
 import type { ReadModels } from '#projections/projection.ts';
 import { listRuns } from '#projections/runs/lists.ts';
-import { usualDurations } from '#projections/runs/usual.ts';
+import { readDurationStats } from '#projections/runs/duration-stats.ts';
 import { comingSchedules, type ComingSchedule } from '#projections/schedules/coming.ts';
 import { failingScripts } from '#projections/scripts/failing.ts';
 
@@ -29,7 +29,7 @@ export async function readNow(readModels: ReadModels, groupIds: Groups, limit: n
     listRuns(readModels, { groupIds, statuses: ['running'] }, undefined, limit),
     comingSchedules(readModels, groupIds, latest, limit),
   ]);
-  const usual = await usualDurations(
+  const usual = await readDurationStats(
     readModels,
     runs.map((run) => run.script_id),
   );
@@ -61,7 +61,7 @@ export async function countFires(readModels: ReadModels, groupIds: Groups, from:
   for (const due of dueCounts(schedules, ends, maxCronTimes)) {
     hours.push({ begins_at: begins, due });
     begins = ends[hours.length - 1] ?? to;
-    // Other requests are served between hours.
+    // Yields to other requests after each hour.
     await nextTurn();
   }
   return { from, to, counted_until: begins, hours };

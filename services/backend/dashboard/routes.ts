@@ -10,6 +10,7 @@ import { isProblem } from '../http/problem.ts';
 import { json } from '../http/reply.ts';
 import { maxBuckets, rangeOf, rangeQuery, rounded, seriesOf } from './figures.ts';
 import { DashboardStats, metricNames, Timeseries } from './schema.ts';
+import { Exact } from '../http/schema.ts';
 
 const tag = 'System';
 
@@ -17,7 +18,7 @@ const stats = operation({
   method: 'get',
   path: '/api/v1/dashboard/stats',
   operationId: 'dashboardStats',
-  summary: 'Read current statistics and those of the last 24 hours',
+  summary: 'Read current statistics and statistics of the last 24 hours',
   description: "Covers the caller's groups. New events appear with a short delay.",
   tag,
   access: { right: 'runs.read' },
@@ -62,13 +63,10 @@ const timeseries = operation({
     `in UTC. At most ${maxBuckets} buckets.`,
   tag,
   access: { right: 'runs.read' },
-  query: Type.Object(
-    {
-      metric: Type.Optional(Type.Enum([...metricNames], { default: 'runs' })),
-      ...rangeQuery,
-    },
-    { additionalProperties: false },
-  ),
+  query: Exact({
+    metric: Type.Optional(Type.Enum([...metricNames], { default: 'runs' })),
+    ...rangeQuery,
+  }),
   responses: { 200: { description: 'The series.', schema: Timeseries } },
   readsBehind: [runFiguresProjection.name],
   handle: async ({ principal, query }, { readModels, clock }) => {

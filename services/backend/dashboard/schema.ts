@@ -1,7 +1,7 @@
 /** The dashboard's statistics on the wire (contract §3, "System"). */
 import { failures } from '#domain/run/run.ts';
 import Type from 'typebox';
-import { examples, Nullable, Time, Uuid } from '../http/schema.ts';
+import { Exact, examples, Nullable, Time, Uuid } from '../http/schema.ts';
 
 export const count = (description?: string) =>
   Type.Integer({ minimum: 0, ...(description !== undefined && { description }) });
@@ -9,7 +9,7 @@ export const milliseconds = (description: string) =>
   Nullable(Type.Integer({ minimum: 0, description: `${description} Accurate to within 5 %.` }));
 
 export const runtimes = Type.Array(
-  Type.Object(
+  Exact(
     {
       id: Type.String(),
       started_at: Time(),
@@ -17,12 +17,12 @@ export const runtimes = Type.Array(
       slots: count('Number of runs that the runtime executes concurrently.'),
       running: count(),
     },
-    { title: 'DashboardRuntime', additionalProperties: false },
+    { title: 'DashboardRuntime' },
   ),
   { description: 'Runtimes that reported within the last minute.' },
 );
 
-export const DashboardStats = Type.Object(
+export const DashboardStats = Exact(
   {
     scripts_total: count(),
     scripts_enabled: count(),
@@ -44,7 +44,6 @@ export const DashboardStats = Type.Object(
   },
   {
     title: 'DashboardStats',
-    additionalProperties: false,
     examples: [
       {
         scripts_total: 12,
@@ -74,7 +73,7 @@ export const DashboardStats = Type.Object(
 export const metricNames = ['runs', 'errors', 'duration', 'queue', 'cpu', 'memory'] as const;
 export type MetricName = (typeof metricNames)[number];
 
-export const Series = Type.Object(
+export const Series = Exact(
   {
     name: Type.String(),
     points: Type.Array(
@@ -88,18 +87,17 @@ export const Series = Type.Object(
       }),
       {
         description:
-          'One point per bucket, named by the start of the bucket. Buckets without runs are included.',
+          'One point per bucket, identified by the start of the bucket. Buckets without runs are included.',
       },
     ),
   },
-  { title: 'Series', additionalProperties: false },
+  { title: 'Series' },
 );
 
-export const Timeseries = Type.Object(
+export const Timeseries = Exact(
   { bucket_seconds: Type.Integer(), series: Type.Array(Series) },
   {
     title: 'Timeseries',
-    additionalProperties: false,
     examples: [
       {
         bucket_seconds: 3600,
@@ -125,15 +123,15 @@ export const UsualDuration = Type.Object(
     additionalProperties: false,
   },
 );
-export const usualExample = { runs: 96, p50_ms: 61_200, p95_ms: 340_000 };
+export const durationStatsExample = { runs: 96, p50_ms: 61_200, p95_ms: 340_000 };
 
 const scriptExample = { script_id: examples.scriptId, script_name: 'Nightly report' };
 
-export const DashboardNow = Type.Object(
+export const DashboardNow = Exact(
   {
     failing_total: count('Number of enabled scripts whose last run failed.'),
     failing: Type.Array(
-      Type.Object(
+      Exact(
         {
           script_id: Uuid(),
           script_name: Type.String(),
@@ -141,12 +139,12 @@ export const DashboardNow = Type.Object(
           finished_at: Time(),
           failure_reason: Nullable(Type.Enum([...failures])),
         },
-        { title: 'FailingScript', additionalProperties: false },
+        { title: 'FailingScript' },
       ),
       { description: 'Latest failure first.' },
     ),
     running: Type.Array(
-      Type.Object(
+      Exact(
         {
           script_id: Uuid(),
           script_name: Type.String(),
@@ -154,21 +152,20 @@ export const DashboardNow = Type.Object(
           started_at: Nullable(Time()),
           usual: Nullable(UsualDuration),
         },
-        { title: 'RunningNow', additionalProperties: false },
+        { title: 'RunningNow' },
       ),
       { description: 'Newest first.' },
     ),
     due: Type.Array(
-      Type.Object(
+      Exact(
         { script_id: Uuid(), script_name: Type.String(), schedule_id: Uuid(), due_at: Time() },
-        { title: 'DueSchedule', additionalProperties: false },
+        { title: 'DueSchedule' },
       ),
       { description: 'The next due time of each schedule, nearest first.' },
     ),
   },
   {
     title: 'DashboardNow',
-    additionalProperties: false,
     examples: [
       {
         failing_total: 1,
@@ -185,7 +182,7 @@ export const DashboardNow = Type.Object(
             ...scriptExample,
             run_id: examples.runId,
             started_at: examples.time,
-            usual: usualExample,
+            usual: durationStatsExample,
           },
         ],
         due: [{ ...scriptExample, schedule_id: examples.webhookId, due_at: examples.time }],
@@ -194,7 +191,7 @@ export const DashboardNow = Type.Object(
   },
 );
 
-export const DashboardFires = Type.Object(
+export const DashboardFires = Exact(
   {
     from: Time('Current time.'),
     to: Time('24 hours later.'),
@@ -202,18 +199,17 @@ export const DashboardFires = Type.Object(
       'End of the counted range. Equal to `to`, unless there are too many due times.',
     ),
     hours: Type.Array(
-      Type.Object(
+      Exact(
         {
           begins_at: Time('Start of the hour in UTC. The first is the current hour.'),
           due: count(),
         },
-        { title: 'HourOfFires', additionalProperties: false },
+        { title: 'HourOfFires' },
       ),
     ),
   },
   {
     title: 'DashboardFires',
-    additionalProperties: false,
     examples: [
       {
         from: '2026-11-21T02:30:00.000Z',

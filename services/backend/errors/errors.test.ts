@@ -1,5 +1,6 @@
 /** Error groups: failed runs with the same error. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { writeTrail } from '../testing/audit-trail.ts';
 import { failWith, groups, script, someone } from '../testing/people.ts';
 import { startTestBackend, type TestBackend } from '../testing/test-backend.ts';
 
@@ -42,7 +43,16 @@ describe('failed runs with two causes', () => {
 
   test('form two groups, the most recent first', async () => {
     expect(await groupsNow()).toMatchObject([
-      { type: 'ValueError', message: 'bad: 2', count: 2, status: 'open', last_run_id: last },
+      {
+        type: 'ValueError',
+        message: 'bad: 2',
+        count: 2,
+        first_version: 1,
+        last_version: 1,
+        trend: [...Array<number>(13).fill(0), 2],
+        status: 'open',
+        last_run_id: last,
+      },
       { type: 'KeyError', count: 1 },
     ]);
   });
@@ -65,7 +75,7 @@ describe('failed runs with two causes', () => {
     expect(await runsFor(`${query}${group?.id}`)).toHaveLength(count);
   });
 
-  test('are found by the text of the error, in the groups of the caller only', async () => {
+  test('are found by the error text, only in the groups of the caller', async () => {
     expect(await runsFor('q=VALUEERROR: bad')).toEqual([last, first]);
     expect(await runsFor('q=keyerror')).toHaveLength(1);
     expect(await runsFor('q=valueerror&status=stopped')).toEqual([]);
@@ -77,18 +87,29 @@ describe('failed runs with two causes', () => {
     expect(await runsFor(`error_group_id=${group?.id}`, other)).toEqual([]);
   });
 
+  test('are named in the audit trail', async () => {
+    await writeTrail(platform);
+    const { json } = await platform.admin.get(`/api/v1/audit?resource=run-${last}`);
+    const [group] = await groupsNow();
+    expect((json as { items: object[] }).items).toMatchObject([
+      { action: 'run_finished', error_type: 'ValueError', error_group_id: group?.id },
+      { action: 'run_started', error_type: null, error_group_id: null },
+      { action: 'run_queued' },
+    ]);
+  });
+
   test('are found by the start of the run id', async () => {
     expect(await runsFor(`q=${first}`)).toEqual([first]);
     expect(await runsFor(`q=${first.slice(0, 13)}`)).toContain(first);
     expect(await runsFor(`q=${first.slice(0, 7)}`)).toEqual([]);
   });
 
-  test('are error groups that a search finds by the last error', async () => {
+  test('have error groups that can be searched by their latest error', async () => {
     expect(await groupsNow('?q=BAD: 2')).toMatchObject([{ type: 'ValueError' }]);
     expect(await groupsNow('?q=bad: 1')).toEqual([]);
   });
 
-  test('can be resolved, ignored and opened again', async () => {
+  test('can be resolved, ignored and reopened', async () => {
     const [group] = await groupsNow();
     const path = `/api/v1/error-groups/${group?.id}`;
     const change = async (body: object) => (await platform.admin.patch(path, body)).json;

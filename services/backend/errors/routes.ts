@@ -26,7 +26,7 @@ const list = operation({
   operationId: 'listErrorGroups',
   summary: 'List error groups, last seen first',
   description:
-    'A group holds the failed runs that have one error: the same exception types, raised at the same code of the script.',
+    'A group contains all failed runs with the same error: the same exception types, raised at the same place in the script.',
   tag,
   access: { right: 'runs.read' },
   query: Type.Object(
@@ -34,7 +34,7 @@ const list = operation({
       ...pageQuery,
       status: Type.Optional(ErrorGroupStatusSchema),
       script_id: Type.Optional(Uuid()),
-      since: Type.Optional(Time('Groups that were seen then or later.')),
+      since: Type.Optional(Time('Only groups last seen at or after this time.')),
       q: Type.Optional(
         Type.String({
           maxLength: 200,
@@ -44,7 +44,9 @@ const list = operation({
     },
     { additionalProperties: false },
   ),
-  responses: { 200: { description: 'A page.', schema: ErrorGroupPage, headers: ['Link'] } },
+  responses: {
+    200: { description: 'One page of the list.', schema: ErrorGroupPage, headers: ['Link'] },
+  },
   handle: async ({ principal, query, url }, services) => {
     const { limit, cursor, status, script_id: scriptId, since, q } = query;
     const filter = {
@@ -95,7 +97,7 @@ const runs = operation({
   access: { right: 'runs.read' },
   parameters,
   query: Type.Object(pageQuery, { additionalProperties: false }),
-  responses: { 200: { description: 'A page.', schema: RunPage, headers: ['Link'] } },
+  responses: { 200: { description: 'One page of the list.', schema: RunPage, headers: ['Link'] } },
   handle: async ({ principal, parameters: { error_group_id: id }, query, url }, services) => {
     const { readModels } = services;
     const groupIds = visibleGroups(principal);
@@ -122,7 +124,7 @@ const change = operation({
   operationId: 'changeErrorGroup',
   summary: 'Resolve, ignore or reopen an error group',
   description:
-    'A resolved group reopens when the error occurs again: in the version that resolved it or a later one, or, without a version, in any later run.',
+    'A resolved group reopens when the error occurs again in a later run. With `resolved_in_version`, only runs of that version or a later version reopen the group.',
   tag,
   access: { right: 'runs.start' },
   parameters,
@@ -132,7 +134,7 @@ const change = operation({
     mediaTypes: ['application/merge-patch+json'],
   },
   responses: {
-    200: { description: 'The group as it is now.', schema: ErrorGroup, headers: ['Orch-Position'] },
+    200: { description: 'The updated group.', schema: ErrorGroup, headers: ['Orch-Position'] },
   },
   handle: async ({ principal, parameters: { error_group_id: id }, body, context }, services) => {
     const groupIds = visibleGroups(principal);
@@ -153,10 +155,10 @@ type Change = Static<typeof ErrorGroupChange>;
 /** The problem of a field that does not apply to the status. */
 function misplaced({ status, resolved_in_version, ignored_until }: Change): string | undefined {
   if (resolved_in_version != null && status !== 'resolved') {
-    return '`resolved_in_version` needs the status `resolved`.';
+    return '`resolved_in_version` requires the status `resolved`.';
   }
   if (ignored_until != null && status !== 'ignored') {
-    return '`ignored_until` needs the status `ignored`.';
+    return '`ignored_until` requires the status `ignored`.';
   }
   return undefined;
 }

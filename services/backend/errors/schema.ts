@@ -1,5 +1,6 @@
 /** Error groups on the wire (contract part 2, "Failures"). */
 import { errorGroupStatuses } from '#domain/error-group/error-group.ts';
+import { trendDays } from '#projections/error-groups/queries.ts';
 import Type from 'typebox';
 import { examples, Nullable, Page, Time, Uuid } from '../http/schema.ts';
 
@@ -13,6 +14,9 @@ const example = {
   first_seen: '2026-11-20T02:31:00.000Z',
   last_seen: examples.time,
   count: 97,
+  first_version: 3,
+  last_version: 4,
+  trend: [0, 0, 0, 0, 0, 0, 0, 0, 0, 12, 30, 31, 20, 4],
   last_run_id: examples.runId,
   status: 'open',
   resolved_in_version: null,
@@ -22,12 +26,25 @@ const example = {
 export const ErrorGroup = Type.Object(
   {
     id: Uuid(),
-    type: Type.String({ description: 'The type of the last error of the group.' }),
-    message: Type.String({ description: 'Its message.' }),
+    type: Type.String({ description: 'Type of the last error of the group.' }),
+    message: Type.String({ description: 'Message of the last error of the group.' }),
     script_ids: Type.Array(Uuid()),
     first_seen: Time(),
     last_seen: Time(),
-    count: Type.Integer({ minimum: 1, description: 'Number of runs that failed with the error.' }),
+    count: Type.Integer({ minimum: 1, description: 'Number of runs with this error.' }),
+    first_version: Type.Integer({
+      minimum: 1,
+      description: 'The lowest script version of its runs.',
+    }),
+    last_version: Type.Integer({
+      minimum: 1,
+      description: 'The highest script version of its runs.',
+    }),
+    trend: Type.Array(Type.Integer({ minimum: 0 }), {
+      minItems: trendDays,
+      maxItems: trendDays,
+      description: `Failed runs in each of the last ${trendDays} periods of 24 hours, oldest first.`,
+    }),
     last_run_id: Uuid(),
     status: ErrorGroupStatusSchema,
     resolved_in_version: Nullable(Type.Integer({ minimum: 1 })),

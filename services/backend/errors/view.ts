@@ -1,18 +1,25 @@
 /** Error groups as the API shows them. */
 import { platformError } from '#domain/run/error/error.ts';
 import { readReports } from '#infra/postgres/logs/run-reports.ts';
-import type { ErrorGroupRow } from '#projections/error-groups/queries.ts';
+import { dailyFailures, type ErrorGroupRow } from '#projections/error-groups/queries.ts';
 import type { Services } from '../services.ts';
 
 /** The groups with the last error of each. */
 export async function errorGroupsJson(
   rows: readonly ErrorGroupRow[],
-  { database }: Pick<Services, 'database'>,
+  { database, readModels, clock }: Pick<Services, 'database' | 'readModels' | 'clock'>,
 ) {
-  const reports = await readReports(
-    database,
-    rows.map((row) => row.last_run_id),
-  );
+  const [reports, trends] = await Promise.all([
+    readReports(
+      database,
+      rows.map((row) => row.last_run_id),
+    ),
+    dailyFailures(
+      readModels,
+      rows.map((row) => row.error_group_id),
+      clock.now(),
+    ),
+  ]);
   return rows.map((row) => {
     // Purging a script deletes the text of its errors.
     const { type, message } = reports.get(row.last_run_id)?.error ?? platformError('exit_code');
@@ -24,6 +31,9 @@ export async function errorGroupsJson(
       first_seen: row.first_seen,
       last_seen: row.last_seen,
       count: row.count,
+      first_version: row.first_version,
+      last_version: row.last_version,
+      trend: trends.get(row.error_group_id) ?? [],
       last_run_id: row.last_run_id,
       status: row.status,
       resolved_in_version: row.status === 'resolved' ? row.resolved_in_version : null,

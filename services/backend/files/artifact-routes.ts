@@ -7,10 +7,10 @@ import { visibleRun } from '../access/visibility.ts';
 import { download, downloadResponses } from '../http/download.ts';
 import { etag, isUnchanged } from '../http/conditional.ts';
 import { operation, type Operation } from '../http/operation.ts';
-import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
+import { defaultLimit, keyOf, pageReply, onePage } from '../http/paging.ts';
 import { isProblem, notFound } from '../http/problem.ts';
 import { disclosing, nothing } from '../http/reply.ts';
-import { isArtifactPath, pageQuery, pathParameters } from '../http/schema.ts';
+import { Exact, isArtifactPath, pageQuery, pathParameters } from '../http/schema.ts';
 import { ArtifactPage } from '../runs/schema.ts';
 import type { Services } from '../services.ts';
 
@@ -24,17 +24,12 @@ const list = operation({
   tag,
   access: { right: 'runs.read' },
   parameters: { run_id: pathParameters.runId },
-  query: Type.Object(
-    {
-      ...pageQuery,
-      // Paths are long.
-      cursor: Type.Optional(Type.String({ maxLength: 2048, pattern: '^[\\w-]*$' })),
-    },
-    { additionalProperties: false },
-  ),
-  responses: {
-    200: { description: 'One page of the list.', schema: ArtifactPage, headers: ['Link'] },
-  },
+  query: Exact({
+    ...pageQuery,
+    // Paths are long.
+    cursor: Type.Optional(Type.String({ maxLength: 2048, pattern: '^[\\w-]*$' })),
+  }),
+  responses: onePage(ArtifactPage),
   handle: async ({ principal, parameters: { run_id: runId }, query, url }, services) => {
     if ((await visibleRun(principal, runId, services.readModels)) === undefined) return notFound;
     const { limit, cursor } = query;

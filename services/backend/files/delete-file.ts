@@ -4,7 +4,7 @@ import type { ScriptId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import type { DeleteFile, MoveFile } from '#domain/script/commands.ts';
 import { pathProblem } from '#domain/script/path.ts';
-import { seesScript } from '../access/visibility.ts';
+import { canSeeScript } from '../access/visibility.ts';
 import { accepted, type Accepted } from '../http/outcome.ts';
 import { isProblem, notFound, problem, type Problem } from '../http/problem.ts';
 import type { Services } from '../services.ts';
@@ -46,7 +46,7 @@ async function changeFile(
   if (unusable !== undefined) {
     return problem('invalid_path', `The path is not valid: ${unusable}.`);
   }
-  if (!(await seesScript(principal, id, readModels))) return notFound;
+  if (!(await canSeeScript(principal, id, readModels))) return notFound;
   const condition = conditionOf(header('If-Match'));
   if (isProblem(condition)) return condition;
   const command = { ...change, scriptId: id, path, ...condition };

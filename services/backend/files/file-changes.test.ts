@@ -29,7 +29,7 @@ describe('a script with two files', () => {
     ({ id } = await script(developer));
   });
 
-  test('no longer has a deleted file, or its size', async () => {
+  test('no longer contains a deleted file or its size', async () => {
     const before = await usedBytes(id);
     await developer.putBytes(path(id, 'lib/a.txt'), 'x'.repeat(1000));
     expect(await usedBytes(id)).toBe(before + 1000);
@@ -77,7 +77,7 @@ describe('a script with two files', () => {
     expect((await developer.post(path(id, 'nothing/move'), { to: 'x' })).status).toBe(404);
   });
 
-  test('updates its entrypoint when that file is moved', async () => {
+  test('updates its entry point when that file is moved', async () => {
     const moved = await developer.post(path(id, 'main.py/move'), { to: 'move/move.py' });
     expect(moved.json.script_version).toBe(7);
     const { entrypoint, version } = (await developer.get(`/api/v1/scripts/${id}`)).json;

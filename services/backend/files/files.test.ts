@@ -66,7 +66,7 @@ describe('the files of a script', () => {
     expect(rest.json.next_cursor).toBeNull();
   });
 
-  test('get no new version for the same content', async () => {
+  test('get no new version when saved with the same content', async () => {
     const { id } = await script(developer);
     await developer.putBytes(path(id, 'a'), 'same');
     const again = await developer.putBytes(path(id, 'a'), 'same');
@@ -86,7 +86,7 @@ describe('the files of a script', () => {
     expect((await developer.putBytes(path(id, 'main.py'), 'four', byVersion)).status).toBe(412);
   });
 
-  test('are answered with 304 if unchanged', async () => {
+  test('return 304 if unchanged', async () => {
     const { id } = await script(developer);
     const { headers } = await developer.get(path(id, 'main.py'));
     const etag = headers.get('etag') ?? '';
@@ -112,7 +112,7 @@ describe('a refused save', () => {
     ['data/x', 'invalid_path'],
     ['main.py/x', 'invalid_path'],
     [`${'ä'.repeat(128)}`, 'invalid_path'],
-  ])('leaves nothing behind for the path %s', async (name, code) => {
+  ])('leaves no file behind for the path %s', async (name, code) => {
     const { id } = await script(developer);
     const answer = await developer.putBytes(path(id, name), 'x');
     expect([answer.status, answer.json.code]).toEqual([422, code]);
@@ -125,7 +125,7 @@ describe('a refused save', () => {
     expect([answer.status, answer.json.code]).toEqual([400, 'invalid_parameter']);
   });
 
-  test('leaves nothing behind for a file over the limit', async () => {
+  test('leaves no file behind if the file exceeds the limit', async () => {
     const { id } = await script(developer);
     const bytes = new Uint8Array(10 * 1024 * 1024 + 1);
     const declared = await developer.putBytes(path(id, 'big'), bytes);
@@ -141,14 +141,14 @@ describe('a refused save', () => {
     expect((await developer.putBytes(path(id, 'big'), bytes.subarray(1))).status).toBe(200);
   });
 
-  test('leaves nothing behind over the quota', async () => {
+  test('leaves no file behind if the quota would be exceeded', async () => {
     const { id } = await script(developer, { storage_quota_bytes: 2000 });
     const answer = await developer.putBytes(path(id, 'big'), 'x'.repeat(2000));
     expect([answer.status, answer.json.code]).toEqual([413, 'storage_quota_exceeded']);
     expect(await blobsOf(id)).toBe(1);
   });
 
-  test('leaves nothing behind in a script of another group', async () => {
+  test('leaves no file behind in a script of another group', async () => {
     const { id } = await script(platform.admin, { group_id: groups.bots });
     expect((await developer.putBytes(path(id, 'a'), 'x')).status).toBe(404);
     expect(await blobsOf(id)).toBe(1);

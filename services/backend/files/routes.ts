@@ -5,7 +5,6 @@ import { objectKey } from '#domain/ports/object-keys.ts';
 import { pathProblem } from '#domain/script/path.ts';
 import { maxFileBytes } from '#domain/script/settings.ts';
 import { findFile, listFiles } from '#projections/scripts/files.ts';
-import Type from 'typebox';
 import { visibleScript } from '../access/visibility.ts';
 import { download, downloadResponses } from '../http/download.ts';
 import { etag, isUnchanged } from '../http/conditional.ts';
@@ -15,8 +14,9 @@ import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
 import { aboutCurrentGroups, atParameter } from '../http/point-in-time.ts';
 import { isProblem, notFound, problem } from '../http/problem.ts';
 import { json, nothing, type Reply } from '../http/reply.ts';
-import { pageQuery, pathParameters } from '../http/schema.ts';
-import { fileAt, filesAt } from '../scripts/history/script-at.ts';
+import { Exact, pageQuery, pathParameters } from '../http/schema.ts';
+import { fileAt, fileOfVersion, filesAt } from '../scripts/history/script-at.ts';
+import { versionParameter } from '../scripts/history/schema.ts';
 import { FileContent, FileMove, FilePage, SavedFile } from '../scripts/schema.ts';
 import type { Services } from '../services.ts';
 import { moveFile, removeFile } from './delete-file.ts';
@@ -35,7 +35,7 @@ const list = operation({
   tag,
   access: { right: 'files.read' },
   parameters: { id: pathParameters.scriptId },
-  query: Type.Object({ ...pageQuery, at: atParameter }, { additionalProperties: false }),
+  query: Exact({ ...pageQuery, at: atParameter }),
   responses: {
     200: { description: 'One page of the list.', schema: FilePage, headers: ['Link', 'ETag'] },
   },
@@ -64,39 +64,50 @@ const get = operation({
   method: 'get',
   path: '/api/v1/scripts/{id}/files/{path}',
   operationId: 'getFile',
-  summary: 'Download a file, now or at a point in time',
+  summary: 'Download a file, now, at a point in time or in a version of the script',
   description: `The \`ETag\` is the SHA-256 of the content. ${aboutCurrentGroups}`,
   tag,
   access: { right: 'files.read' },
   parameters,
-  query: Type.Object({ at: atParameter }, { additionalProperties: false }),
+  query: Exact({
+    at: atParameter,
+    version: versionParameter('The version of the script, including deleted scripts.'),
+  }),
   requestHeaders: ['If-None-Match'],
   responses: downloadResponses,
   refusals: ['invalid_path', 'content_removed'],
-  handle: async ({ principal, parameters: { id, path }, query: { at }, header }, services) => {
+  handle: async ({ principal, parameters: { id, path }, query, header }, services) => {
+    const { at, version } = query;
     const unusable = pathProblem(path);
     if (unusable !== undefined) {
       return problem('invalid_path', `The path is not valid: ${unusable}.`);
     }
+    if (at !== undefined && version !== undefined) return eitherOr;
     const wanted = { principal, scriptId: id };
     const file =
-      at === undefined
-        ? await fileNow(wanted, path, services)
-        : await fileAt({ ...wanted, at }, path, services);
+      version !== undefined
+        ? await fileOfVersion({ ...wanted, version }, path, services)
+        : at !== undefined
+          ? await fileAt({ ...wanted, at }, path, services)
+          : await fileNow(wanted, path, services);
     if (isProblem(file)) return file;
     const headers = { ETag: etag(file.sha256) };
     if (isUnchanged(header('If-None-Match'), file.sha256)) return nothing(304, headers);
     const chunks = await services.objects.getStream(objectKey.scriptBlob(id, file.sha256));
     if (chunks === undefined) {
-      if (at === undefined) throw new Error(`the content of ${file.sha256} is missing`);
+      if (at === undefined && version === undefined) {
+        throw new Error(`the content of ${file.sha256} is missing`);
+      }
       return problem(
         'content_removed',
-        `The content from that time, ${file.sha256}, was removed by retention.`,
+        `That content of the file (${file.sha256}) was removed by retention.`,
       );
     }
     return download(path, chunks, { ...headers, 'Content-Length': String(file.size_bytes) });
   },
 });
+
+const eitherOr = problem('invalid_parameter', 'Use either "at" or "version", not both.');
 
 interface Wanted {
   readonly principal: Principal;

@@ -1,4 +1,4 @@
-/** Saves a file: first to a temporary place, then after the checks to the object store. */
+/** Saves a file, first to a temporary location and, after the checks, to the object store. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import type { ScriptId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
@@ -7,11 +7,11 @@ import type { SaveFile } from '#domain/script/commands.ts';
 import { pathProblem } from '#domain/script/path.ts';
 import { findSavedFile, type ScriptFileView } from '#projections/scripts/files.ts';
 import type { Static } from 'typebox';
-import { seesScript } from '../access/visibility.ts';
+import { canSeeScript } from '../access/visibility.ts';
 import { mismatch, tagsOf } from '../http/conditional.ts';
 import type { RawBody } from '../http/operation.ts';
 import { accepted, refusalProblem, type Accepted } from '../http/outcome.ts';
-import { isProblem, notFound, problem, badField, type Problem } from '../http/problem.ts';
+import { fieldProblem, isProblem, notFound, type Problem, problem } from '../http/problem.ts';
 import { spool, toAsyncIterable, type Spooled } from '../http/wire/spool.ts';
 import type { FileContent } from '../scripts/schema.ts';
 import type { Services } from '../services.ts';
@@ -37,7 +37,7 @@ export async function saveFile(call: SaveCall, services: Services): Promise<Save
   if (unusable !== undefined) {
     return problem('invalid_path', `The path is not valid: ${unusable}.`);
   }
-  if (!(await seesScript(call.principal, id, services.readModels))) return notFound;
+  if (!(await canSeeScript(call.principal, id, services.readModels))) return notFound;
   const condition = conditionOf(call.header('If-Match'));
   if (isProblem(condition)) return condition;
   const chunks = contentOf(call);
@@ -83,7 +83,7 @@ function contentOf({ raw, body }: SaveCall): AsyncIterable<Uint8Array> | Problem
   const isBase64 = body.content.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(body.content);
   return isBase64
     ? toAsyncIterable(Buffer.from(body.content, 'base64'))
-    : badField('content', 'is not base64');
+    : fieldProblem('content', 'is not base64');
 }
 
 /** `If-Match` may contain the hash of the file, or the version of the script. */

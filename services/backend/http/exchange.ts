@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { Principal } from '#domain/kernel/actor.ts';
 import { mustParse, parseCommandId, type CommandId, type SessionId } from '#domain/kernel/ids.ts';
 import { isStorable } from '#domain/kernel/json.ts';
-import { mayAnywhere, scopesOf } from '#domain/kernel/rights.ts';
+import { hasRightAnywhere, scopesOf } from '#domain/kernel/rights.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import type { Refused } from '#services/shared/refusals.ts';
 import type { Request, Response } from 'express';
@@ -47,11 +47,12 @@ export function begin(
 export async function admit(exchange: Exchange, services: Services): Promise<Problem | undefined> {
   const { access } = exchange.operation;
   if (access === 'public') return undefined;
-  const { tokens, tokenUses } = services;
+  const { tokens, tokenUses, secondFactorRoles } = services;
   // Without a plausible credential, nothing is read ahead.
   const identity = await authenticate(exchange.request.headers.authorization, {
     tokens,
     tokenUses,
+    secondFactorRoles,
     findSession: (id) => {
       askAhead(exchange, services);
       return services.findSession(id);
@@ -63,15 +64,22 @@ export async function admit(exchange: Exchange, services: Services): Promise<Pro
   });
   if (isProblem(identity)) return identity;
   exchange.identity = identity;
+  const { allowsFactorSetUp = false } = exchange.operation;
+  if (identity.mustSetUpFactor === true && !allowsFactorSetUp) return factorMissing;
   return accessProblem(access, identity);
 }
+
+const factorMissing = problem(
+  'second_factor_missing',
+  'Your role requires a second factor. Sign in to the dashboard, or reload it, and enable the second factor.',
+);
 
 function askAhead(exchange: Exchange, services: Services): void {
   const { operation, parameters = {} } = exchange;
   const isRead = Object.keys(operation.parameters ?? {}).every((name) => name in parameters);
   const asked = isRead ? operation.ahead?.(parameters, services) : undefined;
   if (asked === undefined) return;
-  // The awaiting code receives the failure.
+  // The code that awaits the promise receives the failure.
   asked.catch(() => undefined);
   exchange.ahead = asked;
 }
@@ -83,9 +91,9 @@ function accessProblem(
   if (access === 'signed-in') return undefined;
   if (access === 'session') return credential.kind === 'session' ? undefined : needsSession;
   if (access.session === true && credential.kind !== 'session') return needsSession;
-  if (mayAnywhere(principal, access.right)) return undefined;
+  if (hasRightAnywhere(principal, access.right)) return undefined;
   const { token: _, ...owner } = principal;
-  if (!mayAnywhere(owner, access.right)) {
+  if (!hasRightAnywhere(owner, access.right)) {
     return problem('forbidden', `The role ${principal.role} does not allow this request.`);
   }
   const givers = scopesOf[access.right].map((scope) => `"${scope}"`).join(' or ');
@@ -148,6 +156,7 @@ export function callOf(
     // Present if the operation requires it, which its types guarantee.
     principal: identity?.principal as Principal,
     sessionId: sessionOf(identity) as SessionId,
+    mustSetUpFactor: identity?.mustSetUpFactor ?? false,
     context: {
       commandId: mustParse(parseCommandId, ids.next()),
       actor: actorOf(identity),

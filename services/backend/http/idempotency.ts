@@ -37,27 +37,27 @@ export interface KeyedRequest {
   readonly shownOnce: readonly string[];
 }
 
-export interface IdempotencyParts {
+export interface IdempotencyDeps {
   readonly database: Queryable;
   readonly ids: Ids;
   readonly clock: Clock;
 }
 
 export class Idempotency {
-  readonly #parts: IdempotencyParts;
+  readonly #deps: IdempotencyDeps;
   readonly #underWay = new Map<string, Promise<unknown>>();
 
-  constructor(parts: IdempotencyParts) {
-    this.#parts = parts;
+  constructor(deps: IdempotencyDeps) {
+    this.#deps = deps;
   }
 
-  /** Repeats the first response, or creates it.
+  /** Returns the first response, or creates it.
    *  @param make handles the request; its commands must use the given context */
   async answer(
     request: KeyedRequest,
     make: (own: Pick<CommandContext, 'commandId' | 'fingerprint'>) => Promise<Rendered>,
   ): Promise<Rendered | Problem> {
-    const { database, ids, clock } = this.#parts;
+    const { database, ids, clock } = this.#deps;
     if (!keyPattern.test(request.key)) return badKey;
     const commandId = mustParse(parseCommandId, ids.derived(request.userId, request.key));
     const fingerprint = fingerprintOf(request);
@@ -83,7 +83,7 @@ export class Idempotency {
     { fingerprint, shownOnce }: { fingerprint: string; shownOnce: readonly string[] },
     make: (own: Pick<CommandContext, 'commandId' | 'fingerprint'>) => Promise<Rendered>,
   ): Promise<Rendered> {
-    const { database, clock } = this.#parts;
+    const { database, clock } = this.#deps;
     const rendered = await make({ commandId, fingerprint });
     // A failure may succeed on retry; a decision is final.
     if (rendered.status < 500) {

@@ -16,7 +16,7 @@ afterAll(() => platform.close());
 const all = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'QUERY'];
 const templates = Object.entries({ ...description.paths, ...description['x-websockets'] });
 
-/** The declared methods of a URL, whose file path may end like another path. */
+/** The declared methods of a URL. Its file path may end like another path. */
 function declaredAt(template: string): readonly string[] {
   const broader = template.replace(/\{path\}\/.+/, '{path}');
   const methods = templates
@@ -39,7 +39,7 @@ describe.each(templates)('%s', (template) => {
   const declared = declaredAt(template);
   const path = template.replaceAll(/\{\w+\}/g, 'x');
 
-  test('answers 405 to every other method, and names its own', async () => {
+  test('returns 405 for every other method, and lists its own', async () => {
     for (const method of all.filter((one) => !declared.includes(one))) {
       const answer = await send(method, path);
       const allowed = answer.headers.allow?.split(', ') ?? [];
@@ -50,13 +50,13 @@ describe.each(templates)('%s', (template) => {
     }
   });
 
-  test('answers none of its own methods with 405', async () => {
+  test('returns 405 for none of its own methods', async () => {
     for (const method of declared) expect((await send(method, path)).status).not.toBe(405);
   });
 });
 
 describe('HEAD', () => {
-  test('is answered like GET, without the body', async () => {
+  test('returns the headers of GET without the body', async () => {
     const headers = { Authorization: `Bearer ${platform.admin.token}` };
     for (const path of ['/api/v1/groups', '/health', '/openapi.json']) {
       const [get, head] = [await send('GET', path, headers), await send('HEAD', path, headers)];
@@ -69,7 +69,7 @@ describe('HEAD', () => {
 
 describe('the path of a WebSocket', () => {
   test.each(['/ws', '/ws/runs/01900000-0000-7000-8000-000000000004', '/ws?token='])(
-    'asks for an upgrade where %s is fetched',
+    'responds with 426 when %s is fetched',
     async (path) => {
       const answer = await send('GET', path);
       expect([answer.status, answer.headers.upgrade]).toEqual([426, 'websocket']);

@@ -16,7 +16,7 @@ const connections = new ConnectionLimits({
 });
 const noRunEnds = new RunEnds({ query: () => Promise.reject(new Error('unused')) });
 
-test('every operation with every status that it can answer fits into 768 KiB', async () => {
+test('metrics of every operation with every possible status fit into 768 KiB', async () => {
   const { registry, observe } = createMetrics(connections, noRunEnds);
   for (const operation of operations) {
     const refused = refusalsOf(operation).map((code) => problemKinds[code].status);
@@ -26,7 +26,7 @@ test('every operation with every status that it can answer fits into 768 KiB', a
   expect(Buffer.byteLength(await registry.metrics())).toBeLessThan(maxBytes);
 });
 
-test('a status adds one series to a route, not one to each of its buckets', async () => {
+test('a status adds one series per route, not one per bucket', async () => {
   const { registry, observe } = createMetrics(connections, noRunEnds);
   const route = { method: 'get', path: '/api/v1/scripts' } as const;
   observe(route, 200, 0.01);

@@ -8,7 +8,7 @@ import type { Operation } from './operation.ts';
 
 export interface Metrics {
   readonly registry: Registry;
-  /** One answered request. */
+  /** One completed request. */
   readonly observe: (
     operation: Pick<Operation, 'method' | 'path'>,
     status: number,
@@ -32,7 +32,7 @@ export function createMetrics(connections: ConnectionLimits, runEnds: RunEnds): 
   });
   const requests = new Counter({
     name: 'orchestrator_http_requests_total',
-    help: 'Requests answered.',
+    help: 'Number of responses sent.',
     labelNames: ['method', 'route', 'status'] as const,
     registers: [registry],
   });

@@ -4,12 +4,12 @@ import { auditProjection } from '#projections/audit/apply.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestBackend, type TestBackend } from '../testing/test-backend.ts';
 
-/** Only these tests project, so the position of the audit trail is under their control. */
+/** Only these tests run the projector, so they control the position of the audit trail. */
 let platform: TestBackend;
 let hasty: TestBackend;
 beforeAll(async () => {
   platform = await startTestBackend();
-  hasty = await startTestBackend({ positionPatienceMs: 50 });
+  hasty = await startTestBackend({ positionTimeoutMs: 50 });
 });
 afterAll(async () => {
   await platform.close();
@@ -54,7 +54,7 @@ describe('a read with the position of a write', () => {
     expect((await read(platform, '/api/v1/audit', position)).status).toBe(200);
   });
 
-  test('is answered with 503 if the audit trail does not reach the position in time', async () => {
+  test('returns 503 if the audit trail does not reach the position in time', async () => {
     const answer = await read(hasty, '/api/v1/audit', await write(hasty));
     expect(answer.status).toBe(503);
     expect(answer.json.code).toBe('unavailable');
@@ -64,7 +64,7 @@ describe('a read with the position of a write', () => {
 
 describe('a read with a future position', () => {
   test.each(['/api/v1/scripts', '/api/v1/audit', '/api/v1/groups'])(
-    'of %s is answered with 503 if the position is not reached',
+    'of %s returns 503 if the position is not reached',
     async (path) => {
       const answer = await read(hasty, path, 999_999_999_999_999);
       expect([answer.status, answer.json.code]).toEqual([503, 'unavailable']);
@@ -82,7 +82,7 @@ describe('a read with a future position', () => {
 
 describe('an invalid position', () => {
   test.each(['', '-1', '1.5', 'x', '1 or 1=1', '9'.repeat(16)])(
-    'when it is "%s", then the read is refused',
+    'is refused when it is "%s"',
     async (position) => {
       const answer = await read(platform, '/api/v1/scripts', position);
       expect([answer.status, answer.json.code]).toEqual([400, 'invalid_parameter']);
@@ -94,16 +94,17 @@ describe('an invalid position', () => {
     expect((await platform.anonymous.get('/api/v1/scripts', { headers })).status).toBe(401);
   });
 
-  test('does not wait for the number of a transaction that was rolled back', async () => {
+  test('is not waited for when its transaction was rolled back', async () => {
     const client = await platform.pool.connect();
     await client.query('BEGIN');
-    await client.query(`INSERT INTO events (stream_id, version, event_id, type, schema_version, data,
-      metadata, recorded_at) VALUES ('test-x', 1, gen_random_uuid(), 'X', 1, '{}', '{}', now())`);
-    const { rows } = await client.query<{ last_value: number }>(
-      'SELECT last_value FROM events_global_position_seq',
+    // Not the last number of the sequence: refusals of earlier tests are recorded later than their responses.
+    const { rows } = await client.query<{ global_position: number }>(
+      `INSERT INTO events (stream_id, version, event_id, type, schema_version, data, metadata, recorded_at)
+      VALUES ('test-x', 1, gen_random_uuid(), 'X', 1, '{}', '{}', now()) RETURNING global_position`,
     );
     await client.query('ROLLBACK');
     client.release();
-    expect((await read(platform, '/api/v1/audit', rows[0]?.last_value ?? 0)).status).toBe(200);
+    const { status } = await read(platform, '/api/v1/audit', rows[0]?.global_position ?? 0);
+    expect(status).toBe(200);
   });
 });

@@ -24,7 +24,7 @@ export interface PositionedRead {
  *  @returns the problem of a malformed position, or of a position that is not reached in time */
 export async function awaitMinPosition(
   { operation, header: valueOf, gone }: PositionedRead,
-  { database, positionPatienceMs }: Pick<Services, 'database' | 'positionPatienceMs'>,
+  { database, positionTimeoutMs }: Pick<Services, 'database' | 'positionTimeoutMs'>,
 ): Promise<Problem | undefined> {
   const text = takesMinPosition(operation) ? valueOf(header) : undefined;
   if (text === undefined) return undefined;
@@ -37,7 +37,7 @@ export async function awaitMinPosition(
   const reached = await positionReached(database, {
     globalPosition: Number(text),
     readers: operation.readsBehind ?? [],
-    patienceMs: positionPatienceMs,
+    timeoutMs: positionTimeoutMs,
     gone: gone(),
   });
   return reached

@@ -11,8 +11,8 @@ import type { Tag } from './description/tags.ts';
 import type { ProblemCode } from './problem.ts';
 import type { Answer } from './reply.ts';
 
-/** Who may call the operation: all clients, all authenticated users, users who signed in (without API tokens), or the
- *  holders of a right; with `session`, those of them who signed in. */
+/** The permitted callers: all clients, all authenticated users, signed-in users (without API tokens), or holders of a
+ *  right; with `session`, only signed-in holders. */
 export type Access =
   | 'public'
   | 'signed-in'
@@ -56,7 +56,7 @@ export interface BodyRule<Schema extends TSchema> {
   readonly bytesOnly?: true;
   /** The content types of byte bodies, for the description. */
   readonly rawMediaTypes?: readonly string[];
-  /** Text is stored as bytes, so NUL characters may stay. */
+  /** Text is stored as bytes, so NUL characters are permitted. */
   readonly anyText?: true;
 }
 
@@ -105,6 +105,8 @@ export interface Call<
   readonly raw: RawBody | undefined;
   readonly principal: Rule extends 'public' ? undefined : Principal;
   readonly sessionId: Rule extends 'session' ? SessionId : undefined;
+  /** The role requires a second factor, and the session was opened without one. */
+  readonly mustSetUpFactor: boolean;
   /** The context for commands of this request: user, client address and id. */
   readonly context: CommandContext;
   /** The client's IP address. */
@@ -146,6 +148,8 @@ export interface OperationDescription<
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
+  /** A page of a sign-in that only browsers open: the API description omits it. */
+  readonly undescribed?: true;
   readonly tag: Tag;
   readonly access: Rule;
   readonly parameters?: Parameters;
@@ -157,6 +161,8 @@ export interface OperationDescription<
   readonly readsBehind?: readonly string[];
   /** Fields of the response's JSON that are shown once: a repeated response omits them. */
   readonly shownOnce?: readonly string[];
+  /** Available until the user has enabled the second factor that the role requires. */
+  readonly allowsFactorSetUp?: true;
   /** Creates a resource: an `Idempotency-Key` repeats the first response. */
   readonly creates?: true;
   readonly responses: Readonly<Record<number, ResponseRule>>;
@@ -194,7 +200,7 @@ export interface Form {
 /** All methods and paths of the operation, the canonical form first. */
 export function formsOf(one: Operation): readonly Form[] {
   return [
-    { method: one.method, path: one.path, isDescribed: true },
+    { method: one.method, path: one.path, isDescribed: one.undescribed !== true },
     ...(one.aliases ?? []).map((alias) => ({
       method: alias.method ?? one.method,
       path: alias.path ?? one.path,

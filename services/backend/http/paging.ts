@@ -1,9 +1,16 @@
 /** Keyset pagination: a cursor contains the key of the last row, and identifies its list. */
 import { createHash } from 'node:crypto';
+import type { TSchema } from 'typebox';
+import type { ResponseRule } from './operation.ts';
 import { problem, type Problem } from './problem.ts';
 import { json, type Reply } from './reply.ts';
 
 export const defaultLimit = 50;
+
+/** The response of an operation that lists. */
+export function onePage(schema: TSchema): Readonly<Record<number, ResponseRule>> {
+  return { 200: { description: 'One page of the list.', schema, headers: ['Link'] } };
+}
 
 /** A filtered list of one caller. */
 export interface ListRequest {

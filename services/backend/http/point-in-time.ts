@@ -13,15 +13,14 @@ export const atParameter = Type.Optional(
     minLength: 1,
     maxLength: 40,
     description:
-      'A point in time: a timestamp (RFC 3339) or the global position of an event. Shows the state right ' +
-      'after it. Returns 404 if the resource did not exist, and 400 for a time or position in the future.',
+      'A point in time: a timestamp (RFC 3339) or the global position of an event. Shows the state immediately after that point. Returns 404 if the resource did not exist, and 400 for a time or position in the future.',
     examples: [examples.time, '412'],
   }),
 );
 
 /** Part of the description of each read with history. */
 export const aboutCurrentGroups =
-  'Access depends on the current groups of the resource and the caller, not on those at that time.';
+  'Access depends on the current groups of the resource and the caller, not on their groups at that time.';
 
 /** Parses a point in time.
  *  @returns a problem if it is invalid or in the future */

@@ -18,6 +18,8 @@ type EdgeCode =
   | 'params_removed'
   | 'rate_limited'
   | 'restore_by_operator'
+  | 'second_factor_missing'
+  | 'second_factor_required'
   | 'storage_full'
   | 'unauthenticated'
   | 'unavailable'
@@ -44,16 +46,18 @@ export const problemKinds: Readonly<Record<ProblemCode, Kind>> = {
   concurrency_limit_reached: { status: 409, title: 'Concurrency limit reached' },
   content_removed: { status: 410, title: 'Content removed by retention' },
   forbidden: { status: 403, title: 'Forbidden' },
+  pool_full: { status: 409, title: 'Pool full' },
+  pool_in_use: { status: 409, title: 'Pool in use' },
   group_in_use: { status: 409, title: 'Group in use' },
   idempotency_in_progress: { status: 409, title: 'The first request is still in progress' },
   idempotency_key_reused: { status: 422, title: 'Idempotency key already used' },
   internal_error: { status: 500, title: 'Internal error' },
-  invalid_cursor: { status: 400, title: 'Cursor not valid' },
-  invalid_parameter: { status: 400, title: 'Parameter not valid' },
-  invalid_path: { status: 422, title: 'Path not valid' },
+  invalid_cursor: { status: 400, title: 'Invalid cursor' },
+  invalid_parameter: { status: 400, title: 'Invalid parameter' },
+  invalid_path: { status: 422, title: 'Invalid path' },
   last_administrator: { status: 409, title: 'At least one administrator is required' },
   last_file: { status: 409, title: 'The last file cannot be deleted' },
-  invalid_signature: { status: 401, title: 'Signature not valid' },
+  invalid_signature: { status: 401, title: 'Invalid signature' },
   malformed_json: { status: 400, title: 'Malformed JSON' },
   method_not_allowed: { status: 405, title: 'Method not allowed' },
   not_found: { status: 404, title: 'Not found' },
@@ -67,6 +71,8 @@ export const problemKinds: Readonly<Record<ProblemCode, Kind>> = {
   script_not_deleted: { status: 409, title: 'Script not deleted' },
   script_purged: { status: 409, title: 'Script purged' },
   script_disabled: { status: 409, title: 'Script disabled' },
+  second_factor_missing: { status: 403, title: 'Second factor not enabled' },
+  second_factor_required: { status: 401, title: 'Second factor required' },
   session_closed: { status: 401, title: 'Session ended' },
   storage_full: { status: 507, title: 'Not enough storage' },
   storage_quota_exceeded: { status: 413, title: 'Storage quota exceeded' },
@@ -94,6 +100,8 @@ export interface Problem {
   readonly headers?: Readonly<Record<string, string>>;
   /** Stream id of the affected resource, if the path does not contain it. */
   readonly resource?: string;
+  /** Where a browser that navigated here is sent instead of the document. */
+  readonly redirectTo?: string;
   /** Whether the audit trail omits the answer, because nothing was denied. */
   readonly isExpected?: boolean;
 }
@@ -101,7 +109,7 @@ export interface Problem {
 export function problem(
   code: ProblemCode,
   detail: string,
-  more: Pick<Problem, 'errors' | 'headers' | 'resource' | 'isExpected'> = {},
+  more: Pick<Problem, 'errors' | 'headers' | 'resource' | 'redirectTo' | 'isExpected'> = {},
 ): Problem {
   return { kind: 'problem', code, detail, ...more };
 }
@@ -152,8 +160,16 @@ export function problemHeaders({ code, headers }: Problem): Readonly<Record<stri
   };
 }
 
-export function badField(name: string, detail: string): Problem {
-  return problem('validation_failed', `The field "${name}" is not valid: ${detail}.`, {
+/** The problem of a field. @param reason a clause, such as `a port is listed twice` */
+export function badField(name: string, reason: string): Problem {
+  return problem('validation_failed', `The field "${name}" is not valid: ${reason}.`, {
+    errors: [{ pointer: `/${name}`, detail: reason }],
+  });
+}
+
+/** The problem of a field. @param detail continues the sentence, such as `is required` */
+export function fieldProblem(name: string, detail: string): Problem {
+  return problem('validation_failed', `The field "${name}" ${detail}.`, {
     errors: [{ pointer: `/${name}`, detail }],
   });
 }

@@ -27,23 +27,19 @@ import { traceRequest } from './wire/request-span.ts';
 import { isRendered, render, send, whole, type Sendable } from './wire/send.ts';
 import { spool } from './wire/spool.ts';
 
-export interface RouterParts {
+export interface RouterDeps {
   readonly services: Services;
   readonly idempotency: Idempotency;
   readonly refusals: RefusalRecorder;
 }
 
 /** Adds a route for each form of each operation, and a response to other methods of their paths. */
-export function addRoutes(
-  app: Express,
-  operations: readonly Operation[],
-  parts: RouterParts,
-): void {
+export function addRoutes(app: Express, operations: readonly Operation[], deps: RouterDeps): void {
   for (const { path, methods, broader } of pathsOf(operations)) {
     app.all(routeOf(path), async (request: Request, response: Response, next: NextFunction) => {
       const method = answeringMethod(request.method);
       const operation = methods.get(method);
-      if (operation !== undefined) await serve(operation, request, response, parts);
+      if (operation !== undefined) await serve(operation, request, response, deps);
       else if (broader.has(method)) next();
       else
         await refuse(request, response, methodNotAllowed([...methods.keys(), ...broader.keys()]));
@@ -77,52 +73,52 @@ async function serve(
   operation: Operation,
   request: Request,
   response: Response,
-  parts: RouterParts,
+  deps: RouterDeps,
 ): Promise<void> {
   const startedMs = performance.now();
-  const { metrics, tracing } = parts.services;
-  const exchange = begin(operation, request, response, parts.services);
+  const { metrics, tracing } = deps.services;
+  const exchange = begin(operation, request, response, deps.services);
   response.once('close', () => {
     const ms = performance.now() - startedMs;
     metrics.observe(operation, response.statusCode, ms / 1000);
     if (tracing !== undefined) traceRequest(exchange, ms, tracing);
   });
-  await finish(exchange, await answerTo(exchange, parts), parts);
+  await finish(exchange, await answerTo(exchange, deps), deps);
 }
 
 /** @returns `undefined` if the client has disconnected */
-async function answerTo(exchange: Exchange, parts: RouterParts): Promise<Sendable | undefined> {
+async function answerTo(exchange: Exchange, deps: RouterDeps): Promise<Sendable | undefined> {
   try {
-    return await work(exchange, parts);
+    return await work(exchange, deps);
   } catch (error) {
     if (error instanceof BodyCut || exchange.request.socket.destroyed) return undefined;
     const { problem, logged } = faultOf(error);
     if (logged) {
       const { traceId, operation } = exchange;
       const fields = { trace_id: traceId, operation: operation.operationId, error };
-      parts.services.logger.error(fields, 'request failed');
+      deps.services.logger.error(fields, 'request failed');
     }
     return problem;
   }
 }
 
-async function work(exchange: Exchange, parts: RouterParts): Promise<Sendable> {
+async function work(exchange: Exchange, deps: RouterDeps): Promise<Sendable> {
   const { operation, request } = exchange;
   // Parsed first, so that the audit trail can name the resource of a refused request.
   const unreadable = readParameters(exchange);
-  const refused = (await admit(exchange, parts.services)) ?? unreadable;
+  const refused = (await admit(exchange, deps.services)) ?? unreadable;
   if (refused !== undefined) return refused;
   const query = readQuery(exchange);
   if (isProblem(query)) return query;
   const body = operation.body && (await readBody(request, operation.body));
   if (isProblem(body)) return body;
-  const call = callOf(exchange, query, body, parts.services);
-  const behind = await awaitMinPosition({ ...call, operation }, parts.services);
+  const call = callOf(exchange, query, body, deps.services);
+  const behind = await awaitMinPosition({ ...call, operation }, deps.services);
   if (behind !== undefined) return behind;
   const handle = async (context: CommandContext, raw = call.raw): Promise<Answer> => {
     exchange.commandId = context.commandId;
-    const answer = await operation.handle({ ...call, context, raw }, parts.services);
-    await recordDisclosure(answer, resourceOf(exchange), context, parts.services);
+    const answer = await operation.handle({ ...call, context, raw }, deps.services);
+    await recordDisclosure(answer, resourceOf(exchange), context, deps.services);
     return answer;
   };
   const keyed = keyedRequest(exchange);
@@ -131,7 +127,7 @@ async function work(exchange: Exchange, parts: RouterParts): Promise<Sendable> {
   try {
     const known = body?.kind === 'json' ? body.bytes : Buffer.from(content?.sha256 ?? '');
     const raw = content && ({ kind: 'raw', chunks: content.chunks() } as const);
-    return await parts.idempotency.answer(
+    return await deps.idempotency.answer(
       { ...keyed, body: known, shownOnce: operation.shownOnce ?? [] },
       async (own) =>
         whole(render(await handle({ ...call.context, ...own }, raw), exchange.traceId)),
@@ -156,7 +152,7 @@ function keyedRequest({
 async function finish(
   exchange: Exchange,
   answer: Sendable | undefined,
-  { services, refusals }: RouterParts,
+  { services, refusals }: RouterDeps,
 ): Promise<void> {
   const { request, response, traceId } = exchange;
   if (answer === undefined) {

@@ -5,8 +5,10 @@ import {
   parseDeliveryId,
   parseNoticeId,
   parseGroupId,
+  parseIdentityProviderId,
   parseBackupId,
   parseErrorGroupId,
+  parsePoolId,
   parseRuleId,
   parseRunId,
   parseScheduleId,
@@ -15,29 +17,26 @@ import {
   parseTokenId,
   parseUserId,
   parseWebhookId,
-  type ChainId,
-  type ChannelId,
-  type DeliveryId,
-  type NoticeId,
-  type GroupId,
-  type BackupId,
-  type ErrorGroupId,
-  type RuleId,
-  type RunId,
-  type ScheduleId,
-  type ScriptId,
-  type SessionId,
-  type TokenId,
-  type UserId,
-  type WebhookId,
 } from '#domain/kernel/ids.ts';
 import { isStorable } from '#domain/kernel/json.ts';
 import { objectPrefix, parseObjectKey } from '#domain/ports/object-keys.ts';
-import Type, { type TSchema } from 'typebox';
+import Type, { type TObject, type TObjectOptions, type TProperties, type TSchema } from 'typebox';
 import type { PathParameter } from './operation.ts';
 
 /** Control characters, as part of a pattern's set: they could move the cursor of a terminal. */
 export const control = '\\u0000-\\u001f\\u007f-\\u009f';
+
+/** An object that has no other fields. */
+export function Exact<Properties extends TProperties>(
+  properties: Properties,
+  { title, ...options }: TObjectOptions & { readonly title?: string } = {},
+): TObject<Properties> {
+  return Type.Object(properties, {
+    ...(title !== undefined && { title }),
+    additionalProperties: false,
+    ...options,
+  });
+}
 
 /** A single line of text that is not blank. */
 export function OneLine(maxLength: number) {
@@ -52,9 +51,11 @@ export const examples = {
   webhookId: '019aa3f3-0c22-7b1d-8a10-3e4f50617283',
   chainId: '019aa3f5-7a10-7e44-9c31-6f7081920314',
   errorGroupId: '019aa3f7-3c5d-7a26-b1e3-819203142536',
+  poolId: '019aa3f7-3c5d-7a26-b1e3-819203142537',
   otherScriptId: '019aa3f6-2b4c-7f15-a0d2-708192031425',
   webhookToken: 'whk_3fTz0qJm8WvR-tR1VnE5cM0aB2xYk7uHs3pLzJfGiO6',
   channelId: '019aa3f5-3e55-7a4b-8c12-6071829304a5',
+  identityProviderId: '6f0c2f0e-2f5e-5a51-9d3b-0a3c6d1b8e47',
   ruleId: '019aa3f5-4f66-7b5c-9d23-71829304a5b6',
   backupId: '019aa3f5-4f66-7b5c-9d23-8293a4b5c6d7',
   notificationDeliveryId: '019aa3f5-5a77-7c6d-ae34-829304a5b6c7',
@@ -75,14 +76,14 @@ export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Ty
 
 /** A page of a list. */
 export const Page = <T extends TSchema>(title: string, item: T) =>
-  Type.Object(
+  Exact(
     {
       items: Type.Array(item),
       next_cursor: Nullable(
         Type.String({ description: 'Pass it as `cursor` to get the next page.' }),
       ),
     },
-    { title, additionalProperties: false },
+    { title },
   );
 
 /** The query parameters of every list. */
@@ -112,31 +113,35 @@ export function isArtifactPath(text: string): boolean {
 
 /** Path parameters. */
 export const pathParameters = {
-  scriptId: id<ScriptId>('script', examples.scriptId, parseScriptId),
-  scheduleId: id<ScheduleId>('schedule', examples.scriptId, parseScheduleId),
-  runId: id<RunId>('run', examples.runId, parseRunId),
-  tokenId: id<TokenId>('token', examples.tokenId, parseTokenId),
-  channelId: id<ChannelId>('channel', examples.channelId, parseChannelId),
-  backupId: id<BackupId>('backup', examples.backupId, parseBackupId),
-  errorGroupId: id<ErrorGroupId>('error_group', examples.errorGroupId, parseErrorGroupId),
-  ruleId: id<RuleId>('rule', examples.ruleId, parseRuleId),
-  notificationDeliveryId: id<DeliveryId>(
-    'delivery',
-    examples.notificationDeliveryId,
-    parseDeliveryId,
-  ),
-  notificationId: id<NoticeId>('notice', examples.notificationId, parseNoticeId),
-  userId: id<UserId>('user', examples.userId, parseUserId),
-  groupId: id<GroupId>('group', examples.groupId, parseGroupId),
-  sessionId: id<SessionId>('session', examples.runId, parseSessionId),
-  webhookId: id<WebhookId>('webhook', examples.webhookId, parseWebhookId),
+  scriptId: id('script', examples.scriptId, parseScriptId),
+  scheduleId: id('schedule', examples.scriptId, parseScheduleId),
+  runId: id('run', examples.runId, parseRunId),
+  tokenId: id('token', examples.tokenId, parseTokenId),
+  channelId: id('channel', examples.channelId, parseChannelId),
+  backupId: id('backup', examples.backupId, parseBackupId),
+  poolId: id('pool', examples.poolId, parsePoolId),
+  errorGroupId: id('error_group', examples.errorGroupId, parseErrorGroupId),
+  identityProviderId: id('identity_provider', examples.identityProviderId, parseIdentityProviderId),
+  identityProviderSlug: {
+    description: 'Slug of the identity provider.',
+    schema: Type.String({ pattern: '^[a-z0-9-]{1,40}$' }),
+    example: 'acme',
+    parse: (text: string) => (/^[a-z0-9-]{1,40}$/.test(text) ? text : undefined),
+  },
+  ruleId: id('rule', examples.ruleId, parseRuleId),
+  notificationDeliveryId: id('delivery', examples.notificationDeliveryId, parseDeliveryId),
+  notificationId: id('notice', examples.notificationId, parseNoticeId),
+  userId: id('user', examples.userId, parseUserId),
+  groupId: id('group', examples.groupId, parseGroupId),
+  sessionId: id('session', examples.runId, parseSessionId),
+  webhookId: id('webhook', examples.webhookId, parseWebhookId),
   deliveryId: {
     description: 'Id of the delivery.',
     schema: Uuid(),
     example: examples.runId,
     parse: parseRunId,
   },
-  chainId: id<ChainId>('chain', examples.chainId, parseChainId),
+  chainId: id('chain', examples.chainId, parseChainId),
   runtimeId: {
     description: 'Id of the runtime (`ORCH_RUNTIME_ID`).',
     schema: Type.String({ pattern: '^[A-Za-z0-9._-]{1,100}$' }),
@@ -174,16 +179,9 @@ export const Problem = Type.Object(
     title: Type.String(),
     status: Type.Integer(),
     detail: Type.String(),
-    code: Type.String({ description: 'A stable code.' }),
+    code: Type.String({ description: 'Stable error code.' }),
     trace_id: Type.String({ description: 'Also written to the log.' }),
-    errors: Type.Optional(
-      Type.Array(
-        Type.Object(
-          { pointer: Type.String(), detail: Type.String() },
-          { additionalProperties: false },
-        ),
-      ),
-    ),
+    errors: Type.Optional(Type.Array(Exact({ pointer: Type.String(), detail: Type.String() }))),
   },
   {
     title: 'Problem',

@@ -9,7 +9,7 @@ export function SomeOf(words: readonly string[], what: string) {
   return Type.String({
     pattern: `^${not}?${word}(,${word})*$`,
     maxLength: 200,
-    description: `${what}: ${words.join(', ')}. Separate several with commas. A leading \`!\` excludes them.`,
+    description: `${what}: ${words.join(', ')}. Separate multiple values with commas. A leading \`!\` excludes them.`,
   });
 }
 

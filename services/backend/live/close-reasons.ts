@@ -1,11 +1,11 @@
-/** Why sockets are closed (contract §3, "WebSocket"). */
+/** Reasons for closing sockets (contract §3, "WebSocket"). */
 import type { ProblemCode } from '../http/problem.ts';
 
 export interface Ending {
   /** Close code of the WebSocket. */
   readonly close: 4401 | 4403 | 4404;
   readonly reason: string;
-  /** The same refusal in the API. */
+  /** The code of the same refusal in the API. */
   readonly code: ProblemCode;
 }
 
@@ -17,5 +17,10 @@ export const endings = {
     reason: 'the session has ended or the token is no longer valid',
   },
   forbidden: { close: 4403, code: 'forbidden', reason: 'the role does not allow this' },
+  factorMissing: {
+    close: 4403,
+    code: 'second_factor_missing',
+    reason: 'the role requires a second factor',
+  },
   unknownRun: { close: 4404, code: 'not_found', reason: 'run not found' },
 } as const satisfies Record<string, Ending>;

@@ -3,11 +3,11 @@
 import type { IncomingMessage } from 'node:http';
 import { isCurrentToken } from '#infra/postgres/access/session-tokens.ts';
 import { redeemTicket } from '#infra/postgres/access/ws-tickets.ts';
-import { principalOf } from '#services/shared/principals.ts';
 import { refreshTokensIn } from '../access/refresh-cookie.ts';
 import { parseSessionKey, tokenOfKey } from '../access/session-key.ts';
 import {
   authenticate,
+  identityOfSession,
   identityOfToken,
   type Identity,
 } from '../http/credentials/authentication.ts';
@@ -53,15 +53,12 @@ function offeredAs(prefix: string, offered: readonly string[]): string | undefin
   return offered.find((one) => one.startsWith(prefix))?.slice(prefix.length);
 }
 
-async function identityOfTicket(
-  ticket: string,
-  { database, findSession }: Services,
-): Promise<Identity | undefined> {
-  const sessionId = await redeemTicket(database, ticket);
-  const session = sessionId && (await findSession(sessionId));
+async function identityOfTicket(ticket: string, services: Services): Promise<Identity | undefined> {
+  const sessionId = await redeemTicket(services.database, ticket);
+  const session = sessionId && (await services.findSession(sessionId));
   return session === undefined || sessionId === undefined
     ? undefined
-    : { credential: { kind: 'session', sessionId }, principal: principalOf(session) };
+    : identityOfSession(sessionId, session, services);
 }
 
 /** Browsers send the cookie for sockets opened by any page, and to other programs on the host. The page must therefore
@@ -69,8 +66,9 @@ async function identityOfTicket(
 async function identityOfCookie(
   request: IncomingMessage,
   key: string | undefined,
-  { database, findSession, clock, trustedProxies }: Services,
+  services: Services,
 ): Promise<Identity | undefined> {
+  const { database, clock, trustedProxies } = services;
   const { origin, cookie } = request.headers;
   if (origin === undefined || !isOwnPage(request.headers)) return undefined;
   const tokens = refreshTokensIn(cookie, isSecure(request, trustedProxies));
@@ -78,7 +76,6 @@ async function identityOfCookie(
   if (token === undefined || !(await isCurrentToken(database, token, clock.now())))
     return undefined;
   const { sessionId } = token;
-  const session = await findSession(sessionId);
-  const credential = { kind: 'session', sessionId } as const;
-  return session && { credential, principal: principalOf(session) };
+  const session = await services.findSession(sessionId);
+  return session && identityOfSession(sessionId, session, services);
 }

@@ -23,7 +23,7 @@ const FeedFrame = Type.Union(
   [
     frame(
       'resync',
-      'First frame, and sent again whenever frames were skipped. Fetch what you show.',
+      'First frame. Sent again when frames were skipped: fetch all displayed resources again.',
       {
         position,
       },
@@ -35,7 +35,7 @@ const FeedFrame = Type.Union(
     }),
     frame('script', 'The current state of a script.', { script: Script }),
     frame('script_deleted', 'The script was deleted.', { script_id: Uuid() }),
-    frame('changed', 'Another resource has changed. Fetch it if you show it.', {
+    frame('changed', 'Another resource has changed. Fetch the resource again if you display it.', {
       resource: Type.Enum([
         'schedule',
         'webhook',
@@ -45,7 +45,7 @@ const FeedFrame = Type.Union(
         'user',
         'system',
       ]),
-      id: Type.String({ description: 'For secrets, the id of their script.' }),
+      id: Type.String({ description: 'For secrets, the id of their script or group.' }),
       script_id: Nullable(Uuid()),
     }),
     frame('heartbeat', 'Heartbeat, sent every 15 seconds.', { position }),
@@ -72,11 +72,11 @@ const RunFrame = Type.Union(
 );
 
 const signingIn =
-  'Authenticate with one of: the subprotocol `orch.bearer.<token>` with an access token or API token ' +
-  '(also offer `orch.v1`, which the server selects); the `Authorization` header; the session cookie ' +
-  'from a page of this origin, with the subprotocols `orch.session.<session_key>` and `orch.v1`; or a ' +
-  'one-time ticket in `token`. Close codes: 4401 token not valid, 4403 role not sufficient, 4404 not ' +
-  'found, 1001 service stopping.';
+  'Authenticate in one of four ways. With an access token or API token, offer the subprotocols ' +
+  '`orch.bearer.<token>` and `orch.v1`; the server selects `orch.v1`. Or send the token in the ' +
+  '`Authorization` header. Or, from a same-origin page, use the session cookie and offer the subprotocols ' +
+  '`orch.session.<session_key>` and `orch.v1`. Or pass a one-time ticket in `token`. Close codes: 4401 ' +
+  'invalid token, 4403 insufficient role, 4404 not found, 1001 service stopping.';
 
 const tokenParameter = {
   name: 'token',
@@ -92,7 +92,7 @@ export const socketDescriptions: readonly SocketDescription[] = [
     path: '/ws',
     operationId: 'followAll',
     summary: 'Follow all visible runs and scripts, and changes to other resources',
-    description: `Requires the rights \`runs.read\` and \`scripts.list\`. ${signingIn}`,
+    description: `Requires the \`runs.read\` and \`scripts.list\` rights. ${signingIn}`,
     frames: FeedFrame,
     parameters: [tokenParameter],
   },
@@ -100,7 +100,7 @@ export const socketDescriptions: readonly SocketDescription[] = [
     path: '/ws/runs/{run_id}',
     operationId: 'followRun',
     summary: 'Follow a run: log, status and resource usage',
-    description: `Requires the right \`runs.read\`. ${signingIn}`,
+    description: `Requires the \`runs.read\` right. ${signingIn}`,
     frames: RunFrame,
     parameters: [
       {

@@ -8,7 +8,7 @@ import {
   type RunId,
   type ScriptId,
 } from '#domain/kernel/ids.ts';
-import { mayAnywhere, type Right } from '#domain/kernel/rights.ts';
+import { hasRightAnywhere, type Right } from '#domain/kernel/rights.ts';
 import { findChainOwners } from '#projections/chains/queries.ts';
 import { findNoticeOwners, type NoticeOwner } from '#projections/notices/queries.ts';
 import { findRuns } from '#projections/runs/queries.ts';
@@ -26,18 +26,19 @@ export interface FeedFrame {
   readonly frame: Buffer;
 }
 
-/** Streams that are sent with their state, by prefix, and who may receive them: all who may follow. */
+/** Streams that are sent with their state, by prefix, with the required right. */
 const shown = {
   'run-': { right: 'runs.read' },
   'script-': { right: 'scripts.list' },
 } as const satisfies Record<string, { readonly right: Right }>;
 
-/** Streams that are announced by name, and who may receive them. */
+/** Streams that are announced by name, with the required right. */
 const named = {
   'schedule-': { resource: 'schedule', right: 'schedules.read' },
   'webhook-': { resource: 'webhook', right: 'webhooks.manage' },
   'chain-': { resource: 'chain', right: 'chains.manage' },
   'secret-': { resource: 'secrets', right: 'secrets.manage' },
+  'group_secret-': { resource: 'secrets', right: 'secrets.manage' },
   'notice-': { resource: 'notification', right: 'notifications.read' },
   'user-': { resource: 'user', right: 'users.manage' },
   'system-': { resource: 'system', right: 'system.read' },
@@ -47,9 +48,9 @@ type NamedPrefix = keyof typeof named;
 
 const prefixes: readonly string[] = [...Object.keys(shown), ...Object.keys(named)];
 
-/** Whether a user may follow at all. */
+/** Whether a user may subscribe. */
 export function mayFollowAll(reader: Principal): boolean {
-  return Object.values(shown).every(({ right }) => mayAnywhere(reader, right));
+  return Object.values(shown).every(({ right }) => hasRightAnywhere(reader, right));
 }
 
 /** Whether changes of a stream are sent at all. */
@@ -80,10 +81,13 @@ export async function framesOf(
     chainFrames(idsOf('chain-'), services),
     ownedFrames('secret-', idsOf('secret-'), (ids) => ownersOfSecrets(ids, services)),
   ]);
+  const ofGroups = idsOf('group_secret-').map((id) =>
+    changed('group_secret-', { id, script_id: null }, [id]),
+  );
   const ofAll = (['user-', 'system-'] as const).flatMap((prefix) =>
     idsOf(prefix).map((id) => changed(prefix, { id, script_id: null })),
   );
-  return new Map([...frames.flat(), ...ofAll]);
+  return new Map([...frames.flat(), ...ofGroups, ...ofAll]);
 }
 
 type Entry = readonly [streamId: string, frame: FeedFrame];
@@ -164,7 +168,7 @@ function changed(
 ): Entry {
   const { resource, right } = named[prefix];
   const isFor = (reader: Principal) =>
-    mayAnywhere(reader, right) && groupIds.every((groupId) => isIn(reader, groupId));
+    hasRightAnywhere(reader, right) && groupIds.every((groupId) => isIn(reader, groupId));
   return [
     `${prefix}${about.id}`,
     { isFor, frame: frameOf({ type: 'changed', resource, ...about }) },

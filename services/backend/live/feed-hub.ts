@@ -15,13 +15,13 @@ import type { FeedSubscriber } from './feed-subscriber.ts';
 import { ownersOf } from './find-owners.ts';
 import { ProgressFeed } from './progress-feed.ts';
 
-const lookEveryMs = 1000;
+const pollEveryMs = 1000;
 /** Minimum time between two frames of one resource. */
 const gatherMs = 100;
-const eventsAtOnce = 500;
+const eventsPerPage = 500;
 /** The pages of events per round; the rest follows in the next round. */
-const pagesAtOnce = 20;
-const framesAtOnce = 100;
+const pagesPerRound = 20;
+const framesPerRound = 100;
 
 export interface FeedOptions {
   /** Time between two heartbeats. */
@@ -44,7 +44,7 @@ export class FeedHub {
     this.#unsubscribe = bus.subscribe('events', () => this.wake());
     this.#changes = startLoop({
       name: 'send changes',
-      everyMs: lookEveryMs,
+      everyMs: pollEveryMs,
       runOnce: (signal) => this.#runOnce(signal),
       logger,
     });
@@ -72,7 +72,7 @@ export class FeedHub {
     if (this.#subscribers.size > 0) this.#changes.wake();
   }
 
-  /** Safe to call twice. */
+  /** Idempotent. */
   async close(): Promise<void> {
     this.#unsubscribe();
     await Promise.all([this.#changes.stop(), this.#heartbeats.stop(), this.#progress.close()]);
@@ -85,7 +85,7 @@ export class FeedHub {
     }
     this.#place ??= await settledEnd(this.#services.database);
     const isMore = await this.#noteChanges();
-    const hasTold = await this.#tell(this.#place);
+    const hasTold = await this.#deliver(this.#place);
     if (this.#ready().length > 0) return true;
     if (isMore || hasTold) await pause(gatherMs, undefined, { signal });
     return isMore;
@@ -93,10 +93,10 @@ export class FeedHub {
 
   /** @returns whether there is more to read, immediately or soon */
   async #noteChanges(): Promise<boolean> {
-    for (let page = 0; page < pagesAtOnce; page += 1) {
+    for (let page = 0; page < pagesPerRound; page += 1) {
       const place = this.#place;
       if (place === undefined) return false;
-      const changes = await changesAfter(this.#services.database, place, eventsAtOnce);
+      const changes = await changesAfter(this.#services.database, place, eventsPerPage);
       this.#note(changes);
       if (!changes.isMore) return changes.isHeldBack;
     }
@@ -115,7 +115,7 @@ export class FeedHub {
   }
 
   /** @returns whether anything was sent */
-  async #tell({ globalPosition: position }: Position): Promise<boolean> {
+  async #deliver({ globalPosition: position }: Position): Promise<boolean> {
     const ready = this.#ready();
     if (ready.length === 0) return false;
     const streamIds = nextOf(ready);
@@ -124,8 +124,8 @@ export class FeedHub {
     const ownerOf = await ownersOf(ready, this.#services);
     for (const one of ready) {
       const owner = ownerOf(one.credential);
-      if (owner === undefined) this.remove(one);
-      else one.tell(owner, { streamIds, frames, position });
+      if (owner === undefined || owner.mustSetUpFactor === true) this.remove(one);
+      else one.deliver(owner.principal, { streamIds, frames, position });
       this.#toTheEnd(one);
     }
     return true;
@@ -153,7 +153,7 @@ function nextOf(subscribers: readonly FeedSubscriber[]): readonly string[] {
   for (const { waiting } of subscribers) {
     for (const streamId of waiting) {
       next.add(streamId);
-      if (next.size === framesAtOnce) return [...next];
+      if (next.size === framesPerRound) return [...next];
     }
   }
   return [...next];

@@ -1,5 +1,5 @@
-/** A socket that follows everything its owner may see. Pending changes are stored as stream names without repeats, up
- *  to a limit; beyond it, the client is asked to reload. */
+/** A socket that follows all resources that its owner may see. Pending changes are stored as stream names without
+ *  repeats, up to a limit; beyond it, the client is asked to reload. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import type { WebSocket } from 'ws';
 import type { Credential } from '../http/credentials/authentication.ts';
@@ -10,7 +10,7 @@ const maxWaiting = 1000;
 const maxBufferedBytes = 128 * 1024;
 
 /** The current state of some streams. */
-export interface News {
+export interface FeedUpdate {
   readonly streamIds: readonly string[];
   /** Without the streams of resources that do not exist. */
   readonly frames: ReadonlyMap<string, FeedFrame>;
@@ -27,14 +27,14 @@ export class FeedSubscriber {
   #mustResync = true;
   #rights: string | undefined;
 
-  /** @param onRoom called when there is room for more pending changes */
+  /** @param onRoom called when more pending changes can be stored */
   constructor(socket: WebSocket, credential: Credential, onRoom: () => void) {
     this.socket = socket;
     this.credential = credential;
     this.#onRoom = onRoom;
   }
 
-  /** Whether pending changes can be sent now. */
+  /** Whether pending changes can be sent. */
   get isReady(): boolean {
     return (this.#mustResync || this.#waiting.size > 0) && this.#hasRoom();
   }
@@ -64,8 +64,8 @@ export class FeedSubscriber {
     this.#rights = rights;
   }
 
-  /** Sends as many changes as there is room for. @param owner the current owner */
-  tell(owner: Principal, { streamIds, frames, position }: News): void {
+  /** Sends as many changes as fit the buffer. @param owner the current owner */
+  deliver(owner: Principal, { streamIds, frames, position }: FeedUpdate): void {
     this.ownedBy(owner);
     if (this.#mustResync) {
       this.#mustResync = false;
@@ -79,15 +79,15 @@ export class FeedSubscriber {
     }
   }
 
-  /** Sends frames that are soon out of date, as far as there is room. @param owner with the current rights */
-  tellInPassing(owner: Principal, frames: readonly FeedFrame[]): void {
+  /** Sends frames that are soon out of date, as long as there is space. @param owner with the current rights */
+  deliverPassing(owner: Principal, frames: readonly FeedFrame[]): void {
     for (const { isFor, frame } of frames) {
       if (this.#mustResync || !this.#hasRoom()) return;
       if (isFor(owner)) this.#send(frame);
     }
   }
 
-  /** Sends a heartbeat if there is room. */
+  /** Sends a heartbeat if the buffer has space. */
   beat(position: number): void {
     if (this.#mustResync || !this.#hasRoom()) return;
     this.#send(Buffer.from(JSON.stringify({ type: 'heartbeat', position })));

@@ -152,7 +152,7 @@ describe('a subscriber of all events', () => {
     expect(frames.frames.findLast(aboutScript(id))?.script?.description).toBe(description);
   });
 
-  test('receives all changes although every bus message is lost', async () => {
+  test('receives all changes even if every bus message is lost', async () => {
     const frames = await follow();
     const publish = platform.bus.publish.bind(platform.bus);
     platform.bus.publish = () => undefined;
@@ -227,7 +227,7 @@ describe('groups', () => {
   });
 });
 
-describe('a subscriber whose rights change', () => {
+describe('a subscriber whose permissions change', () => {
   test('reloads after a change of groups, and sees only the new group', async () => {
     const { client, change } = await inGroup(groups.custom);
     const frames = await follow(client);
@@ -251,7 +251,7 @@ describe('a subscriber whose rights change', () => {
     expect(frames.frames.some(aboutScript(id))).toBe(false);
   });
 
-  test('is closed with 4403 when the role no longer permits it', async () => {
+  test('is closed with 4403 when its new role does not allow it', async () => {
     const { client, change } = await inGroup(groups.custom);
     const frames = await follow(client);
     await change(`role = 'guest'`);

@@ -38,7 +38,7 @@ describe('subscribers of one run', () => {
     expect(other.frames[0]?.bytes).toBe(one.frames[0]?.bytes);
   });
 
-  test('get the previous read when they come later, and storage is read from there', async () => {
+  test('reuse the previous read when they join late, and read storage only from its end', async () => {
     const { asked, chunks, frames } = given(chunk(1), chunk(3));
     await frames.next(runId, 1);
     chunks.push(chunk(5));
@@ -50,14 +50,14 @@ describe('subscribers of one run', () => {
     expect(rest.isMore).toBe(false);
   });
 
-  test('get the lines from their start within a chunk', async () => {
+  test('get the lines from their start position within a chunk', async () => {
     const { frames } = given(chunk(1), chunk(3));
     await frames.next(runId, 1);
     const { frames: found } = await frames.next(runId, 2);
     expect(found.map(({ bytes }) => seqsOf(bytes))).toEqual([[2], [3, 4]]);
   });
 
-  test('read old lines again after much was read', async () => {
+  test('read old lines from storage again when other lines have evicted them', async () => {
     const mebibyte = 1024 * 1024;
     const { asked, frames } = given(
       ...Array.from({ length: 8 }, (_, index) => chunk(1 + 2 * index, mebibyte)),

@@ -3,7 +3,7 @@ import type { LogChunk, RunLogs } from '#domain/ports/run-logs.ts';
 import { forwards } from '#infra/postgres/logs/run-log-items.ts';
 import { batched } from '#projections/batched.ts';
 
-const chunksAtOnce = 4;
+const chunksPerPage = 4;
 /** The cache size for subscribers that are slightly behind. */
 const maxKeptBytes = 8 * 1024 * 1024;
 
@@ -30,9 +30,9 @@ export class LogFrames {
     this.#read = batched(async (places) => {
       const answers = places.map(async (place) => {
         const [runId = '', fromSeq] = place.split(' ');
-        const chunks = await runLogs.readChunks(runId, Number(fromSeq), chunksAtOnce);
+        const chunks = await runLogs.readChunks(runId, Number(fromSeq), chunksPerPage);
         const frames = this.#framesOf(chunks, Number(fromSeq));
-        return [place, { frames, isMore: chunks.length === chunksAtOnce }] as const;
+        return [place, { frames, isMore: chunks.length === chunksPerPage }] as const;
       });
       return new Map(await Promise.all(answers));
     });

@@ -201,7 +201,7 @@ describe('one resource of each kind, in two groups', () => {
     expect(codes).toEqual(new Map(wanted));
   });
 
-  test('send each reader what they may read at the API, and nothing else', () => {
+  test('send each reader only what the API also allows that reader to read', () => {
     expect(surprises(told, rightOf)).toEqual([]);
   });
 
@@ -213,7 +213,7 @@ describe('one resource of each kind, in two groups', () => {
       .map((right) => [topic, right] as const),
   );
 
-  test('would reveal any topic with a wrong right', () => {
+  test('would reveal any topic if its permission were wrong', () => {
     expect(planted.length).toBeGreaterThan(50);
     const unnoticed = planted.filter(
       ([topic, right]) =>
@@ -224,7 +224,7 @@ describe('one resource of each kind, in two groups', () => {
 });
 
 describe('a run in each group', () => {
-  test('is followed by each reader who may read it', async () => {
+  test('can be followed by exactly the users who may read it', async () => {
     const runs = [
       ['own group', await runIn(groups.custom)],
       ['another group', await runIn(groups.bots)],
@@ -263,7 +263,7 @@ describe('open sockets', () => {
 
   test.each([
     ['is disabled', patch({ disabled: true }), 4401, 4401],
-    ['gets another password', password, 4401, undefined],
+    ['gets a new password', password, 4401, undefined],
     ['leaves the group', patch({ group_ids: [groups.bots] }), 4404, 4404],
   ] as const)('end when their owner %s', async (_, change, ofSession, ofToken) => {
     const person = await someone(platform, { role: 'developer', groupIds: [groups.custom] });

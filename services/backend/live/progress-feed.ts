@@ -34,7 +34,7 @@ export class ProgressFeed {
     });
   }
 
-  /** Safe twice. */
+  /** Idempotent. */
   async close(): Promise<void> {
     this.#unsubscribe();
     await this.#loop.stop();
@@ -50,7 +50,9 @@ export class ProgressFeed {
     const ownerOf = await ownersOf(subscribers, this.#services);
     for (const one of subscribers) {
       const owner = ownerOf(one.credential);
-      if (owner !== undefined) one.tellInPassing(owner, frames);
+      if (owner !== undefined && owner.mustSetUpFactor !== true) {
+        one.deliverPassing(owner.principal, frames);
+      }
     }
   }
 

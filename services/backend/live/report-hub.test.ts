@@ -27,7 +27,7 @@ async function followed() {
 }
 
 describe('a followed run', () => {
-  test('sends each progress report, also if every message of the bus is lost', async () => {
+  test('sends each progress report, even if every bus message is lost', async () => {
     const { runId, frames } = await followed();
     const { database } = platform.services;
     const shows = (fraction: number) =>

@@ -46,7 +46,7 @@ export class ReportHub {
     });
   }
 
-  /** Safe twice. */
+  /** Idempotent. */
   async close(): Promise<void> {
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
     await this.#loop.stop();

@@ -10,11 +10,11 @@ import { logFrame } from './log-frames.ts';
 import { ReportHub } from './report-hub.ts';
 import type { RunSubscriber } from './run-subscriber.ts';
 
-const lookEveryMs = 1000;
+const pollEveryMs = 1000;
 
 interface Watched {
   readonly subscribers: Set<RunSubscriber>;
-  /** The last sent state. */
+  /** The most recently sent state. */
   latest?: Shown;
 }
 
@@ -66,13 +66,13 @@ export class RunHub {
     });
     this.#statuses = startLoop({
       name: 'send run statuses',
-      everyMs: lookEveryMs,
+      everyMs: pollEveryMs,
       runOnce: () => this.#showStatuses([...this.#changed]),
       logger,
     });
     this.#poll = startLoop({
       name: 'check followed runs',
-      everyMs: lookEveryMs,
+      everyMs: pollEveryMs,
       runOnce: () => this.#look(),
       logger,
     });
@@ -96,7 +96,7 @@ export class RunHub {
     if (watched?.subscribers.size === 0) this.#watched.delete(subscriber.runId);
   }
 
-  /** Safe to call twice. */
+  /** Idempotent. */
   async close(): Promise<void> {
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
     await Promise.all([this.#statuses.stop(), this.#poll.stop(), this.#reports.close()]);

@@ -1,5 +1,4 @@
-/** Closes sockets whose credential is no longer valid, whose owner lost access, or whose client has
- *  disconnected. */
+/** Closes sockets after their credential has expired, their owner has lost access, or their client has disconnected. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import { startLoop, type Loop } from '#services/shared/loop.ts';
 import type { WebSocket } from 'ws';
@@ -70,7 +69,7 @@ export class SocketGuard {
     });
   }
 
-  /** Closes all sockets with a code that asks clients to reconnect. Safe to call twice. */
+  /** Closes all sockets with a code that asks clients to reconnect. Idempotent. */
   async close(): Promise<void> {
     this.#unsubscribe();
     clearTimeout(this.#soon);
@@ -95,7 +94,12 @@ export class SocketGuard {
     const ownerOf = await ownersOf(checked, this.#services);
     for (const { socket, credential, lookAt } of checked) {
       const owner = ownerOf(credential);
-      const ending = owner === undefined ? endings.sessionEnded : lookAt(owner);
+      const ending =
+        owner === undefined
+          ? endings.sessionEnded
+          : owner.mustSetUpFactor === true
+            ? endings.factorMissing
+            : lookAt(owner.principal);
       if (ending !== undefined) socket.close(ending.close, ending.reason);
     }
   }

@@ -83,7 +83,7 @@ describe('a followed run', () => {
     expect(frames.frames.at(-1)).toEqual({ type: 'end', status: 'success' });
   });
 
-  test('sends all lines, then the end, if it has ended already', async () => {
+  test('sends all lines, then the end, if it has already ended', async () => {
     const { runId, finish } = await running();
     for (let first = 1; first < 200; first += 10) {
       await writeLines(platform, runId, first, texts(10));
@@ -94,7 +94,7 @@ describe('a followed run', () => {
     expect(frames.seqs).toEqual(upTo(200));
   });
 
-  test('omits the lines before the start, also within a chunk', async () => {
+  test('omits the lines before the start position, even within a chunk', async () => {
     const { runId, finish } = await running();
     await writeLines(platform, runId, 1, texts(10));
     await finish();
@@ -103,7 +103,7 @@ describe('a followed run', () => {
     expect(frames.seqs).toEqual(upTo(10, 4));
   });
 
-  test('sends all lines although every bus message is lost', async () => {
+  test('sends all lines even if every bus message is lost', async () => {
     const { runId } = await running();
     const frames = follow(runId);
     await frames.until((all) => all.frames.length === 1);
@@ -192,7 +192,7 @@ describe('a client that does not read', () => {
 });
 
 describe('authentication', () => {
-  test('by a token as subprotocol is answered with orch.v1', async () => {
+  test('by a token as subprotocol selects the subprotocol orch.v1', async () => {
     const { runId } = await running();
     const socket = open(runId, { token: developer.token });
     await once(socket, 'open');

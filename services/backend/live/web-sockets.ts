@@ -2,7 +2,7 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Principal } from '#domain/kernel/actor.ts';
-import { mayAnywhere } from '#domain/kernel/rights.ts';
+import { hasRightAnywhere } from '#domain/kernel/rights.ts';
 import { plainResponse } from '#services/shared/connections/plain-response.ts';
 import type { RefusalRecorder } from '#services/shared/refusals.ts';
 import { WebSocketServer, type WebSocket } from 'ws';
@@ -24,7 +24,7 @@ import { RunSubscriber } from './run-subscriber.ts';
 import { SocketGuard } from './socket-guard.ts';
 
 const maxSockets = 2000;
-/** The maximum share of all connections. */
+/** The maximum share of all connections that may be WebSockets. */
 const shareOfConnections = 0.5;
 const maxIncomingBytes = 1024;
 
@@ -59,7 +59,7 @@ export class WebSockets {
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       socket.on('error', () => socket.destroy());
       const wanted = wantedOf(request.url ?? '');
-      if (typeof wanted === 'string') turnAway(socket, wanted);
+      if (typeof wanted === 'string') reject(socket, wanted);
       else if (this.#guard.size >= this.#maxSockets) socket.end(plainResponse(503));
       else {
         this.#server.handleUpgrade(request, socket, head, (opened) => {
@@ -76,7 +76,7 @@ export class WebSockets {
     return Math.min(maxSockets, this.#services.connections.limit * shareOfConnections);
   }
 
-  /** Closes all sockets with a code that asks clients to reconnect. Safe to call twice. */
+  /** Closes all sockets with a code that asks clients to reconnect. Idempotent. */
   async close(): Promise<void> {
     await Promise.all([this.#runs.close(), this.#feed.close()]);
     await this.#guard.close();
@@ -89,9 +89,11 @@ export class WebSockets {
     const ending =
       identity === undefined
         ? endings.unauthenticated
-        : wanted.kind === 'run'
-          ? await this.#followRun(socket, identity, wanted)
-          : this.#followAll(socket, identity);
+        : identity.mustSetUpFactor === true
+          ? endings.factorMissing
+          : wanted.kind === 'run'
+            ? await this.#followRun(socket, identity, wanted)
+            : this.#followAll(socket, identity);
     if (ending === undefined) this.#services.connections.keep(request.socket);
     else this.#refuse(socket, request, ending, wanted, identity);
   }
@@ -102,7 +104,7 @@ export class WebSockets {
     { runId, fromSeq }: WantedRun,
   ): Promise<Ending | undefined> {
     const { readModels, logger } = this.#services;
-    if (!mayAnywhere(principal, 'runs.read')) return endings.forbidden;
+    if (!hasRightAnywhere(principal, 'runs.read')) return endings.forbidden;
     const run = runId && (await visibleRun(principal, runId, readModels));
     if (run === undefined) return endings.unknownRun;
     if (socket.readyState !== socket.OPEN) return undefined;
@@ -112,7 +114,7 @@ export class WebSockets {
       socket.close(1011);
     });
     const lookAt = (owner: Principal): Ending | undefined => {
-      if (!mayAnywhere(owner, 'runs.read')) return endings.forbidden;
+      if (!hasRightAnywhere(owner, 'runs.read')) return endings.forbidden;
       return isIn(owner, run.group_id) ? undefined : endings.unknownRun;
     };
     this.#guard.add({ socket, credential, lookAt });
@@ -157,6 +159,6 @@ export class WebSockets {
   }
 }
 
-function turnAway(socket: Duplex, statusLine: string): void {
+function reject(socket: Duplex, statusLine: string): void {
   socket.end(`HTTP/1.1 ${statusLine}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
 }

@@ -3,12 +3,13 @@ import type { ChannelConfig, ChannelKind } from '#domain/channel/channel.ts';
 import { mustParse, parseGroupId } from '#domain/kernel/ids.ts';
 import type { ChannelSecrets } from '#services/shared/channel-secrets.ts';
 import Type, { type Static, type TSchema } from 'typebox';
-import { isProblem, badField, type Problem } from '../http/problem.ts';
+import { fieldProblem, isProblem, type Problem } from '../http/problem.ts';
 import { bodyProblem } from '../http/validation.ts';
 import {
   ChatConfig,
   EmailConfig,
   InAppConfig,
+  PagerDutyConfig,
   TelegramConfig,
   WebhookConfig,
 } from './channel-schema.ts';
@@ -19,12 +20,14 @@ export interface ReadConfig {
 }
 
 const telegram = 'https://api.telegram.org';
+const pagerDuty = 'https://events.pagerduty.com';
 
 const within = <S extends TSchema>(config: S) =>
   Type.Object({ config }, { additionalProperties: true });
 const schemas = {
   email: within(EmailConfig),
   telegram: within(TelegramConfig),
+  pagerduty: within(PagerDutyConfig),
   chat: within(ChatConfig),
   webhook: within(WebhookConfig),
   in_app: within(InAppConfig),
@@ -41,9 +44,7 @@ export function readConfig(
     case 'email':
       return readEmail(entered, before);
     case 'messaging':
-      return 'service' in entered && entered.service === 'telegram'
-        ? readTelegram(entered, before)
-        : readChat(entered, before);
+      return readMessaging(entered, before);
     case 'webhook': {
       const read = checked(schemas.webhook, entered);
       if (isProblem(read)) return read;
@@ -74,6 +75,28 @@ function readEmail(entered: object, before: ReadConfig | undefined): ReadConfig 
   if (username !== null && password === undefined) return missing('password');
   if (username === null && password !== undefined) return missing('username');
   return { config, secrets: password === undefined ? {} : { password } };
+}
+
+function readMessaging(entered: object, before: ReadConfig | undefined): ReadConfig | Problem {
+  switch ('service' in entered ? entered.service : undefined) {
+    case 'telegram':
+      return readTelegram(entered, before);
+    case 'pagerduty':
+      return readPagerDuty(entered, before);
+    default:
+      return readChat(entered, before);
+  }
+}
+
+function readPagerDuty(entered: object, before: ReadConfig | undefined): ReadConfig | Problem {
+  const read = checked(schemas.pagerduty, entered);
+  if (isProblem(read)) return read;
+  const server = (read.server ?? pagerDuty).replace(/\/+$/, '');
+  const was = before?.config;
+  const isSame = was?.kind === 'messaging' && was.service === 'pagerduty' && was.server === server;
+  const token = read.routing_key ?? (isSame ? before?.secrets.token : undefined);
+  if (token === undefined) return missing('routing_key');
+  return { config: { kind: 'messaging', service: 'pagerduty', server }, secrets: { token } };
 }
 
 function readTelegram(entered: object, before: ReadConfig | undefined): ReadConfig | Problem {
@@ -111,13 +134,22 @@ function addressProblem(config: object): Problem | undefined {
   for (const field of ['url', 'server']) {
     const text = (config as Record<string, unknown>)[field];
     if (typeof text === 'string' && URL.parse(text) === null) {
-      return badField(`config/${field}`, 'is not a valid address');
+      return fieldProblem(`config/${field}`, 'is not a valid address');
     }
   }
   return undefined;
 }
 
-const missing = (field: string) => badField(`config/${field}`, 'is required');
+const missing = (field: string) => fieldProblem(`config/${field}`, 'is required');
+
+const secretsOfService = {
+  telegram: ['token'],
+  pagerduty: ['routing_key'],
+  slack: ['url'],
+  discord: ['url'],
+  mattermost: ['url'],
+  teams: ['url'],
+} as const;
 
 /** Names of the encrypted fields. */
 export function secretsOf(config: ChannelConfig): readonly string[] {
@@ -125,7 +157,7 @@ export function secretsOf(config: ChannelConfig): readonly string[] {
     case 'email':
       return config.username === null ? [] : ['password'];
     case 'messaging':
-      return config.service === 'telegram' ? ['token'] : ['url'];
+      return secretsOfService[config.service];
     case 'webhook':
       return ['secret'];
     case 'in_app':

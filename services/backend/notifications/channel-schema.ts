@@ -43,6 +43,15 @@ export const TelegramConfig = Type.Object(
   strict,
 );
 
+export const PagerDutyConfig = Type.Object(
+  {
+    service: Type.Literal('pagerduty'),
+    routing_key: Type.Optional(Type.String({ maxLength: 200, pattern: '^\\w+$' })),
+    server: Type.Optional(webAddress),
+  },
+  strict,
+);
+
 export const ChatConfig = Type.Object(
   { service: Type.Enum(chatServices), url: Type.Optional(webAddress) },
   strict,
@@ -61,9 +70,9 @@ const config = Type.Object(
     additionalProperties: true,
     description:
       '`email`: `host`, `port` (587), `security` (`starttls`, `tls`, `none`), `username`, `password`, ' +
-      '`from`, `to` (a list). `messaging`: `service` `telegram` with `chat_id` and `token`; or `slack`, ' +
-      '`discord`, `mattermost` with the `url` of an incoming webhook. `webhook`: `url`. `in_app`: ' +
-      '`group_id`, null for the group of the script. `password`, `token` and the chat `url` are never ' +
+      '`from`, `to` (a list). `messaging`: `service` `telegram` with `chat_id` and `token`; `slack`, ' +
+      '`discord`, `mattermost` or `teams` with the `url` of an incoming webhook; `pagerduty` with `routing_key`. `webhook`: `url`. `in_app`: ' +
+      '`group_id`, null for the group of the script. `password`, `token`, `routing_key` and the chat `url` are never ' +
       'returned. If a change omits them, they are kept.',
   },
 );

@@ -139,7 +139,7 @@ describe('an invalid channel', () => {
     expect(answer.json.errors[0].pointer).toBe(pointer);
   });
 
-  test('with a missing reference, or such a rule, is refused', async () => {
+  test('is refused if it or its rule refers to a missing resource', async () => {
     const foreign = { name: 'a', kind: 'in_app', config: { group_id: nowhere } };
     expect((await platform.admin.post(path, foreign)).status).toBe(422);
     const id = await channel(platform.admin, { kind: 'in_app', config: { group_id: groups.bots } });

@@ -55,6 +55,9 @@ describe('notifications of two groups', () => {
       script_name: 'Ours',
       group_id: groups.custom,
       run_id: null,
+      error_group_id: null,
+      count: 1,
+      first_seen: expect.any(String),
       read: false,
     });
     const page = await inbox(viewer, '?limit=1');
@@ -115,7 +118,7 @@ describe('notifications of two groups', () => {
   });
 });
 
-test('notifications about the platform are visible to administrators only', async () => {
+test('platform notifications are visible to administrators only', async () => {
   await platform.admin.post('/api/v1/notifications/read-all');
   const id = await notice(platform, null, { on: 'alarm', level: 'warning', message: 'No room.' });
   const { items, unread } = await inbox(platform.admin, '?unread=true');

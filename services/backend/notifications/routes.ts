@@ -18,7 +18,7 @@ import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
 import { isProblem, notFound } from '../http/problem.ts';
 import { nothing } from '../http/reply.ts';
 import { pageQuery, pathParameters, Uuid } from '../http/schema.ts';
-import { mostUnread, NotificationPage } from './schema.ts';
+import { maxUnread, NotificationPage } from './schema.ts';
 
 const tag = 'Notifications';
 const path = '/api/v1/notifications';
@@ -61,7 +61,7 @@ const list = operation({
     if (isProblem(after)) return after;
     const [rows, count] = await Promise.all([
       listNotices(readModels, inbox, { unread, scriptId }, after.key, (limit ?? defaultLimit) + 1),
-      countUnread(readModels, inbox, mostUnread),
+      countUnread(readModels, inbox, maxUnread),
     ]);
     const failed = rows.flatMap((row) =>
       row.happening === 'failed' && row.run_id ? [row.run_id] : [],
@@ -127,6 +127,9 @@ function noticeJson(notice: ReadNotice, error: RunError | null | undefined) {
     script_name: notice.script_name,
     group_id: notice.group_id,
     run_id: notice.run_id,
+    error_group_id: notice.error_group_id,
+    count: notice.count,
+    first_seen: notice.first_seen,
     read: notice.read,
   };
 }

@@ -50,8 +50,7 @@ const create = operation({
   summary: 'Create a notification rule',
   description:
     'Event types: a run `failed`, `failed_n_times` in a row, `recovered` after a failure, ended with ' +
-    '`success` or was `stopped`; a due time was `missed`; a script sent a `message`. If several types of ' +
-    'a rule apply to one run, the rule sends one notification.',
+    '`success` or was `stopped`; a due time was `missed`; a script sent a `message`. If a run matches several event types of a rule, the rule sends one notification.',
   tag,
   access,
   creates: true,

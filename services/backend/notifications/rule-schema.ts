@@ -1,5 +1,5 @@
 /** Notification rules and deliveries on the wire. */
-import { happenings } from '#domain/notification/notification.ts';
+import { notifiableEvents } from '#domain/notification/notification.ts';
 import { noticeLevels } from '#domain/notice/events.ts';
 import { deliveryStatuses } from '#projections/deliveries/table.ts';
 import Type from 'typebox';
@@ -12,7 +12,7 @@ const ids = (description: string, least = 0) =>
 const settings = {
   name: OneLine(100),
   enabled: Type.Boolean({ default: true }),
-  on: Type.Array(Type.Enum(happenings), { minItems: 1, uniqueItems: true }),
+  on: Type.Array(Type.Enum(notifiableEvents), { minItems: 1, uniqueItems: true }),
   failed_times: Type.Integer({
     minimum: 2,
     maximum: 100,
@@ -84,7 +84,7 @@ export const Delivery = Type.Object(
     channel_id: Uuid(),
     rule_id: Nullable(Uuid('Null for a test of the channel.')),
     status: deliveryStatus,
-    on: Type.Enum([...happenings, 'test']),
+    on: Type.Enum([...notifiableEvents, 'test']),
     level: Type.Enum(noticeLevels),
     message: Type.String(),
     script_id: Nullable(Uuid()),

@@ -1,11 +1,11 @@
 /** Notifications on the wire. */
-import { happenings } from '#domain/notification/notification.ts';
+import { notifiableEvents } from '#domain/notification/notification.ts';
 import { noticeLevels } from '#domain/notice/events.ts';
 import Type from 'typebox';
 import { examples, Nullable, Page, Time, Uuid } from '../http/schema.ts';
 
 /** The maximum reported number of unread notifications. */
-export const mostUnread = 1000;
+export const maxUnread = 1000;
 
 const notificationExample = {
   id: examples.notificationId,
@@ -17,6 +17,9 @@ const notificationExample = {
   script_name: 'Nightly report',
   group_id: examples.groupId,
   run_id: examples.runId,
+  error_group_id: null,
+  count: 1,
+  first_seen: examples.time,
   read: false,
 };
 
@@ -24,7 +27,7 @@ const Notification = Type.Object(
   {
     id: Uuid(),
     time: Time(),
-    on: Type.Enum(happenings, {
+    on: Type.Enum(notifiableEvents, {
       description: 'Type of the notification. `message`: sent by the script itself.',
     }),
     level: Type.Enum(noticeLevels),
@@ -34,7 +37,15 @@ const Notification = Type.Object(
     group_id: Nullable(
       Uuid('The group whose users get the notification; `null` for administrators.'),
     ),
-    run_id: Nullable(Uuid()),
+    run_id: Nullable(Uuid('The last run that the notification is about.')),
+    error_group_id: Nullable(
+      Uuid('Failed runs with the same error are one notification. `null` for other notifications.'),
+    ),
+    count: Type.Integer({
+      minimum: 1,
+      description: 'The number of failed runs with this error; 1 for other notifications.',
+    }),
+    first_seen: Time(),
     read: Type.Boolean({ description: 'Whether you have read it.' }),
   },
   {
@@ -48,7 +59,7 @@ export const NotificationPage = Type.Object(
   {
     ...Page('Notifications', Notification).properties,
     unread: Type.Integer({
-      description: `Number of unread notifications that you can see; counted up to ${mostUnread}.`,
+      description: `Number of unread notifications that you can see; counted up to ${maxUnread}.`,
     }),
   },
   {

@@ -1,8 +1,7 @@
 /** Sessions and API tokens of other users, for administrators. */
-import { oldestGood } from '#infra/postgres/access/session-tokens.ts';
+import { oldestValid } from '#infra/postgres/access/session-tokens.ts';
 import { listOpenSessions } from '#projections/sessions/queries.ts';
 import { findUser } from '#projections/users/queries.ts';
-import Type from 'typebox';
 import { endSessions } from '../access/end-sessions.ts';
 import { SessionItems } from '../access/schema.ts';
 import { tokensOf } from '../access/token-list.ts';
@@ -11,7 +10,8 @@ import { sessionJson } from '../access/view.ts';
 import { operation, type Operation } from '../http/operation.ts';
 import { notFound } from '../http/problem.ts';
 import { json } from '../http/reply.ts';
-import { pageQuery, pathParameters } from '../http/schema.ts';
+import { Exact, pageQuery, pathParameters } from '../http/schema.ts';
+import { onePage } from '../http/paging.ts';
 
 const tag = 'Users';
 const access = { right: 'users.manage' } as const;
@@ -23,14 +23,15 @@ const sessions = operation({
   operationId: 'listUserSessions',
   summary: 'List the sessions of a user, newest first',
   description:
-    '`DELETE /auth/sessions/{session_id}` ends one session, `DELETE` on this list ends all.',
+    'To end one session, call `DELETE /auth/sessions/{session_id}`. To end all of them, call `DELETE` on ' +
+    'this list.',
   tag,
   access,
   parameters,
   responses: { 200: { description: 'The sessions.', schema: SessionItems } },
   handle: async ({ parameters: { user_id: userId } }, { readModels, clock }) => {
     if ((await findUser(readModels, userId)) === undefined) return notFound;
-    const rows = await listOpenSessions(readModels, userId, oldestGood(clock.now()));
+    const rows = await listOpenSessions(readModels, userId, oldestValid(clock.now()));
     return json(200, { items: rows.map((row) => sessionJson(row)) });
   },
 });
@@ -58,14 +59,12 @@ const tokens = operation({
   path: '/api/v1/users/{user_id}/tokens',
   operationId: 'listUserTokens',
   summary: 'List the API tokens of a user, newest first, without their values',
-  description: '`DELETE /auth/tokens/{token_id}` revokes a token.',
+  description: 'To revoke a token, call `DELETE /auth/tokens/{token_id}`.',
   tag,
   access,
   parameters,
-  query: Type.Object(pageQuery, { additionalProperties: false }),
-  responses: {
-    200: { description: 'One page of the list.', schema: ApiTokenPage, headers: ['Link'] },
-  },
+  query: Exact(pageQuery),
+  responses: onePage(ApiTokenPage),
   handle: async ({ parameters: { user_id: userId }, query, url }, { readModels }) => {
     if ((await findUser(readModels, userId)) === undefined) return notFound;
     return await tokensOf(userId, { ...query, url }, readModels);

@@ -3,15 +3,14 @@ import type { ChangeGroup, CreateGroup } from '#domain/group/commands.ts';
 import { mustParse, parseGroupId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import { listGroups } from '#projections/groups/queries.ts';
-import Type from 'typebox';
 import { isIn, visibleGroups } from '../access/visibility.ts';
 import { operation, type Operation } from '../http/operation.ts';
 import { accepted, positionHeader, noContent } from '../http/outcome.ts';
-import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
+import { defaultLimit, keyOf, pageReply, onePage } from '../http/paging.ts';
 import { aboutCurrentGroups, atParameter } from '../http/point-in-time.ts';
 import { isProblem, notFound } from '../http/problem.ts';
 import { json, type Answer } from '../http/reply.ts';
-import { pageQuery, pathParameters } from '../http/schema.ts';
+import { Exact, pageQuery, pathParameters } from '../http/schema.ts';
 import { aboutPastLists, listAt, replyAt } from '../replay/resource-at.ts';
 import type { Services } from '../services.ts';
 import { Group, GroupChange, GroupPage, NewGroup } from './schema.ts';
@@ -25,10 +24,8 @@ const list = operation({
   description: aboutPastLists,
   tag: 'Groups',
   access: { right: 'groups.read' },
-  query: Type.Object({ ...pageQuery, at: atParameter }, { additionalProperties: false }),
-  responses: {
-    200: { description: 'One page of the list.', schema: GroupPage, headers: ['Link'] },
-  },
+  query: Exact({ ...pageQuery, at: atParameter }),
+  responses: onePage(GroupPage),
   handle: async ({ principal, query, url }, services) => {
     if (query.at !== undefined) {
       const { at, limit, cursor } = query;
@@ -83,7 +80,7 @@ const get = operation({
   tag: 'Groups',
   access: { right: 'groups.read' },
   parameters,
-  query: Type.Object({ at: atParameter }, { additionalProperties: false }),
+  query: Exact({ at: atParameter }),
   responses: { 200: { description: 'The group.', schema: Group } },
   handle: async ({ principal, parameters: { group_id: groupId }, query: { at } }, services) => {
     if (at !== undefined) return await replyAt('groups', { principal, at, id: groupId }, services);
@@ -120,14 +117,17 @@ const remove = operation({
   path: '/api/v1/groups/{group_id}',
   operationId: 'deleteGroup',
   summary: 'Delete a group without scripts',
-  description: 'Its members are removed from the group.',
+  description:
+    'Its members are removed from the group. The encryption key of its secrets is destroyed.',
   tag: 'Groups',
   access,
   parameters,
   responses: { 204: { description: 'Deleted.', headers: ['Orch-Position'] } },
   refusals: ['group_in_use'],
-  handle: async ({ parameters: { group_id: groupId }, context }, { commands }) => {
-    return noContent(await commands.execute({ type: 'DeleteGroup', groupId }, context));
+  handle: async ({ parameters: { group_id: groupId }, context }, { commands, vault }) => {
+    const reply = noContent(await commands.execute({ type: 'DeleteGroup', groupId }, context));
+    await vault.destroyUnusedKey(groupId);
+    return reply;
   },
 });
 

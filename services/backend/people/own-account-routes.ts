@@ -1,17 +1,14 @@
 /** The user's own sessions and password. */
-import { mayAnywhere } from '#domain/kernel/rights.ts';
-import { getCredential } from '#infra/postgres/access/credentials.ts';
-import { oldestGood } from '#infra/postgres/access/session-tokens.ts';
+import { hasRightAnywhere } from '#domain/kernel/rights.ts';
+import { oldestValid } from '#infra/postgres/access/session-tokens.ts';
 import { findOpenSession, listOpenSessions } from '#projections/sessions/queries.ts';
-import { findUser } from '#projections/users/queries.ts';
-import { isTooLong } from '#services/shared/passwords.ts';
+import { confirmIdentity } from '../access/confirm-identity.ts';
 import { endSessions } from '../access/end-sessions.ts';
 import { SessionItems } from '../access/schema.ts';
-import { tooMany } from '../access/sign-in.ts';
 import { sessionJson } from '../access/view.ts';
 import { operation, type Operation } from '../http/operation.ts';
 import { noContent } from '../http/outcome.ts';
-import { notFound, badField } from '../http/problem.ts';
+import { isProblem, notFound } from '../http/problem.ts';
 import { json } from '../http/reply.ts';
 import { pathParameters } from '../http/schema.ts';
 import { changePassword } from './change-password.ts';
@@ -29,7 +26,7 @@ const list = operation({
   responses: { 200: { description: 'Your sessions.', schema: SessionItems } },
   handle: async ({ principal, sessionId }, services) => {
     const { readModels, clock } = services;
-    const sessions = await listOpenSessions(readModels, principal.userId, oldestGood(clock.now()));
+    const sessions = await listOpenSessions(readModels, principal.userId, oldestValid(clock.now()));
     return json(200, { items: sessions.map((one) => sessionJson(one, sessionId)) });
   },
 });
@@ -48,7 +45,7 @@ const revoke = operation({
   handle: async ({ principal, parameters: { session_id: sessionId }, context }, services) => {
     const session = await findOpenSession(services.readModels, sessionId);
     const isOwn = session?.user_id === principal.userId;
-    if (session === undefined || !(isOwn || mayAnywhere(principal, 'users.manage'))) {
+    if (session === undefined || !(isOwn || hasRightAnywhere(principal, 'users.manage'))) {
       return notFound;
     }
     const command = { type: 'CloseSession', sessionId, reason: 'revoked' } as const;
@@ -73,6 +70,7 @@ const ownPassword = operation({
   method: 'post',
   path: '/api/v1/auth/password',
   operationId: 'changePassword',
+  allowsFactorSetUp: true,
   summary: 'Change your password',
   description:
     'Ends your other sessions; your API tokens stay valid. Failed attempts count towards the sign-in ' +
@@ -86,21 +84,10 @@ const ownPassword = operation({
   responses: { 204: { description: 'The password was changed.', headers: ['Orch-Position'] } },
   refusals: ['rate_limited'],
   handle: async ({ principal, sessionId, body, ip, context }, services) => {
-    const { userId } = principal;
-    const user = await findUser(services.readModels, userId);
-    if (user === undefined) throw new Error('a session has no user');
     const { current_password: current, new_password: password } = body;
-    const admission = await services.throttle.admit(
-      { email: user.email, userId, ip },
-      async () =>
-        !isTooLong(current) &&
-        (await services.passwords.matches(
-          current,
-          await getCredential(services.database, user.credential_id),
-        )),
-    );
-    if (admission.kind === 'throttled') return tooMany(admission);
-    if (!admission.matches) return badField('current_password', 'is not your current password');
+    const given = { password: current, code: false } as const;
+    const user = await confirmIdentity(given, { principal, ip, context }, services);
+    if (isProblem(user)) return user;
     return noContent(await changePassword({ user, password, keep: sessionId }, context, services));
   },
 });

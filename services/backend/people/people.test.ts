@@ -55,7 +55,7 @@ describe('groups', () => {
     expect((await admin.patch(address, change)).status).toBe(404);
   });
 
-  test('have unique names, regardless of case, also when created concurrently', async () => {
+  test('have unique names, regardless of case, even when created concurrently', async () => {
     const { admin } = platform;
     const names = ['Sums', 'sums', 'SUMS'];
     const answers = await Promise.all(names.map((name) => admin.post('/api/v1/groups', { name })));
@@ -67,7 +67,7 @@ describe('groups', () => {
     await admin.patch(`/api/v1/groups/${groups.bots}`, { name: 'bots' });
   });
 
-  test('cannot be deleted while they have scripts, deleted scripts included', async () => {
+  test('cannot be deleted while they have scripts, including deleted ones', async () => {
     const { admin } = platform;
     const { id } = (await admin.post('/api/v1/groups', { name: 'used' })).json;
     const made = await script(admin, { group_id: id });
@@ -102,7 +102,7 @@ describe('a user', () => {
     expect((await platform.anonymous.post('/api/v1/auth/login', login)).status).toBe(200);
   });
 
-  test('gets no session back after all were ended', async () => {
+  test('cannot restore sessions after all of them have ended', async () => {
     const { id, email } = await person();
     const address = `/api/v1/users/${id}`;
     const ends = [
@@ -185,7 +185,7 @@ describe('a user', () => {
     expect((await platform.admin.get(`${address}/tokens`)).json.items).toEqual([]);
   });
 
-  test('remains administrator if there is no other', async () => {
+  test('remains an administrator if there is no other', async () => {
     const { id } = (await platform.admin.get('/api/v1/auth/me')).json as { id: string };
     const answer = await platform.admin.patch(`/api/v1/users/${id}`, { role: 'viewer' });
     expect([answer.status, answer.json.code]).toEqual([409, 'last_administrator']);
@@ -200,7 +200,7 @@ describe('a user', () => {
     await platform.anonymous.signIn({ email, password: 'another password' });
   });
 
-  test('keeps only the current session after changing the password', async () => {
+  test('keeps only the current session after a password change', async () => {
     const { email, client } = await person();
     const other = await platform.anonymous.signIn({ email, password });
     const change = { current_password: 'a wrong one', new_password: 'another password' };
@@ -253,7 +253,7 @@ describe('accounts', () => {
     expect([reset.status, reset.json.errors[0].pointer]).toEqual([422, '/password']);
   });
 
-  test('have unique addresses, also when created concurrently', async () => {
+  test('have unique addresses, even when created concurrently', async () => {
     const body = { ...wanted, email: 'same@example.com' };
     const answers = await Promise.all(
       [1, 2, 3].map(() => platform.admin.post('/api/v1/users', body)),

@@ -6,7 +6,7 @@ import { putCredential } from '#infra/postgres/access/credentials.ts';
 import { listGroups } from '#projections/groups/queries.ts';
 import { findUser, listUsers, type UserView } from '#projections/users/queries.ts';
 import { passwordProblem } from '#services/shared/password-rules.ts';
-import Type, { type Static } from 'typebox';
+import type { Static } from 'typebox';
 import { User } from '../access/schema.ts';
 import { userJson } from '../access/view.ts';
 import { needsSession } from '../http/exchange.ts';
@@ -18,11 +18,11 @@ import {
   noContent,
   type Accepted,
 } from '../http/outcome.ts';
-import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
+import { defaultLimit, keyOf, pageReply, onePage } from '../http/paging.ts';
 import { atParameter } from '../http/point-in-time.ts';
-import { isProblem, notFound, badField, type Problem } from '../http/problem.ts';
+import { isProblem, notFound, badField, problem, type Problem } from '../http/problem.ts';
 import { json } from '../http/reply.ts';
-import { pageQuery, pathParameters } from '../http/schema.ts';
+import { Exact, pageQuery, pathParameters } from '../http/schema.ts';
 import { aboutPastLists, listAt, replyAt } from '../replay/resource-at.ts';
 import type { Services } from '../services.ts';
 import { changePassword, unusablePassword } from './change-password.ts';
@@ -45,8 +45,8 @@ const list = operation({
   description: `${aboutPastLists} ${aboutLogins}`,
   tag,
   access: { right: 'users.manage' },
-  query: Type.Object({ ...pageQuery, at: atParameter }, { additionalProperties: false }),
-  responses: { 200: { description: 'One page of the list.', schema: UserPage, headers: ['Link'] } },
+  query: Exact({ ...pageQuery, at: atParameter }),
+  responses: onePage(UserPage),
   handle: async ({ principal, query, url }, services) => {
     if (query.at !== undefined) {
       const { at, limit, cursor } = query;
@@ -164,7 +164,7 @@ const get = operation({
   tag,
   access: { right: 'users.manage' },
   parameters,
-  query: Type.Object({ at: atParameter }, { additionalProperties: false }),
+  query: Exact({ at: atParameter }),
   responses: { 200: { description: 'The account.', schema: User } },
   handle: async ({ principal, parameters: { user_id: userId }, query: { at } }, services) => {
     if (at !== undefined) return await replyAt('users', { principal, at, id: userId }, services);
@@ -239,4 +239,38 @@ const resetPassword = operation({
   },
 });
 
-export const userOperations: readonly Operation[] = [list, create, get, change, resetPassword];
+const ownFactor = problem(
+  'forbidden',
+  'Disable your own second factor on your account page, with your password and a code.',
+);
+
+const resetFactor = operation({
+  method: 'delete',
+  path: '/api/v1/users/{user_id}/second-factor',
+  operationId: 'resetSecondFactor',
+  summary: 'Disable the second factor of another account',
+  description:
+    'For a user who has lost the authenticator app and the recovery codes. The password and open sessions stay valid.',
+  tag,
+  access: { right: 'users.manage', session: true },
+  parameters,
+  responses: { 204: { description: 'Disabled.', headers: ['Orch-Position'] } },
+  handle: async ({ principal, parameters: { user_id: userId }, context }, { commands, vault }) => {
+    // Otherwise a stolen session could remove the second factor of its own account.
+    if (userId === principal.userId) return ownFactor;
+    const reply = noContent(
+      await commands.execute({ type: 'DisableSecondFactor', userId }, context),
+    );
+    await vault.destroyUnusedKey(userId);
+    return reply;
+  },
+});
+
+export const userOperations: readonly Operation[] = [
+  list,
+  create,
+  get,
+  change,
+  resetPassword,
+  resetFactor,
+];

@@ -2,7 +2,7 @@
 import { maxPasswordBytes, minPasswordLength } from '#services/shared/passwords.ts';
 import Type from 'typebox';
 import { RoleSchema, User } from '../access/schema.ts';
-import { examples, Page, Uuid, OneLine, control } from '../http/schema.ts';
+import { Exact, examples, Page, Uuid, OneLine, control } from '../http/schema.ts';
 
 const Email = Type.String({
   minLength: 3,
@@ -19,7 +19,7 @@ const password = Type.String({
 const personName = Type.Optional(OneLine(200));
 const groupIds = Type.Optional(Type.Array(Uuid(), { maxItems: 1000, uniqueItems: true }));
 
-export const NewUser = Type.Object(
+export const NewUser = Exact(
   {
     email: Email,
     password: Type.Optional(password),
@@ -28,10 +28,10 @@ export const NewUser = Type.Object(
     group_ids: groupIds,
     can_audit: Type.Optional(Type.Boolean({ default: false })),
   },
-  { title: 'UserInput', additionalProperties: false },
+  { title: 'UserInput' },
 );
 
-export const UserChange = Type.Object(
+export const UserChange = Exact(
   {
     name: personName,
     role: Type.Optional(RoleSchema),
@@ -45,22 +45,18 @@ export const UserChange = Type.Object(
   },
   {
     title: 'UserChange',
-    additionalProperties: false,
     description: 'Omitted fields stay unchanged.',
   },
 );
 
-export const NewPassword = Type.Object(
-  { password },
-  { title: 'NewPassword', additionalProperties: false },
-);
+export const NewPassword = Exact({ password }, { title: 'NewPassword' });
 
-export const OwnPassword = Type.Object(
+export const OwnPassword = Exact(
   { current_password: Type.String(), new_password: password },
-  { title: 'OwnPassword', additionalProperties: false },
+  { title: 'OwnPassword' },
 );
 
-export const Group = Type.Object(
+export const Group = Exact(
   {
     id: Uuid(),
     name: Type.String(),
@@ -69,7 +65,6 @@ export const Group = Type.Object(
   },
   {
     title: 'Group',
-    additionalProperties: false,
     examples: [{ id: examples.groupId, name: 'custom', color: '#64748b', icon: 'folder' }],
   },
 );
@@ -81,16 +76,16 @@ const groupIcon = Type.String({
   description: "Name of an icon from the dashboard's icon set.",
 });
 
-export const NewGroup = Type.Object(
+export const NewGroup = Exact(
   {
     name: groupName,
     color: Type.Optional(groupColor),
     icon: Type.Optional(groupIcon),
   },
-  { title: 'GroupInput', additionalProperties: false },
+  { title: 'GroupInput' },
 );
 
-export const GroupChange = Type.Object(
+export const GroupChange = Exact(
   {
     name: Type.Optional(groupName),
     color: Type.Optional(groupColor),
@@ -98,7 +93,6 @@ export const GroupChange = Type.Object(
   },
   {
     title: 'GroupChange',
-    additionalProperties: false,
     description: 'Omitted fields stay unchanged.',
   },
 );

@@ -2,18 +2,12 @@
 import type { Principal } from '#domain/kernel/actor.ts';
 import type { StreamId } from '#domain/kernel/event.ts';
 import { mustParse, parseGroupId } from '#domain/kernel/ids.ts';
-import { sees } from '#domain/kernel/rights.ts';
-import type { SystemEvent } from '#domain/system/events.ts';
-import { evolveSystem, initialSystem } from '#domain/system/state.ts';
+import { canSeeGroup } from '#domain/kernel/rights.ts';
+import { systemAggregate } from '#domain/system/decide.ts';
 import { activeRunsAt } from '#infra/postgres/event-store/active-runs-at.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
-import { readStream } from '#infra/postgres/event-store/event-store.ts';
-import {
-  streamsAt,
-  versionAt,
-  versionsAt,
-  type Moment,
-} from '#infra/postgres/event-store/streams-at.ts';
+import { stateAt, streamsUntil } from '#infra/postgres/event-store/states-at.ts';
+import { streamsAt, versionsAt, type Moment } from '#infra/postgres/event-store/streams-at.ts';
 import {
   chainsAt,
   groupsAt,
@@ -65,7 +59,7 @@ export interface LookBack extends Stretch {
   readonly principal: Principal;
 }
 
-/** Renders a resource; invisible ones are omitted. */
+/** Renders a resource; omits it if the caller cannot see it. */
 type Show<Item> = (
   found: ReadonlyMap<StreamId, Replayed>,
 ) => Promise<ReadonlyMap<StreamId, Item>> | ReadonlyMap<StreamId, Item>;
@@ -114,7 +108,7 @@ export async function pageAt<Item>(
   return { items, next: place ?? null };
 }
 
-/** A single resource as of that time; `undefined` if it did not exist, or is invisible. */
+/** A single resource as of that time; `undefined` if it did not exist, or the caller cannot see it. */
 export async function oneAt<Item>(
   db: Queryable,
   kind: ReplayKind,
@@ -132,8 +126,7 @@ async function readAt(
   ids: readonly StreamId[],
   moment: Moment,
 ): Promise<ReadonlyMap<StreamId, Replayed>> {
-  const versions = await versionsAt(db, ids, moment);
-  const streams = ids.map((streamId) => ({ streamId, until: versions.get(streamId) ?? 0 }));
+  const streams = await streamsUntil(db, ids, moment);
   return await read(
     db,
     streams.filter(({ until }) => until > 0),
@@ -146,7 +139,7 @@ function shownTo(principal: Principal, one: Replayed | undefined): Replayed['ite
   if (one === undefined) return null;
   const { groupIds, item } = one;
   if (principal.role === 'administrator') return item;
-  const isVisible = (id: string) => sees(principal, mustParse(parseGroupId, id));
+  const isVisible = (id: string) => canSeeGroup(principal, mustParse(parseGroupId, id));
   if (groupIds !== 'every' && !groupIds.some(isVisible)) return null;
   const { group_ids: all } = item;
   return Array.isArray(all) ? { ...item, group_ids: all.filter(isVisible) } : item;
@@ -154,9 +147,7 @@ function shownTo(principal: Principal, one: Replayed | undefined): Replayed['ite
 
 /** Whether triggers were paused. */
 export async function wasPaused(db: Queryable, moment: Moment): Promise<boolean> {
-  const version = await versionAt(db, 'system-triggers', moment);
-  const events = (await readStream(db, 'system-triggers', 1)) as unknown as readonly SystemEvent[];
-  return events.slice(0, version).reduce(evolveSystem, initialSystem).paused;
+  return (await stateAt(db, systemAggregate, 'system-triggers', moment)).paused;
 }
 
 export const comparedKinds = [
@@ -244,7 +235,7 @@ function differenceOf(
   principal: Principal,
 ): Difference | undefined {
   const [before, after] = [shownTo(principal, one), shownTo(principal, other)];
-  if (before === after) return undefined; // it was there at neither time
+  if (before === after) return undefined; // it existed at neither time
   const named = { kind: kind.slice(0, -1), id: idOf(streamId), before, after };
   if (before === null || after === null) {
     const change = before === null ? 'created' : 'deleted';

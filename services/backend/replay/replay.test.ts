@@ -73,7 +73,7 @@ const namesOf = ({ items }: { items: readonly { name: string }[] }) =>
   items.map((item) => item.name);
 
 describe('the replay of the platform', () => {
-  test('shows what existed at a point in time, and who could do what', async () => {
+  test('shows which resources existed at a point in time, and who could do what', async () => {
     const then = await back(`?at=${at.busy}`);
     expect(then).toMatchObject({ at: String(at.busy), paused: true });
     expect(namesOf(then.scripts)).toEqual(['Bot', 'Other']);
@@ -134,7 +134,7 @@ describe('the replay of the platform', () => {
     expect([foreign.status, foreign.json.code]).toEqual([400, 'invalid_cursor']);
   });
 
-  test('shows auditors of a group what belonged to the group', async () => {
+  test('shows auditors of a group the resources that belonged to the group', async () => {
     const then = await back(`?at=${at.busy}`, auditor);
     expect([namesOf(then.scripts), namesOf(then.groups)]).toEqual([['Bot'], ['bots']]);
     expect(then.runs.items).toMatchObject([{ run_id: ids.first }]);
@@ -228,7 +228,7 @@ describe('resources that have changed', () => {
     const list = async (query: string, client = admin) =>
       await client.get(`/api/v1/${kind}${query}`);
 
-    test('shows list and item as of that time, in the current format', async () => {
+    test('shows the list and each item as of that time, in the current format', async () => {
       const past = (await one(`?at=${before}`)).json;
       expect(past).toMatchObject(then);
       expect((await list(`?at=${before}`)).json.items).toContainEqual(past);
@@ -297,7 +297,7 @@ describe('resources that have changed', () => {
   });
 });
 
-describe('the event history alone', () => {
+describe('the event history without read models', () => {
   const principal: Principal = {
     userId: mustParse(parseUserId, '00000000-0000-7000-8000-000000000001'),
     email: 'admin@example.com',
@@ -320,7 +320,7 @@ describe('the event history alone', () => {
     return [...seen, await replayDifferences(pool, principal, [first, last], page)];
   };
 
-  test('gives the same results with marks along the way', async () => {
+  test('gives the same results with snapshots along the way', async () => {
     const before = await everything();
     const marks = async () => {
       const { rows } = await platform.pool.query<{ active: readonly string[] }>(
@@ -328,7 +328,7 @@ describe('the event history alone', () => {
       );
       return rows;
     };
-    // An open transaction elsewhere on this server holds up new positions.
+    // An open transaction elsewhere on this server delays new positions.
     let horizon: Horizon | undefined;
     let rows = await marks();
     for (let round = 0; round < 3 || rows.length < 3; round += 1) {

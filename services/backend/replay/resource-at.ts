@@ -1,4 +1,4 @@
-/** Schedules, webhooks, chains, groups and accounts as of a point in time, for users who may see them now, in the
+/** Schedules, webhooks, chains, groups and accounts as of a point in time, for users who may currently see them, in the
  *  format of their current state. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import type { StreamId } from '#domain/kernel/event.ts';

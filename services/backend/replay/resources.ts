@@ -1,18 +1,22 @@
 /** Historical resources for lists, folded from their own streams only. */
 import type { Recorded } from '#domain/aggregates.ts';
 import { chainAggregate } from '#domain/chain/decide.ts';
-import type { Aggregate } from '#domain/kernel/aggregate.ts';
 import type { DomainEvent, RecordedEvent, StreamId } from '#domain/kernel/event.ts';
-import { mayAnywhere, rights, type Right } from '#domain/kernel/rights.ts';
+import { hasRightAnywhere, rights, type Right } from '#domain/kernel/rights.ts';
 import { scheduleAggregate } from '#domain/schedule/decide.ts';
 import type { ScheduleDefinition } from '#domain/schedule/schedule.ts';
 import { scriptAggregate } from '#domain/script/decide.ts';
 import { storageUsedBytes, type PresentScript } from '#domain/script/state.ts';
-import { formatOf, noHistory, stateAfter } from '#domain/snapshots.ts';
 import { webhookAggregate } from '#domain/webhook/decide.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
-import { readHistories, readHistoriesAt } from '#infra/postgres/event-store/stream-histories.ts';
-import { firstEvents, versionsAt, type Moment } from '#infra/postgres/event-store/streams-at.ts';
+import {
+  statesOf,
+  streamsUntil,
+  type Folding,
+  type StreamAt,
+} from '#infra/postgres/event-store/states-at.ts';
+import { readHistories } from '#infra/postgres/event-store/stream-histories.ts';
+import { firstEvents, type Moment } from '#infra/postgres/event-store/streams-at.ts';
 import { actorName } from '#projections/actors.ts';
 import { groupsProjection } from '#projections/groups/apply.ts';
 import type { GroupsTable } from '#projections/groups/table.ts';
@@ -26,12 +30,6 @@ import { accountJson } from '../access/view.ts';
 import { groupJson } from '../people/view.ts';
 import { definitionJson } from '../schedules/view.ts';
 
-/** A stream and its version at that time. */
-export interface StreamAt {
-  readonly streamId: StreamId;
-  readonly until: number;
-}
-
 /** A resource that existed. */
 export interface Replayed {
   /** Its groups at that time. */
@@ -44,7 +42,7 @@ export interface Replayed {
 export interface Related {
   readonly shown: Readonly<Record<string, unknown>>;
   readonly paramsSha256?: string | null;
-  /** The scripts that it depends on, by id, with their names at that time; undefined: did not exist. */
+  /** The scripts that it depends on, by id, with their names at that time; undefined if they did not exist. */
   readonly scripts?: ReadonlyMap<string, string | undefined>;
 }
 
@@ -57,29 +55,6 @@ export type ReadAt = (
 
 export const idOf = (streamId: string): string => streamId.slice(streamId.indexOf('-') + 1);
 
-type Folding<State, Event extends DomainEvent> = Pick<
-  Aggregate<State, never, Event, never>,
-  'initial' | 'evolve' | 'evolveAll' | 'stateVersion'
->;
-
-async function statesAt<State, Event extends DomainEvent>(
-  db: Queryable,
-  aggregate: Folding<State, Event>,
-  streams: readonly StreamAt[],
-): Promise<ReadonlyMap<string, State>> {
-  const format = formatOf(aggregate);
-  const histories = await readHistoriesAt(
-    db,
-    streams.map((one) => ({ ...one, format })),
-  );
-  return new Map(
-    streams.map(({ streamId }) => [
-      streamId,
-      stateAfter(aggregate, histories.get(streamId) ?? noHistory),
-    ]),
-  );
-}
-
 /** Rows that are folded from the few events of one stream. */
 function rowsAt<Row extends object>(
   { rowAfter }: Projection,
@@ -87,7 +62,7 @@ function rowsAt<Row extends object>(
 ): ReadAt {
   return async (db, streams) => {
     const wanted = streams.map((one) => ({ ...one, format: '' }));
-    const histories = await readHistoriesAt(db, wanted);
+    const histories = await readHistories(db, wanted);
     const found = streams.flatMap(({ streamId }) => {
       const events = (histories.get(streamId)?.events ?? []) as readonly Recorded[];
       const row = rowAfter?.(events) as Row | undefined;
@@ -110,7 +85,7 @@ export const usersAt = rowsAt<UsersTable>(usersProjection, (user) => ({
 
 function rightsOf(user: UsersTable): readonly Right[] {
   const principal = principalOf(user);
-  return (Object.keys(rights) as Right[]).filter((right) => mayAnywhere(principal, right));
+  return (Object.keys(rights) as Right[]).filter((right) => hasRightAnywhere(principal, right));
 }
 
 export const runsAt = rowsAt<RunsTable>(runsProjection, (run) => ({
@@ -132,14 +107,14 @@ export const runsAt = rowsAt<RunsTable>(runsProjection, (run) => ({
 }));
 
 function creation(first: RecordedEvent | undefined) {
-  if (first === undefined) throw new Error('a stream has no beginning');
+  if (first === undefined) throw new Error('the first event of a stream is missing');
   return { created_at: first.recordedAt, created_by: actorName(first.metadata.actor) };
 }
 
 export const scriptsAt: ReadAt = async (db, streams) => {
   const ids = streams.map(({ streamId }) => streamId);
   const [states, firsts] = await Promise.all([
-    statesAt(db, scriptAggregate, streams),
+    statesOf(db, scriptAggregate, streams),
     firstEvents(db, ids),
   ]);
   const found = ids.flatMap((streamId) => {
@@ -173,7 +148,7 @@ function ofScripts<State, Event extends DomainEvent>(
   return async (db, streams, moment) => {
     const ids = streams.map(({ streamId }) => streamId);
     const [states, firsts] = await Promise.all([
-      statesAt(db, aggregate, streams),
+      statesOf(db, aggregate, streams),
       firstEvents(db, ids),
     ]);
     const owners = new Map(ids.map((id) => [id, ownerIn(firsts.get(id))]));
@@ -227,9 +202,8 @@ async function scriptsPresent(
   moment: Moment,
 ): Promise<ReadonlyMap<string, PresentScript>> {
   const streamIds = [...new Set(scriptIds)].map((id) => `script-${id}` as const);
-  const versions = await versionsAt(db, streamIds, moment);
-  const streams = streamIds.map((streamId) => ({ streamId, until: versions.get(streamId) ?? 0 }));
-  const states = await statesAt(db, scriptAggregate, streams);
+  const streams = await streamsUntil(db, streamIds, moment);
+  const states = await statesOf(db, scriptAggregate, streams);
   const present = [...states].flatMap(([streamId, state]) =>
     state.status === 'present' ? [[idOf(streamId), state] as const] : [],
   );
@@ -241,16 +215,11 @@ export async function currentGroups(
   db: Queryable,
   scriptIds: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
-  const format = formatOf(scriptAggregate);
-  const wanted = [...new Set(scriptIds)].map((id) => ({
-    streamId: `script-${id}` as const,
-    format,
-  }));
-  const histories = await readHistories(db, wanted);
-  const groups = [...histories].flatMap(([streamId, history]) => {
-    const state = stateAfter(scriptAggregate, history);
-    return state.status === 'absent' ? [] : [[idOf(streamId), state.groupId] as const];
-  });
+  const streams = [...new Set(scriptIds)].map((id) => ({ streamId: `script-${id}` as const }));
+  const states = await statesOf(db, scriptAggregate, streams);
+  const groups = [...states].flatMap(([streamId, state]) =>
+    state.status === 'absent' ? [] : [[idOf(streamId), state.groupId] as const],
+  );
   return new Map(groups);
 }
 

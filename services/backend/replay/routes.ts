@@ -1,13 +1,12 @@
 /** The replay of the whole platform. */
 import { parseGroupId } from '#domain/kernel/ids.ts';
 import type { Moment } from '#infra/postgres/event-store/streams-at.ts';
-import Type from 'typebox';
 import { operation, type Operation } from '../http/operation.ts';
-import { defaultLimit, keyOf, pageOf, type ListRequest } from '../http/paging.ts';
+import { defaultLimit, keyOf, pageOf, type ListRequest, onePage } from '../http/paging.ts';
 import { atParameter, momentOf } from '../http/point-in-time.ts';
 import { isProblem, problem, type Problem } from '../http/problem.ts';
 import { json, type Reply } from '../http/reply.ts';
-import { pageQuery } from '../http/schema.ts';
+import { Exact, pageQuery } from '../http/schema.ts';
 import type { Services } from '../services.ts';
 import {
   comparedKinds,
@@ -25,7 +24,7 @@ const access = { right: 'audit.read' } as const;
 const kinds = Object.keys(replayKinds) as ReplayKind[];
 const aboutGroups =
   'Reads the event history only. Administrators see everything. Other users with the audit right see ' +
-  'what belonged to their groups at that time. Without `at`, shows the current state.';
+  'resources that belonged to their groups at that time. Without `at`, shows the current state.';
 
 /** A point in time, and its form in the request. */
 interface Asked {
@@ -49,7 +48,7 @@ const overview = operation({
   description: aboutGroups,
   tag,
   access,
-  query: Type.Object({ at: atParameter, limit: pageQuery.limit }, { additionalProperties: false }),
+  query: Exact({ at: atParameter, limit: pageQuery.limit }),
   responses: { 200: { description: 'The state at that time.', schema: Replay } },
   handle: async ({ principal, query }, services) => {
     const asked = await askedFor(query.at, services);
@@ -86,10 +85,8 @@ const lists = kinds.map((kind) =>
     description: `${aboutGroups} A page may be short or empty even if more pages follow.`,
     tag,
     access,
-    query: Type.Object({ ...pageQuery, at: atParameter }, { additionalProperties: false }),
-    responses: {
-      200: { description: 'One page of the list.', schema: replayPages[kind], headers: ['Link'] },
-    },
+    query: Exact({ ...pageQuery, at: atParameter }),
+    responses: onePage(replayPages[kind]),
     handle: async ({ principal, query, url }, services) => {
       const asked = await askedFor(query.at, services);
       if (isProblem(asked)) return asked;
@@ -119,13 +116,8 @@ const differences = operation({
     '`/scripts/{id}/diff` shows changes to files. Without `from`, compares with the empty platform.',
   tag,
   access,
-  query: Type.Object(
-    { ...pageQuery, from: atParameter, to: atParameter },
-    { additionalProperties: false },
-  ),
-  responses: {
-    200: { description: 'One page of the list.', schema: ReplayDifferences, headers: ['Link'] },
-  },
+  query: Exact({ ...pageQuery, from: atParameter, to: atParameter }),
+  responses: onePage(ReplayDifferences),
   handle: async ({ principal, query, url }, services) => {
     const from = await askedFor(query.from ?? '0', services);
     if (isProblem(from)) return from;

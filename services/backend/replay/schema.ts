@@ -4,7 +4,7 @@ import { busyChoices, triggerTypes } from '#domain/run/run.ts';
 import { catchUps, overlaps } from '#domain/schedule/schedule.ts';
 import Type, { type TObject, type TProperties } from 'typebox';
 import { account, accountExample } from '../access/schema.ts';
-import { examples, Nullable, Page, Time, Uuid } from '../http/schema.ts';
+import { Exact, examples, Nullable, Page, Time, Uuid } from '../http/schema.ts';
 import { Group } from '../people/schema.ts';
 import type { ReplayKind } from './platform-at.ts';
 
@@ -12,7 +12,7 @@ const shape = <Properties extends TProperties>(
   title: string,
   properties: Properties,
   example: object,
-) => Type.Object(properties, { title, additionalProperties: false, examples: [example] });
+) => Exact(properties, { title, examples: [example] });
 
 const created = { created_at: Time(), created_by: Type.String() };
 const createdExample = { created_at: examples.time, created_by: 'ada@example.com' };
@@ -66,10 +66,11 @@ const PastSchedule = shape(
   {
     id: Uuid(),
     script_id: Uuid(),
-    kind: Type.Enum(['cron', 'interval']),
+    kind: Type.Enum(['cron', 'interval', 'once']),
     cron: Nullable(Type.String()),
     timezone: Type.String(),
     interval_seconds: Nullable(Type.Integer()),
+    once_at: Nullable(Time()),
     start_at: Nullable(Time()),
     end_at: Nullable(Time()),
     enabled: Type.Boolean(),
@@ -86,6 +87,7 @@ const PastSchedule = shape(
     cron: '30 2 * * *',
     timezone: 'UTC',
     interval_seconds: null,
+    once_at: null,
     start_at: null,
     end_at: null,
     enabled: true,
@@ -185,23 +187,22 @@ export const replayPages = {
 
 const At = Type.String({ description: 'The requested time or position.' });
 
-export const Replay = Type.Object(
+export const Replay = Exact(
   { at: At, paused: Type.Boolean(), ...replayPages },
   {
     title: 'Replay',
-    additionalProperties: false,
     description: 'The first page of each list. Each list has its own path for further pages.',
   },
 );
 
 const AnyPast = Type.Object({}, { additionalProperties: true });
 
-export const ReplayDifferences = Type.Object(
+export const ReplayDifferences = Exact(
   {
     from: At,
     to: At,
     items: Type.Array(
-      Type.Object(
+      Exact(
         {
           kind: Type.Enum(['group', 'user', 'script', 'schedule', 'webhook', 'chain']),
           id: Uuid(),
@@ -212,10 +213,10 @@ export const ReplayDifferences = Type.Object(
           before: Nullable(AnyPast),
           after: Nullable(AnyPast),
         },
-        { title: 'ReplayDifference', additionalProperties: false },
+        { title: 'ReplayDifference' },
       ),
     ),
     next_cursor: Nullable(Type.String()),
   },
-  { title: 'ReplayDifferences', additionalProperties: false },
+  { title: 'ReplayDifferences' },
 );

@@ -42,14 +42,14 @@ async function fail(id: string): Promise<void> {
   await asRuntime(platform, { type: 'FinishRun', runId, fence, ...end });
 }
 
-test('traces a webhook call to the run that failed, and to the run it triggered', async () => {
+test('links a webhook call to the run that failed, and to the run that it triggered', async () => {
   const { admin } = platform;
   const { id: source } = await script(admin, { name: 'Source' });
   const { id: target } = await script(admin, { name: 'Target' });
   const body = { source_script_id: source, target_script_id: target, on: 'any' };
   const link = (await admin.post('/api/v1/chains', body)).json;
   const hook = await webhook(admin, source);
-  await react(); // from here on
+  await react(); // from this point on
   const called = await platform.anonymous.post(`/hooks/${hook.token}`, { push: true });
   expect(called.status, called.text).toBe(202);
   const first = called.json.run_id as string;
@@ -84,11 +84,11 @@ test('traces a webhook call to the run that failed, and to the run it triggered'
     { run_id: first, script_name: 'Source', webhook_id: hook.id, trigger_type: 'webhook' },
   ]);
 
-  const stranger = await someone(platform, { role: 'viewer', groupIds: [groups.bots] });
-  expect((await stranger.get(`/api/v1/runs/${second}/causes`)).status).toBe(404);
+  const outsider = await someone(platform, { role: 'viewer', groupIds: [groups.bots] });
+  expect((await outsider.get(`/api/v1/runs/${second}/causes`)).status).toBe(404);
 });
 
-test('hides the name of a chain that started nothing in another group', async () => {
+test('hides a chain of another group that started no run', async () => {
   const { admin } = platform;
   const { id: source } = await script(admin);
   const { id: target } = await script(admin, { name: 'Elsewhere', group_id: groups.bots });
@@ -107,4 +107,51 @@ test('hides the name of a chain that started nothing in another group', async ()
   expect(await told(colleague)).toMatchObject([
     { action: 'chain_skipped', script_id: null, script_name: null },
   ]);
+});
+
+test('shows the runs of a chain and its retries as one timeline, with the critical path', async () => {
+  const { admin } = platform;
+  const retry = { max_attempts: 2, backoff_seconds: 1 };
+  const { id: source } = await script(admin, { name: 'Extract' });
+  const { id: target } = await script(admin, { name: 'Load', retry });
+  const { id: other } = await script(admin, { name: 'Mail', group_id: groups.bots });
+  await chain(admin, source, target);
+  await chain(admin, source, other);
+  await react(); // from here on
+  const first = await run(admin, source);
+  await finishRun(platform, first, await startRun(platform, first));
+  await react();
+  const timeline = async (id: string, client = admin) => {
+    const answer = await client.get(`/api/v1/runs/${id}/timeline`);
+    expect(answer.status, answer.text).toBe(200);
+    return (answer.json as { items: { run_id: string; script_name: string; relation: string }[] })
+      .items;
+  };
+  const idOf = async (name: string) =>
+    (await timeline(first)).find((one) => one.script_name === name)?.run_id ?? '';
+  const mail = await idOf('Mail');
+  await finishRun(platform, mail, await startRun(platform, mail));
+  const load = await idOf('Load');
+  await fail(load);
+  await react();
+
+  const shown = await timeline(load);
+  expect(shown).toHaveLength(4);
+  expect(shown[0]).toMatchObject({ run_id: first, relation: null, critical: true });
+  expect(shown[3]).toMatchObject({
+    script_id: target,
+    relation: 'retry',
+    cause_run_id: load,
+    attempt: 2,
+    critical: true,
+  });
+  expect(shown.find((one) => one.run_id === load)).toMatchObject({
+    relation: 'chain',
+    status: 'failed',
+    critical: true,
+  });
+  expect(shown.find((one) => one.run_id === mail)).toMatchObject({ critical: false });
+  expect(await timeline(mail)).toEqual(shown);
+  const colleague = await someone(platform, { role: 'viewer', groupIds: [groups.custom] });
+  expect((await timeline(load, colleague)).map((one) => one.script_name)).not.toContain('Mail');
 });

@@ -13,7 +13,7 @@ const changes = operation({
   operationId: 'listRunChanges',
   summary: "Compare a run with the script's last successful run before it",
   description:
-    'Files and packages require the right files.read, settings and variables scripts.list, and secrets secrets.manage. Without the right, the part is null.',
+    'Files and packages require the right `files.read`, settings and variables `scripts.list`, and secrets `secrets.manage`. Parts without the required right are null.',
   tag: 'Runs',
   access: { right: 'runs.read' },
   parameters: { run_id: pathParameters.runId },

@@ -1,6 +1,6 @@
 /** The differences between two runs on the wire. */
 import Type from 'typebox';
-import { examples, Nullable, Uuid } from '../http/schema.ts';
+import { examples, Nullable, Time, Uuid } from '../http/schema.ts';
 import { FileDiff, SettingChange } from '../scripts/history/schema.ts';
 
 const Change = Type.Enum(['added', 'changed', 'removed']);
@@ -13,6 +13,29 @@ const NameChange = Type.Object(
   { name: Type.String(), change: Change },
   { title: 'NameChange', additionalProperties: false },
 );
+const ChangedFile = Type.Object(
+  {
+    ...FileDiff.properties,
+    in_error: Type.Boolean({
+      description: 'Whether the error of the run has a frame in the file.',
+    }),
+    last_change: Nullable(
+      Type.Object(
+        {
+          version: Type.Integer({ minimum: 1 }),
+          time: Time(),
+          actor: Type.String(),
+        },
+        {
+          title: 'LastChange',
+          additionalProperties: false,
+          description: 'The last change of the file before the run.',
+        },
+      ),
+    ),
+  },
+  { title: 'ChangedFile', additionalProperties: false },
+);
 const Version = Nullable(Type.String());
 
 export const RunChanges = Type.Object(
@@ -24,8 +47,10 @@ export const RunChanges = Type.Object(
     from: Nullable(Type.Integer({ minimum: 1, description: 'Script version of that run.' })),
     to: Type.Integer({ minimum: 1, description: 'Script version of this run.' }),
     files: Nullable(
-      Type.Array(FileDiff, {
-        description: '`null` without access to the files, or after a purge.',
+      Type.Array(ChangedFile, {
+        description:
+          'Files in which the error of the run has a frame come first. `null` without access to the files, or ' +
+          'after a purge.',
       }),
     ),
     files_omitted: Type.Integer({
@@ -81,6 +106,8 @@ export const RunChanges = Type.Object(
             sha256_after: '1'.repeat(64),
             diff: '@@ -1 +1 @@\n-print(1)\n+print(2)\n',
             omitted: null,
+            in_error: true,
+            last_change: null,
           },
         ],
         files_omitted: 0,

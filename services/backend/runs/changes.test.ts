@@ -1,5 +1,6 @@
 /** What changed between a run and the last successful run of its script. */
 import { mustParse, parseScriptId } from '#domain/kernel/ids.ts';
+import { saveError } from '#infra/postgres/logs/run-reports.ts';
 import { PostgresEnvironmentLocks } from '#infra/postgres/operations/environment-locks.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { finishRun, groups, nowhere, run, script, someone, startRun } from '../testing/people.ts';
@@ -18,14 +19,31 @@ afterAll(() => platform.close());
 
 async function ended(outcome: 'success' | 'exit_code', params: object = {}): Promise<string> {
   const id = await run(platform.admin, scriptId, { params });
-  await finishRun(platform, id, await startRun(platform, id), outcome);
+  const fence = await startRun(platform, id);
+  if (outcome === 'exit_code') await saveError(platform.services.database, id, error, fence);
+  await finishRun(platform, id, fence, outcome);
   return id;
 }
+
+const frame = {
+  file: 'lib/parse.py',
+  line: 2,
+  function: 'parse',
+  code: 'return int(text) / 0',
+  own: true,
+};
+const error = JSON.stringify({
+  type: 'ZeroDivisionError',
+  message: 'division by zero',
+  frames: [frame],
+  causes: [],
+  source: 'hook',
+});
 
 const changes = async (id: string, client: TestClient = platform.admin) =>
   (await client.get(`/api/v1/runs/${id}/changes`)).json;
 
-test('a run without an earlier success is compared with nothing', async () => {
+test('a run without an earlier success has no comparison', async () => {
   expect(await changes(await ended('exit_code'))).toMatchObject({
     base_run_id: null,
     from: null,
@@ -38,6 +56,7 @@ describe('a failed run after fifty changes', () => {
   let success: string;
   let failed: string;
   let versions: readonly [from: number, to: number];
+  let broken: number;
   beforeAll(async () => {
     const { admin } = platform;
     const change = async (body: object) => expect((await admin.patch(path, body)).status).toBe(200);
@@ -60,9 +79,11 @@ describe('a failed run after fifty changes', () => {
     const from = await lock('requests==2.31.0\nidna==3.7\n');
     success = await ended('success', { limit: 10, mode: 'fast' });
     await ended('exit_code');
-    for (let number = 1; number <= 44; number += 1) {
-      const broken = 'def parse(text):\n    return int(text) / 0\n';
-      await (number === 31 ? save('lib/parse.py', broken) : save('notes.md', `note ${number}\n`));
+    for (let number = 1; number <= 43; number += 1) {
+      await save('notes.md', `note ${number}\n`);
+      if (number !== 31) continue;
+      await save('lib/parse.py', 'def parse(text):\n    return int(text) / 0\n');
+      broken = (await admin.get(path)).json.version as number;
     }
     await admin.delete(`${path}/files/old.py`);
     await change({ description: 'Parses numbers', limits: { wall_clock_seconds: 60 } });
@@ -83,6 +104,15 @@ describe('a failed run after fifty changes', () => {
     });
   });
 
+  test('lists the file of the error first, with the version that changed it', async () => {
+    const { files } = await changes(failed);
+    const named = files.filter((file: { in_error: boolean }) => file.in_error);
+    expect(named).toMatchObject([
+      { path: 'lib/parse.py', last_change: { version: broken, actor: expect.stringMatching(/@/) } },
+    ]);
+    expect(files[0].path).toBe('lib/parse.py');
+  });
+
   test('shows the changed line among the files', async () => {
     const { files, files_omitted } = await changes(failed);
     expect(files).toMatchObject([
@@ -94,7 +124,7 @@ describe('a failed run after fifty changes', () => {
     expect(files_omitted).toBe(0);
   });
 
-  test('shows changed settings, without those of other parts', async () => {
+  test('shows changed settings, except those in other sections', async () => {
     const { settings } = await changes(failed);
     expect(settings.map(({ name }: { name: string }) => name)).toEqual(['description', 'limits']);
     expect(settings[1].after).toMatchObject({ wall_clock_seconds: 60 });
@@ -139,7 +169,7 @@ describe('a failed run after fifty changes', () => {
     ]);
   });
 
-  test('hides from each caller the parts without a right, and the run outside their groups', async () => {
+  test("hides the parts that the caller may not see, and runs outside the caller's groups", async () => {
     const inGroup = { groupIds: [groups.custom] };
     const viewer = await someone(platform, { role: 'viewer', ...inGroup });
     expect(await changes(failed, viewer)).toMatchObject({
@@ -151,9 +181,9 @@ describe('a failed run after fifty changes', () => {
     const operator = await someone(platform, { role: 'operator', ...inGroup });
     const shown = await changes(failed, operator);
     expect(shown).toMatchObject({ files: [{}, {}, {}], configuration: { secrets: null } });
-    const stranger = await someone(platform, { role: 'developer', groupIds: [groups.bots] });
+    const outsider = await someone(platform, { role: 'developer', groupIds: [groups.bots] });
     for (const [client, id] of [
-      [stranger, failed],
+      [outsider, failed],
       [platform.admin, nowhere],
     ] as const) {
       expect((await client.get(`/api/v1/runs/${id}/changes`)).status).toBe(404);

@@ -2,16 +2,21 @@
 import type { Principal } from '#domain/kernel/actor.ts';
 import type { Recorded } from '#domain/aggregates.ts';
 import { mustParse, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';
-import { mayAnywhere, type Right } from '#domain/kernel/rights.ts';
+import { hasRightAnywhere, type Right } from '#domain/kernel/rights.ts';
+import type { ScriptEvent } from '#domain/script/events.ts';
 import type { SecretEvent } from '#domain/secret/events.ts';
+import type { GroupSecretEvent } from '#domain/group-secret/events.ts';
 import type { SecretUseEvent } from '#domain/secret-use/events.ts';
 import { readStream } from '#infra/postgres/event-store/event-store.ts';
 import { PostgresEnvironmentLocks } from '#infra/postgres/operations/environment-locks.ts';
+import { readReports } from '#infra/postgres/logs/run-reports.ts';
+import { streamVersionOf } from '#infra/postgres/event-store/streams-at.ts';
+import { actorName } from '#projections/actors.ts';
 import { listRuns } from '#projections/runs/lists.ts';
 import { findRun } from '#projections/runs/queries.ts';
 import type { RunsTable } from '#projections/runs/table.ts';
 import { readParams } from '#services/shared/params.ts';
-import { seesScriptOrDeleted, visibleGroups } from '../access/visibility.ts';
+import { canSeeScriptOrDeleted, visibleGroups } from '../access/visibility.ts';
 import {
   changedPaths,
   changedSettings,
@@ -25,7 +30,7 @@ import type { Services } from '../services.ts';
 /** More files are counted, and not compared. */
 const maxFiles = 100;
 
-/** Settings that other parts of the answer contain. Values of variables are confidential in this answer. */
+/** Settings that other parts of the response contain. This response must not contain values of variables. */
 const shownElsewhere: ReadonlySet<string> = new Set(['environment', 'python', 'resolution']);
 
 /** Settings that a run may override. */
@@ -40,8 +45,8 @@ export async function changesOf(principal: Principal, run: RunsTable, services: 
     return { ...compared, base_run_id: null, from: null, ...nothing, ...rest };
   }
   const scriptId = mustParse(parseScriptId, run.script_id);
-  const seesScript = await seesScriptOrDeleted(principal, scriptId, services.readModels);
-  const may = (right: Right) => seesScript && mayAnywhere(principal, right);
+  const canSeeScript = await canSeeScriptOrDeleted(principal, scriptId, services.readModels);
+  const may = (right: Right) => canSeeScript && hasRightAnywhere(principal, right);
   const pair = { base, run };
   return {
     ...compared,
@@ -89,12 +94,62 @@ async function files(pair: Pair, services: Services) {
   const versions = await versionsOf(pair, services);
   if (versions === undefined) return { files: null, files_omitted: 0 };
   const { scriptId, one, other } = versions;
-  const changed = changedPaths(one, other);
+  const failing = await filesInError(pair.run, services);
+  const inError = ({ path }: { readonly path: string }) => failing.has(path);
+  const changed = changedPaths(one, other).toSorted(
+    (a, b) => Number(inError(b)) - Number(inError(a)),
+  );
+  const changes = await lastChanges(pair, services);
   const compared = [];
   for (const each of changed.slice(0, maxFiles)) {
-    compared.push({ ...fileJson(each), ...(await diffOf(services.objects, scriptId, each)) });
+    compared.push({
+      ...fileJson(each),
+      ...(await diffOf(services.objects, scriptId, each)),
+      in_error: inError(each),
+      last_change: changes.get(each.path) ?? null,
+    });
   }
   return { files: compared, files_omitted: changed.length - compared.length };
+}
+
+/** The files of the script in which the run's error or one of its causes has a frame. */
+async function filesInError({ run_id: runId }: RunsTable, { database }: Services) {
+  const error = (await readReports(database, [runId])).get(runId)?.error;
+  const exceptions = error ? [error, ...error.causes] : [];
+  const own = exceptions.flatMap(({ frames }) => frames.filter((frame) => frame.own));
+  return new Set(own.map(({ file }) => file));
+}
+
+/** The last change of each file between both versions. */
+async function lastChanges({ base, run }: Pair, { database }: Services) {
+  const stream = `script-${run.script_id}` as const;
+  const from = await streamVersionOf(database, stream, base.script_version);
+  const changes = new Map<string, { version: number; time: Date; actor: string }>();
+  // Both runs have the current version.
+  if (from === undefined) return changes;
+  const events = (await readStream(database, stream, from + 1)) as readonly Recorded<ScriptEvent>[];
+  for (const { type, data, recordedAt, metadata } of events) {
+    const paths = pathsOf({ type, data } as ScriptEvent);
+    if (!('version' in data) || data.version > run.script_version) continue;
+    const change = { version: data.version, time: recordedAt, actor: actorName(metadata.actor) };
+    for (const path of paths) changes.set(path, change);
+  }
+  return changes;
+}
+
+/** The files that an event of a script changes. */
+function pathsOf(event: ScriptEvent): readonly string[] {
+  switch (event.type) {
+    case 'FileSaved':
+    case 'FileDeleted':
+      return [event.data.path];
+    case 'FileMoved':
+      return [event.data.from, event.data.path];
+    case 'FilesRestored':
+      return [...event.data.saved.map(({ path }) => path), ...event.data.deleted];
+    default:
+      return [];
+  }
 }
 
 async function settings(pair: Pair, services: Services) {
@@ -134,19 +189,23 @@ async function parameters({ base, run }: Pair, { database }: Services) {
   return differences(paramsOf(base), paramsOf(run));
 }
 
-/** The secrets whose versions differ. A secret that a run did not read has its version at the start of the run. */
+/** The secrets whose versions differ: of the script, and of its group. A secret that a run did not read has its version
+ *  at the start of the run. */
 async function secrets({ base, run }: Pair, { database }: Services) {
-  const history = (await readStream(
-    database,
-    `secret-${run.script_id}`,
-    1,
-  )) as readonly Recorded<SecretEvent>[];
-  const versionsOf = async ({ run_id, started_at, queued_at }: RunsTable) => {
-    const versions = new Map<string, number>();
-    for (const { type, data, recordedAt } of history) {
-      if (recordedAt > (started_at ?? queued_at)) break;
-      if (type === 'SecretSet') versions.set(data.name, data.version);
-      else versions.delete(data.name);
+  const versionsOf = async ({ run_id, group_id, started_at, queued_at }: RunsTable) => {
+    const versions = new Map<string, string>();
+    // A secret of the script replaces a secret of the group.
+    for (const stream of [`group_secret-${group_id}`, `secret-${run.script_id}`] as const) {
+      const history = (await readStream(database, stream, 1)) as readonly Recorded<
+        SecretEvent | GroupSecretEvent
+      >[];
+      const set = new Map<string, number>();
+      for (const { type, data, recordedAt } of history) {
+        if (recordedAt > (started_at ?? queued_at)) break;
+        if (type === 'SecretSet' || type === 'GroupSecretSet') set.set(data.name, data.version);
+        else set.delete(data.name);
+      }
+      for (const [name, version] of set) versions.set(name, `${stream} ${version}`);
     }
     const reads = (await readStream(
       database,
@@ -154,7 +213,11 @@ async function secrets({ base, run }: Pair, { database }: Services) {
       1,
     )) as readonly Recorded<SecretUseEvent>[];
     for (const { data } of reads) {
-      for (const { name, version } of data.secrets) versions.set(name, version);
+      for (const { name, version, groupId } of data.secrets) {
+        const stream =
+          groupId === undefined ? `secret-${run.script_id}` : `group_secret-${groupId}`;
+        versions.set(name, `${stream} ${version}`);
+      }
     }
     return Object.fromEntries(versions);
   };

@@ -10,7 +10,9 @@ const Frame = Type.Object(
     code: Type.String({
       description: 'The source line; empty if the traceback does not contain it.',
     }),
-    own: Type.Boolean({ description: 'Whether the code belongs to the script.' }),
+    own: Type.Boolean({
+      description: "Whether the frame is in the script's own code rather than in a library.",
+    }),
   },
   { title: 'ErrorFrame', additionalProperties: false },
 );
@@ -44,7 +46,7 @@ export const RunError = Type.Object(
         },
         { title: 'ErrorCause', additionalProperties: false },
       ),
-      { description: 'Chained exceptions, nearest first, each followed by its own.' },
+      { description: 'Chained exceptions, nearest first. Each is followed by its own chain.' },
     ),
     source: Type.Enum(errorSources, {
       title: 'ErrorSource',

@@ -111,7 +111,7 @@ function wantedOf(asked: Static<typeof query>, fromSeq: number): LogQuery {
   };
 }
 
-const linesAtOnce = 1000;
+const linesPerPage = 1000;
 
 /** The lines as text, in pages from storage, at the pace of the client. */
 async function* asText(
@@ -125,7 +125,7 @@ async function* asText(
   }
   let { fromSeq } = wanted;
   for (;;) {
-    const page = await runLogs.read(runId, { ...wanted, fromSeq, limit: linesAtOnce });
+    const page = await runLogs.read(runId, { ...wanted, fromSeq, limit: linesPerPage });
     yield plain(page);
     if (!page.more || page.nextSeq <= fromSeq) return;
     fromSeq = page.nextSeq;

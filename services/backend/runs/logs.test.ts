@@ -41,7 +41,7 @@ describe('the log of a run', () => {
     expect([both.status, both.json.code]).toEqual([400, 'invalid_parameter']);
   });
 
-  test('filters by level: that level and more severe ones, also in the text', async () => {
+  test('is filtered by minimum level, in the text download too', async () => {
     const runId = await run(developer, (await script(developer)).id);
     const levels = ['debug', 'info', 'warning', null, 'error', 'critical'] as const;
     await writeLines(platform, runId, 1, ['a', 'b', 'c', 'd', 'e', 'f'], levels);

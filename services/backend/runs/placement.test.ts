@@ -1,4 +1,4 @@
-/** What queued runs wait for, as the API and the alarms report it. */
+/** The reasons why queued runs wait, in the API and in alarms. */
 import { reportRuntime, removeRuntime } from '#infra/postgres/queue/runtimes.ts';
 import { PostgresRunQueue } from '#infra/postgres/queue/run-queue.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -55,7 +55,7 @@ describe('a run that requires labels', () => {
     expect(await labelAlarms()).toEqual([]);
   });
 
-  test('waits for a runtime that has not reported for a minute as for none', async () => {
+  test('treats a runtime that has not reported for a minute as absent', async () => {
     const { id } = await script(developer, { runs_on: ['gpu'] });
     await startRuntime('silent', ['gpu']);
     const runId = await run(developer, id);
@@ -66,7 +66,7 @@ describe('a run that requires labels', () => {
 });
 
 describe('a queued run', () => {
-  test('names its script if all slots of the script are taken, also in lists', async () => {
+  test('names its script if all slots of the script are taken, in lists as well', async () => {
     await startRuntime('plain', [], 9);
     const { id } = await script(developer, { name: 'Import', max_concurrent_runs: 1 });
     const first = await run(developer, id);
@@ -80,7 +80,7 @@ describe('a queued run', () => {
     ]);
   });
 
-  test('names the runtime if all suitable runtimes are full, and nothing once it is claimed', async () => {
+  test('names the runtime if all suitable runtimes are full, until it is claimed', async () => {
     const queue = new PostgresRunQueue(platform.pool);
     await startRuntime('plain', []);
     const first = await run(developer, (await script(developer)).id);
@@ -93,7 +93,7 @@ describe('a queued run', () => {
     expect(await waitingFor(second)).toBeNull();
   });
 
-  test('names nothing while it waits for resumed triggers', async () => {
+  test('names no cause while triggers are paused', async () => {
     await startRuntime('plain', []);
     const { id } = await script(developer);
     const runId = await run(developer, id);
@@ -136,7 +136,7 @@ describe('a drained runtime', () => {
     expect(await queue.claim('one', 1, 60, ['gpu'])).toMatchObject([{ runId: waiting }]);
   });
 
-  test('is recorded with its author, and only by administrators', async () => {
+  test('is recorded with the administrator who drained it, and can be drained by administrators only', async () => {
     await startRuntime('one', []);
     expect((await developer.post(drainPath)).status).toBe(403);
     await platform.admin.post(drainPath);

@@ -10,7 +10,7 @@ const report = (fraction: number, seconds = 60) => ({
   reportedAt: after(seconds),
 });
 
-test('estimates the end from the average speed up to the report', () => {
+test('estimates the end from the average speed so far', () => {
   expect(progressJson(run, report(0.25))).toEqual({
     fraction: 0.25,
     text: 'page 4',

@@ -54,11 +54,11 @@ function causedBy(trigger: Extract<Trigger, { type: 'event' }>, scriptVersion: n
 }
 
 function waitOf({ data: { waiting, notBefore, trigger } }: Queued): string {
-  if (notBefore !== undefined) return ` It waits until ${notBefore}, then for a free slot.`;
+  if (notBefore !== undefined) return ` The run waits until ${notBefore}, then for a free slot.`;
   if (!waiting) return '';
   return trigger.type === 'schedule' && trigger.afterPrevious
-    ? " It waits for the schedule's previous run or for a free slot."
-    : ' It waits because the script had no free slot or other runs were already waiting.';
+    ? " The run waits for the schedule's previous run or for a free slot."
+    : ' The run waits because the script had no free slot or other runs were already waiting.';
 }
 
 function endedBy(

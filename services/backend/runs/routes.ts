@@ -2,7 +2,7 @@
 import { runStatuses, triggerTypes } from '#domain/run/run.ts';
 import { findRuns } from '#projections/runs/queries.ts';
 import Type from 'typebox';
-import { visibleRun, seesScript } from '../access/visibility.ts';
+import { visibleRun, canSeeScript } from '../access/visibility.ts';
 import { operation, type Call, type Operation, type ResponseRule } from '../http/operation.ts';
 import { positionHeader } from '../http/outcome.ts';
 import { isProblem, notFound } from '../http/problem.ts';
@@ -33,7 +33,7 @@ const filters = {
     Type.String({
       maxLength: 200,
       description:
-        "Part of the script's current name or of the error's type and message, ignoring case, or at least the first 8 characters of the run id. Errors are searched from 3 characters.",
+        "Matches part of the script's current name, part of the error's type and message (from 3 characters), or the start of the run id (from 8 characters). Case-insensitive.",
     }),
   ),
   error_group_id: Type.Optional(Uuid('Id of the error group.')),
@@ -123,7 +123,11 @@ const stopAll = operation({
   parameters: { id: pathParameters.scriptId },
   body: { schema: StopRequest, example: {}, optional: true },
   responses: {
-    202: { description: 'Stopping has begun.', schema: RunItems, headers: ['Orch-Position'] },
+    202: {
+      description: 'The request was accepted. Active processes are being stopped.',
+      schema: RunItems,
+      headers: ['Orch-Position'],
+    },
   },
   refusals: ['run_not_active'],
   handle: async (call, services) => {
@@ -144,7 +148,11 @@ const stop = operation({
   parameters: { run_id: pathParameters.runId },
   body: { schema: Type.Object({}, { additionalProperties: false }), example: {}, optional: true },
   responses: {
-    202: { description: 'Stopping has begun.', schema: RunItems, headers: ['Orch-Position'] },
+    202: {
+      description: 'The request was accepted. Active processes are being stopped.',
+      schema: RunItems,
+      headers: ['Orch-Position'],
+    },
   },
   refusals: ['run_not_active'],
   handle: async (call, services) => {
@@ -190,7 +198,7 @@ const history = operation({
   responses: { 200: { description: 'One page of the list.', schema: RunPage, headers: ['Link'] } },
   handle: async (call, services) => {
     const { id } = call.parameters;
-    if (!(await seesScript(call.principal, id, services.readModels))) return notFound;
+    if (!(await canSeeScript(call.principal, id, services.readModels))) return notFound;
     return await runPage(
       'script runs',
       { ...call, query: { ...call.query, script_id: id } },

@@ -77,7 +77,7 @@ describe('a script', () => {
     expect(await payloads()).toBe(before);
   });
 
-  test('accepts exactly 3 of 50 concurrent runs at limit 3', async () => {
+  test('accepts exactly 3 of 50 concurrent runs with the limit 3', async () => {
     const { id } = await script(developer, { max_concurrent_runs: 3 });
     const answers = await Promise.all(
       Array.from({ length: 50 }, () => developer.post(start(id), {})),
@@ -204,7 +204,7 @@ describe('a client that prefers to wait', () => {
     expect([answer.status, answer.json.status]).toEqual([202, 'queued']);
   });
 
-  test('receives the finished run when repeating one', async () => {
+  test('receives the finished run when it repeats a run', async () => {
     const { id } = await script(developer, { max_concurrent_runs: 2 });
     const first = await run(developer, id);
     const answer = developer.post(

@@ -55,8 +55,7 @@ export const RunProgress = Type.Object(
     eta: Nullable({
       ...Time(),
       description:
-        'Estimated end: the time of the report, plus the remaining time at the average speed up to the report. ' +
-        'Null below 1 %, at 100 %, and after the end of the run.',
+        'Estimated end, at the average speed up to the report. Null below 1 %, at 100 % and after the run has ended.',
     }),
   },
   {
@@ -85,13 +84,14 @@ export const Run = Type.Object(
           name: Type.String({
             description:
               '`slot`: the script whose concurrency limit is reached, or `runtime` if every suitable runtime is ' +
-              'full. `label`: the label that no live runtime has.',
+              'full. `label`: the label that no live runtime has. `pool`: the pool without a free slot.',
           }),
         },
         {
           title: 'WaitingFor',
           additionalProperties: false,
-          description: 'What a queued run is waiting for. `null`: nothing, or its start time.',
+          description:
+            'The resource that a queued run is waiting for. `null` if the run is due or is waiting for its start time.',
         },
       ),
     ),
@@ -106,7 +106,7 @@ export const Run = Type.Object(
         schedule_id: Type.Optional(Uuid('The schedule that started the run.')),
         webhook_id: Type.Optional(Uuid('The webhook that started the run.')),
         redelivery_of: Type.Optional(Uuid('The webhook delivery that this run repeats.')),
-        chain_id: Type.Optional(Uuid('The chain that started it.')),
+        chain_id: Type.Optional(Uuid('The chain that started the run.')),
         source_run_id: Type.Optional(Uuid('The upstream run that triggered the chain.')),
         depth: Type.Optional(
           Type.Integer({
@@ -215,7 +215,8 @@ const WhenBusy = Type.Enum(busyChoices, {
 export const RerunRequest = Type.Object(
   {
     version: Type.Enum(['same', 'latest'], {
-      description: 'Whether to use the files and settings of the original run or the current ones.',
+      description:
+        'Whether to use the files and settings of the original run or the current versions.',
     }),
     when_busy: Type.Optional(WhenBusy),
   },

@@ -10,7 +10,7 @@ import {
 import type { CommandContext } from '#domain/ports/commands.ts';
 import { activeRuns } from '#projections/runs/queries.ts';
 import type { RunsTable } from '#projections/runs/table.ts';
-import { visibleRun, seesScript } from '../access/visibility.ts';
+import { visibleRun, canSeeScript } from '../access/visibility.ts';
 import { accepted, type Accepted } from '../http/outcome.ts';
 import { isProblem, notFound, problem, type Problem } from '../http/problem.ts';
 import type { Services } from '../services.ts';
@@ -27,7 +27,7 @@ export interface Stopped {
 }
 
 /** Concurrent commands are committed together. */
-const atOnce = 128;
+const maxConcurrent = 128;
 const noneActive = problem('run_not_active', 'The script has no queued or running run.');
 
 /** Stops a run that is visible to the caller. */
@@ -53,15 +53,15 @@ export async function stopScript(
   services: Services,
 ): Promise<Stopped | Problem> {
   const { id } = call.parameters;
-  if (!(await seesScript(call.principal, id, services.readModels))) return notFound;
+  if (!(await canSeeScript(call.principal, id, services.readModels))) return notFound;
   if (call.body.run_id !== undefined) return await stopNamed(call.body.run_id, call, services);
   const runs = await activeRuns(services.readModels, id);
   // Waiting runs first, so that none of them starts in a slot that becomes free.
   const inTurn = [...runs.filter(isQueued), ...runs.filter((run) => !isQueued(run))];
   const runIds: RunId[] = [];
   let last: Accepted | undefined;
-  for (let place = 0; place < inTurn.length; place += atOnce) {
-    const those = inTurn.slice(place, place + atOnce);
+  for (let place = 0; place < inTurn.length; place += maxConcurrent) {
+    const those = inTurn.slice(place, place + maxConcurrent);
     const stops = await Promise.all(those.map((run) => stopOneOfMany(run, call, services)));
     for (const { runId, outcome } of stops) {
       // A run that has ended meanwhile need not be stopped.

@@ -62,7 +62,7 @@ export function runJson(
   };
 }
 
-/** Below this fraction, an estimate would be a guess. */
+/** Below this fraction, an estimate would be too inaccurate. */
 const minFraction = 0.01;
 
 type RunTimes = Pick<ListedRun, 'started_at' | 'finished_at'>;
@@ -74,7 +74,7 @@ export function progressJson(run: RunTimes, progress: ReportedProgress | null | 
   return { fraction, text, eta: etaOf(run, progress) };
 }
 
-/** The time of the report plus the time that the rest takes at the average speed up to the report.
+/** The time of the report, plus the remaining time at the average speed up to the report.
  *  @returns null for a run that has ended, below 1 % and at 100 % */
 function etaOf(run: RunTimes, { fraction, reportedAt }: ReportedProgress): Date | null {
   const { started_at: startedAt, finished_at: finishedAt } = run;

@@ -6,7 +6,7 @@ import type { Services } from '../services.ts';
 
 const maxWaitSeconds = 60;
 /** Bus messages may be lost, so polling guarantees the result. */
-const lookEveryMs = 1000;
+const pollEveryMs = 1000;
 
 /** The requested wait in seconds; 0 without one. */
 export function waitSecondsOf(prefer: string | undefined): number {
@@ -35,7 +35,7 @@ export async function untilFinished(
       const latest = (await findRun(readModels, runId)) ?? run;
       const leftMs = deadlineMs - performance.now();
       if (latest.finished_at !== null || leftMs <= 0 || gone.aborted) return latest;
-      const timer = setTimeout(changed, Math.min(leftMs, lookEveryMs));
+      const timer = setTimeout(changed, Math.min(leftMs, pollEveryMs));
       await next;
       clearTimeout(timer);
     }

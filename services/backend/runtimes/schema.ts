@@ -1,12 +1,12 @@
 /** Runtimes on the wire. */
 import Type from 'typebox';
-import { examples, Nullable, Time } from '../http/schema.ts';
+import { Exact, examples, Nullable, Time } from '../http/schema.ts';
 
 export const runtimeStates = ['active', 'draining', 'drained'] as const;
 
 const count = Type.Integer({ minimum: 0 });
 
-export const Runtime = Type.Object(
+export const Runtime = Exact(
   {
     runtime_id: Type.String(),
     id: Type.String({ description: 'Alias of `runtime_id`.' }),
@@ -26,7 +26,6 @@ export const Runtime = Type.Object(
   },
   {
     title: 'Runtime',
-    additionalProperties: false,
     examples: [
       {
         runtime_id: 'runtime-1',
@@ -43,7 +42,4 @@ export const Runtime = Type.Object(
   },
 );
 
-export const RuntimeItems = Type.Object(
-  { items: Type.Array(Runtime) },
-  { title: 'RuntimeItems', additionalProperties: false },
-);
+export const RuntimeItems = Exact({ items: Type.Array(Runtime) }, { title: 'RuntimeItems' });

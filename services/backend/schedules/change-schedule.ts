@@ -5,10 +5,10 @@ import type { CommandContext } from '#domain/ports/commands.ts';
 import type { ScheduleCommand } from '#domain/schedule/commands.ts';
 import { findSchedule, type ScheduleView } from '#projections/schedules/queries.ts';
 import type { Static } from 'typebox';
-import { isIn, seesScript } from '../access/visibility.ts';
+import { isIn, canSeeScript } from '../access/visibility.ts';
 import { versionOf } from '../http/conditional.ts';
 import { accepted, type Accepted } from '../http/outcome.ts';
-import { isProblem, notFound, badField, type Problem } from '../http/problem.ts';
+import { badField, fieldProblem, isProblem, notFound, type Problem } from '../http/problem.ts';
 import { triggerParams, type TriggerParams } from '../runs/trigger-params.ts';
 import type { Services } from '../services.ts';
 import { definitionOf } from './definition.ts';
@@ -36,10 +36,14 @@ export async function createSchedule(
 ): Promise<Accepted | Problem> {
   const { script_id, params: given, ...changes } = call.body;
   const scriptId = parseScriptId(script_id);
-  if (scriptId === undefined || !(await seesScript(call.principal, scriptId, services.readModels)))
+  if (
+    scriptId === undefined ||
+    !(await canSeeScript(call.principal, scriptId, services.readModels))
+  )
     return badField('script_id', 'script not found');
   const definition = definitionOf(changes, undefined);
   if (isProblem(definition)) return definition;
+  if (isPast(changes, services)) return oncePast;
   const params = await triggerParams(scriptId, given ?? null, services);
   if (isProblem(params)) return params;
   const scheduleId = mustParse(parseScheduleId, services.ids.next());
@@ -68,6 +72,7 @@ export async function changeSchedule(
   const { params: given, ...changes } = call.body;
   const definition = definitionOf(changes, present.definition);
   if (isProblem(definition)) return definition;
+  if (isPast(changes, services)) return oncePast;
   const scriptId = mustParse(parseScriptId, present.script_id);
   const params =
     given === undefined
@@ -82,10 +87,16 @@ export async function changeSchedule(
     expectedVersion: condition.version ?? present.version,
   };
   const outcome = await execute(command, params, call, services);
-  const isOvertaken = isProblem(outcome) && outcome.code === 'version_mismatch';
-  return isOvertaken && condition.version === undefined && attempts > 1
+  const isOutdated = isProblem(outcome) && outcome.code === 'version_mismatch';
+  return isOutdated && condition.version === undefined && attempts > 1
     ? await changeSchedule(call, services, attempts - 1)
     : outcome;
+}
+
+const oncePast = fieldProblem('once_at', 'is in the past, so the schedule would never be due');
+
+function isPast({ once_at }: Static<typeof ScheduleChanges>, { clock }: Services): boolean {
+  return typeof once_at === 'string' && Date.parse(once_at) <= clock.now().getTime();
 }
 
 async function execute(

@@ -5,7 +5,7 @@ import {
   type ScheduleDefinition,
 } from '#domain/schedule/schedule.ts';
 import type { Static } from 'typebox';
-import { isProblem, problem, badField, type Problem } from '../http/problem.ts';
+import { fieldProblem, isProblem, type Problem, problem } from '../http/problem.ts';
 import type { ScheduleChanges } from './schema.ts';
 
 type Changes = Static<typeof ScheduleChanges>;
@@ -35,9 +35,10 @@ export function definitionOf(
 ): ScheduleDefinition | Problem {
   const timing = timingOf(changes, present);
   if (isProblem(timing)) return timing;
-  const startAt = momentOf('start_at', changes.start_at, present?.startAt);
+  const isOnce = timing.kind === 'once';
+  const startAt = isOnce ? null : momentOf('start_at', changes.start_at, present?.startAt);
   if (isProblem(startAt)) return startAt;
-  const endAt = momentOf('end_at', changes.end_at, present?.endAt);
+  const endAt = isOnce ? null : momentOf('end_at', changes.end_at, present?.endAt);
   if (isProblem(endAt)) return endAt;
   const before = present ?? usual;
   const definition: ScheduleDefinition = {
@@ -57,32 +58,49 @@ export function definitionOf(
   return problem('validation_failed', detail, { errors: [{ pointer: `/${names[part]}`, detail }] });
 }
 
-type Timing =
-  | Pick<Extract<ScheduleDefinition, { kind: 'cron' }>, 'kind' | 'cron' | 'intervalSeconds'>
-  | Pick<Extract<ScheduleDefinition, { kind: 'interval' }>, 'kind' | 'cron' | 'intervalSeconds'>;
+type TimingOf<Kind extends ScheduleDefinition['kind']> = Pick<
+  Extract<ScheduleDefinition, { kind: Kind }>,
+  'kind' | 'cron' | 'intervalSeconds'
+>;
 
-function timingOf(
-  { kind: named, cron, interval_seconds: seconds }: Changes,
-  present: ScheduleDefinition | undefined,
-): Timing | Problem {
-  const kind = named ?? (isGiven(cron) ? 'cron' : isGiven(seconds) ? 'interval' : present?.kind);
+type Timing =
+  | TimingOf<'cron'>
+  | TimingOf<'interval'>
+  | (TimingOf<'once'> & Pick<Extract<ScheduleDefinition, { kind: 'once' }>, 'onceAt'>);
+
+/** The field that each kind needs; the fields of the other kinds are not allowed. */
+const fieldOf = { cron: 'cron', interval: 'interval_seconds', once: 'once_at' } as const;
+const kinds = ['cron', 'interval', 'once'] as const;
+
+function timingOf(changes: Changes, present: ScheduleDefinition | undefined): Timing | Problem {
+  const { cron, interval_seconds: seconds, once_at: onceAt } = changes;
+  const kind = changes.kind ?? kinds.find((one) => isGiven(changes[fieldOf[one]])) ?? present?.kind;
+  if (kind === undefined) {
+    return fieldProblem('cron', 'is required, unless "interval_seconds" or "once_at" is given');
+  }
+  const other = kinds.find((one) => one !== kind && isGiven(changes[fieldOf[one]]));
+  if (other !== undefined)
+    return fieldProblem(fieldOf[other], `is not allowed for a ${kind} schedule`);
   switch (kind) {
-    case undefined:
-      return badField('cron', 'use either this field or "interval_seconds"');
     case 'cron': {
-      if (isGiven(seconds))
-        return badField('interval_seconds', 'is not allowed for a cron schedule');
       const text = cron === undefined ? present?.cron : cron;
       return isGiven(text)
         ? { kind, cron: text, intervalSeconds: null }
-        : badField('cron', 'is required for a cron schedule');
+        : fieldProblem('cron', 'is required for a cron schedule');
     }
     case 'interval': {
-      if (isGiven(cron)) return badField('cron', 'is not allowed for an interval schedule');
       const wanted = seconds === undefined ? present?.intervalSeconds : seconds;
       return isGiven(wanted)
         ? { kind, cron: null, intervalSeconds: wanted }
-        : badField('interval_seconds', 'is required for an interval schedule');
+        : fieldProblem('interval_seconds', 'is required for an interval schedule');
+    }
+    case 'once': {
+      const before = present?.kind === 'once' ? present.onceAt : undefined;
+      const wanted = momentOf('once_at', onceAt, before);
+      if (isProblem(wanted)) return wanted;
+      return wanted === null
+        ? fieldProblem('once_at', 'is required for a one-shot schedule')
+        : { kind, cron: null, intervalSeconds: null, onceAt: wanted };
     }
   }
 }
@@ -99,5 +117,5 @@ function momentOf(
   if (text === undefined) return present ?? null;
   if (text === null) return null;
   const ms = Date.parse(text);
-  return Number.isNaN(ms) ? badField(name, 'is not a valid time') : new Date(ms).toISOString();
+  return Number.isNaN(ms) ? fieldProblem(name, 'is not a valid time') : new Date(ms).toISOString();
 }

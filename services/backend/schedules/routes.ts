@@ -6,11 +6,11 @@ import { visibleGroups } from '../access/visibility.ts';
 import { etag, isUnchanged, versionOf } from '../http/conditional.ts';
 import { operation, type Operation } from '../http/operation.ts';
 import { positionHeader, noContent, type Accepted } from '../http/outcome.ts';
-import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
+import { defaultLimit, keyOf, pageReply, onePage } from '../http/paging.ts';
 import { aboutCurrentGroups, atParameter } from '../http/point-in-time.ts';
 import { isProblem, notFound } from '../http/problem.ts';
 import { json, nothing, type Answer } from '../http/reply.ts';
-import { examples, pageQuery, pathParameters, Uuid } from '../http/schema.ts';
+import { Exact, examples, pageQuery, pathParameters, Uuid } from '../http/schema.ts';
 import { aboutPastLists, listAt, replyAt } from '../replay/resource-at.ts';
 import { viewWithParams } from '../runs/trigger-params.ts';
 import type { Services } from '../services.ts';
@@ -38,17 +38,12 @@ const list = operation({
   description: `${aboutPastLists} ${aboutDueTimes}`,
   tag,
   access: { right: 'schedules.read' },
-  query: Type.Object(
-    {
-      ...pageQuery,
-      script_id: Type.Optional(Uuid()),
-      at: atParameter,
-    },
-    { additionalProperties: false },
-  ),
-  responses: {
-    200: { description: 'One page of the list.', schema: SchedulePage, headers: ['Link'] },
-  },
+  query: Exact({
+    ...pageQuery,
+    script_id: Type.Optional(Uuid()),
+    at: atParameter,
+  }),
+  responses: onePage(SchedulePage),
   handle: async ({ principal, query, url }, services) => {
     const { readModels } = services;
     const { limit, cursor, script_id, at } = query;
@@ -72,7 +67,7 @@ const create = operation({
   path: '/api/v1/schedules',
   operationId: 'createSchedule',
   summary: 'Create a schedule for a script',
-  description: 'Uses a cron expression or an interval in seconds.',
+  description: 'Uses a cron expression, an interval in seconds, or one point in time.',
   tag,
   access: { right: 'schedules.write' },
   creates: true,
@@ -102,7 +97,7 @@ const get = operation({
   tag,
   access: { right: 'schedules.read' },
   parameters,
-  query: Type.Object({ at: atParameter }, { additionalProperties: false }),
+  query: Exact({ at: atParameter }),
   requestHeaders: ['If-None-Match'],
   responses: {
     200: { description: 'The schedule.', schema: Schedule, headers: ['ETag'] },
@@ -177,7 +172,7 @@ const remove = operation({
 async function show(outcome: Accepted, services: Services, status: 200 | 201): Promise<Answer> {
   const id = mustParse(parseScheduleId, outcome.streamId.slice('schedule-'.length));
   const schedule = await findSchedule(services.readModels, id);
-  if (schedule === undefined) throw new Error('a schedule is not in the read model');
+  if (schedule === undefined) throw new Error(`schedule missing from the read model: ${id}`);
   return json(status, await withParams(schedule, services), {
     ...(status === 201 && { Location: `/api/v1/schedules/${id}` }),
     ETag: etag(schedule.version),

@@ -1,3 +1,4 @@
+// Long because the tests share one backend, which takes seconds to start.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   finishRun,
@@ -25,7 +26,7 @@ const at = (id: string) => `${all}/${id}`;
 const create = (body: object) => platform.admin.post(all, { script_id: scriptId, ...body });
 
 describe('a script', () => {
-  test('gets a schedule as requested', async () => {
+  test('gets the requested schedule', async () => {
     const params = { limit: 3 };
     const made = await create({ cron: '30 2 * * *', timezone: 'Europe/Berlin', params });
     expect([made.status, made.headers.get('etag')]).toEqual([201, '"1"']);
@@ -38,6 +39,7 @@ describe('a script', () => {
       cron: '30 2 * * *',
       timezone: 'Europe/Berlin',
       interval_seconds: null,
+      once_at: null,
       start_at: null,
       end_at: null,
       enabled: true,
@@ -150,9 +152,9 @@ describe('a schedule', () => {
     const next = await platform.admin.get(`${address}&cursor=${first.json.next_cursor}`);
     const listed = [...first.json.items, ...next.json.items] as { id: string }[];
     expect(listed.map((one) => one.id)).toEqual(ids.toReversed());
-    const stranger = await someone(platform, { role: 'developer', groupIds: [groups.custom] });
-    expect((await stranger.get(address)).json.items).toEqual([]);
-    expect((await stranger.get(at(ids[0]!))).status).toBe(404);
+    const outsider = await someone(platform, { role: 'developer', groupIds: [groups.custom] });
+    expect((await outsider.get(address)).json.items).toEqual([]);
+    expect((await outsider.get(at(ids[0]!))).status).toBe(404);
   });
 });
 
@@ -208,7 +210,7 @@ describe('a preview', () => {
     expect([refused.status, refused.json.errors[0].pointer]).toEqual([422, '/script_id']);
   });
 
-  test('reports that the next due time may meet a first run', async () => {
+  test('reports that the next due time may overlap with a first run', async () => {
     const { admin } = platform;
     const { id } = await script(admin);
     const asked = { script_id: id, cron: '* * * * *', count: 2 };
@@ -223,7 +225,7 @@ describe('a preview', () => {
     expect(await overlaps('2027-07-01T00:00:00Z')).toEqual([null, null]);
   });
 
-  test('lists due times after another point in time, past or future', async () => {
+  test('lists due times after another point in time, in the past or future', async () => {
     const timing = { cron: '30 2 * * *', timezone: 'Europe/Berlin', count: 1 };
     const after = async (from: string | null) =>
       (await platform.admin.post(`${all}/preview`, { ...timing, from })).json.items[0].utc;
@@ -237,5 +239,89 @@ describe('a preview', () => {
   test('refuses an invalid schedule', async () => {
     const { status, json } = await platform.admin.post(`${all}/preview`, { cron: 'never' });
     expect([status, json.errors[0].pointer]).toEqual([422, '/cron']);
+  });
+});
+
+describe('a one-shot schedule', () => {
+  test('is due once, at its time', async () => {
+    const made = await create({ once_at: '2026-04-01T18:00:00+02:00' });
+    expect(made.json).toMatchObject({
+      kind: 'once',
+      once_at: '2026-04-01T16:00:00.000Z',
+      cron: null,
+      interval_seconds: null,
+      next_fire_at: '2026-04-01T16:00:00.000Z',
+    });
+    const hourly = await platform.admin.patch(at(made.json.id), { cron: '@hourly' });
+    expect(hourly.json).toMatchObject({ kind: 'cron', once_at: null });
+  });
+
+  test.each([
+    [{ once_at: '2026-03-28T11:59:59Z' }, 'once_at'],
+    [{ once_at: '2026-04-01T18:00:00Z', cron: '@daily' }, 'once_at'],
+    [{ kind: 'once' }, 'once_at'],
+    [{ kind: 'once', interval_seconds: 60 }, 'interval_seconds'],
+    [{ once_at: 'tomorrow' }, 'once_at'],
+  ])('refuses %j', async (body, field) => {
+    const refused = await create(body);
+    expect(refused.status).toBe(422);
+    expect(refused.json.errors[0].pointer).toBe(`/${field}`);
+  });
+});
+
+describe('a backfill', () => {
+  const range = { from: '2026-03-25T00:00:00Z', to: '2026-03-28T12:00:00Z' };
+  const daily = { cron: '30 2 * * *', timezone: 'Europe/Berlin' };
+  const dueTimes = [25, 26, 27, 28].map((day) => `2026-03-${day}T01:30:00.000Z`);
+
+  async function backfill(id: string, body: object) {
+    return await platform.admin.post(`${at(id)}/backfill`, { ...range, ...body });
+  }
+
+  test('starts one run per due time, oldest first, up to its limit', async () => {
+    const { id } = (await create(daily)).json;
+    const preview = (await backfill(id, { dry_run: true })).json;
+    expect(preview).toMatchObject({ remaining: 0, dry_run: true });
+    expect(preview.items).toEqual(
+      dueTimes.map((due_at) => ({
+        due_at,
+        local: due_at.replace('01:30:00.000Z', '02:30:00+01:00'),
+        run_id: null,
+      })),
+    );
+    const first = (await backfill(id, { max_runs: 3 })).json;
+    expect(first).toMatchObject({ remaining: 1, dry_run: false });
+    const rest = (await backfill(id, {})).json;
+    expect(rest.items).toMatchObject([{ due_at: dueTimes[3], run_id: expect.any(String) }]);
+    expect((await backfill(id, {})).json).toMatchObject({ items: [], remaining: 0 });
+    const run = await platform.admin.get(`/api/v1/runs/${first.items[0].run_id}`);
+    expect(run.json.trigger).toMatchObject({ type: 'schedule', due_at: dueTimes[0] });
+    const { items } = (await platform.admin.get(`${at(id)}/occurrences`)).json;
+    expect(items.map((one: { outcome: string }) => one.outcome)).toEqual(
+      dueTimes.map(() => 'backfilled'),
+    );
+  });
+
+  test('requested twice at the same time starts each run once', async () => {
+    const { id } = (await create(daily)).json;
+    const answers = await Promise.all([backfill(id, {}), backfill(id, {}), backfill(id, {})]);
+    const runs = answers.flatMap(({ json }) =>
+      json.items.flatMap(({ run_id }: { run_id: string | null }) => run_id ?? []),
+    );
+    expect(new Set(runs).size).toBe(4);
+    expect(runs).toHaveLength(4);
+  });
+
+  test('leaves out due times after the last settled one, and refuses long ranges', async () => {
+    const { id } = (await create(daily)).json;
+    const later = { from: '2026-03-28T12:00:00Z', to: '2026-04-28T12:00:00Z' };
+    expect((await backfill(id, later)).json).toMatchObject({ items: [], remaining: 0 });
+    const { id: often } = (await create({ cron: '* * * * * *' })).json;
+    const refused = await backfill(often, { dry_run: true });
+    expect(refused.json.errors).toEqual([
+      { pointer: '/to', detail: expect.stringContaining('more than 10000 due times') },
+    ]);
+    const reversed = await backfill(id, { from: range.to, to: range.from });
+    expect(reversed.status).toBe(422);
   });
 });

@@ -2,10 +2,10 @@
 import { maxParamsBytes } from '#domain/run/run.ts';
 import { catchUps, occurrenceOutcomes, overlaps } from '#domain/schedule/schedule.ts';
 import Type from 'typebox';
-import { usualExample, UsualDuration } from '../dashboard/schema.ts';
-import { examples, Nullable, Page, Time, Uuid } from '../http/schema.ts';
+import { durationStatsExample, UsualDuration } from '../dashboard/schema.ts';
+import { Exact, examples, Nullable, Page, Time, Uuid } from '../http/schema.ts';
 
-const kind = Type.Enum(['cron', 'interval'], { title: 'ScheduleKind' });
+const kind = Type.Enum(['cron', 'interval', 'once'], { title: 'ScheduleKind' });
 const cron = Type.String({
   minLength: 1,
   maxLength: 512,
@@ -21,8 +21,11 @@ const timezone = Type.String({
 const intervalSeconds = Type.Integer({ minimum: 1, maximum: 31_536_000 });
 const moment = (description: string) =>
   Type.String({ format: 'date-time', maxLength: 40, description });
-const startAt = moment('Start date. An interval counts from this time.');
-const endAt = moment('End date.');
+const onceAt = moment('Due time of a one-shot schedule. Must include a UTC offset.');
+const startAt = moment(
+  'Start time. For an interval schedule, intervals are counted from this time.',
+);
+const endAt = moment('End time.');
 const catchUp = Type.Enum([...catchUps], {
   description: 'Which due times missed during downtime start a run afterwards.',
 });
@@ -51,6 +54,7 @@ const timing = {
   cron: Type.Optional(Nullable(cron)),
   timezone: Type.Optional(timezone),
   interval_seconds: Type.Optional(Nullable(intervalSeconds)),
+  once_at: Type.Optional(Nullable(onceAt)),
   start_at: Type.Optional(Nullable(startAt)),
   end_at: Type.Optional(Nullable(endAt)),
 };
@@ -63,21 +67,21 @@ const rules = {
   params: Type.Optional(Nullable(params)),
 };
 
-export const ScheduleChanges = Type.Object(
+export const ScheduleChanges = Exact(
   { ...timing, ...rules },
   {
     title: 'ScheduleChanges',
-    additionalProperties: false,
-    description: 'Omitted fields stay unchanged; `kind` follows from `cron` or `interval_seconds`.',
+    description:
+      'Omitted fields stay unchanged; `kind` follows from `cron`, `interval_seconds` or `once_at`.',
   },
 );
 
-export const NewSchedule = Type.Object(
+export const NewSchedule = Exact(
   { script_id: Uuid(), ...timing, ...rules },
-  { title: 'ScheduleInput', additionalProperties: false },
+  { title: 'ScheduleInput' },
 );
 
-export const SchedulePreviewRequest = Type.Object(
+export const SchedulePreviewRequest = Exact(
   {
     ...timing,
     count: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 10 })),
@@ -91,13 +95,13 @@ export const SchedulePreviewRequest = Type.Object(
       Uuid('The existing schedule that the preview is for. It is not counted as another schedule.'),
     ),
   },
-  { title: 'SchedulePreviewRequest', additionalProperties: false },
+  { title: 'SchedulePreviewRequest' },
 );
 
-export const SchedulePreview = Type.Object(
+export const SchedulePreview = Exact(
   {
     items: Type.Array(
-      Type.Object(
+      Exact(
         {
           utc: Time(),
           local: Type.String({ description: 'Local time in the time zone.' }),
@@ -116,14 +120,13 @@ export const SchedulePreview = Type.Object(
               'would still be active.',
           }),
         },
-        { title: 'DueTime', additionalProperties: false },
+        { title: 'DueTime' },
       ),
     ),
     usual: Nullable(UsualDuration),
   },
   {
     title: 'SchedulePreview',
-    additionalProperties: false,
     examples: [
       {
         items: [
@@ -135,7 +138,7 @@ export const SchedulePreview = Type.Object(
             together: [],
           },
         ],
-        usual: usualExample,
+        usual: durationStatsExample,
       },
     ],
   },
@@ -143,7 +146,7 @@ export const SchedulePreview = Type.Object(
 
 const scheduleId = '019aa3f5-2b3c-7d4e-8f50-6a7b8c9d0e1f';
 
-export const Schedule = Type.Object(
+export const Schedule = Exact(
   {
     id: Uuid(),
     script_id: Uuid(),
@@ -152,6 +155,7 @@ export const Schedule = Type.Object(
     cron: Nullable(cron),
     timezone,
     interval_seconds: Nullable(intervalSeconds),
+    once_at: Nullable(onceAt),
     start_at: Nullable(startAt),
     end_at: Nullable(endAt),
     enabled: Type.Boolean(),
@@ -159,7 +163,7 @@ export const Schedule = Type.Object(
     max_lateness_seconds: maxLateness,
     overlap,
     params: Nullable(params),
-    next_fire_at: Nullable(Time('The due time that is waiting.')),
+    next_fire_at: Nullable(Time('The pending due time.')),
     last_fire_at: Nullable(Time('The last due time that started a run.')),
     version: Type.Integer({ minimum: 1, description: 'Number of changes; the `ETag`.' }),
     created_at: Time(),
@@ -169,7 +173,6 @@ export const Schedule = Type.Object(
   },
   {
     title: 'Schedule',
-    additionalProperties: false,
     examples: [
       {
         id: scheduleId,
@@ -179,6 +182,7 @@ export const Schedule = Type.Object(
         cron: '30 2 * * *',
         timezone: 'Europe/Berlin',
         interval_seconds: null,
+        once_at: null,
         start_at: null,
         end_at: null,
         enabled: true,
@@ -202,21 +206,20 @@ export const SchedulePage = Page('SchedulePage', Schedule);
 
 export const OccurrencePage = Page(
   'OccurrencePage',
-  Type.Object(
+  Exact(
     {
       due_at: Time(),
       outcome: Type.Enum([...occurrenceOutcomes], {
         title: 'OccurrenceOutcome',
         description:
-          '`fired` (on time), `late` (up to a minute late) and `caught_up` (allowed by `catch_up`) started a ' +
-          'run. `skipped` and `missed` did not.',
+          '`fired` (on time), `late` (up to a minute late), `caught_up` (allowed by `catch_up`) and `backfilled` ' +
+          'started a run. `skipped` and `missed` did not.',
       }),
       reason: Nullable(Type.String({ description: 'Why no run was started.' })),
       run_id: Nullable(Uuid()),
     },
     {
       title: 'Occurrence',
-      additionalProperties: false,
       examples: [
         {
           due_at: '2026-11-21T01:30:00.000Z',

@@ -6,20 +6,19 @@ import { clockNote, localText } from '#domain/schedule/local-time.ts';
 import type { ScheduleDefinition } from '#domain/schedule/schedule.ts';
 import { zoneOf } from '#domain/schedule/zone.ts';
 import { activeRuns } from '#projections/runs/queries.ts';
-import { usualDurations } from '#projections/runs/usual.ts';
+import { readDurationStats } from '#projections/runs/duration-stats.ts';
 import {
   findSchedule,
   listOccurrences,
   listSchedules,
   type ScheduleView,
 } from '#projections/schedules/queries.ts';
-import Type from 'typebox';
-import { isIn, seesScript, visibleGroups } from '../access/visibility.ts';
+import { isIn, canSeeScript, visibleGroups } from '../access/visibility.ts';
 import { operation, type Operation } from '../http/operation.ts';
-import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
-import { isProblem, notFound, badField } from '../http/problem.ts';
+import { defaultLimit, keyOf, pageReply, onePage } from '../http/paging.ts';
+import { badField, fieldProblem, isProblem, notFound } from '../http/problem.ts';
 import { json } from '../http/reply.ts';
-import { pageQuery, pathParameters } from '../http/schema.ts';
+import { Exact, pageQuery, pathParameters } from '../http/schema.ts';
 import { definitionOf } from './definition.ts';
 import { OccurrencePage, SchedulePreview, SchedulePreviewRequest } from './schema.ts';
 
@@ -47,16 +46,16 @@ const preview = operation({
     if (isProblem(definition)) return definition;
     const now = clock.now();
     const begin = from ? momentOf(from) : now;
-    if (begin === undefined) return badField('from', 'is not a valid time');
+    if (begin === undefined) return fieldProblem('from', 'is not a valid time');
     const items = dueTimes(definition, begin, count);
     if (script_id === undefined) return json(200, { items: items.map(alone), usual: null });
     const scriptId = parseScriptId(script_id);
-    if (scriptId === undefined || !(await seesScript(principal, scriptId, readModels))) {
+    if (scriptId === undefined || !(await canSeeScript(principal, scriptId, readModels))) {
       return badField('script_id', 'script not found');
     }
     const groupIds = visibleGroups(principal);
     const [durations, schedules, active] = await Promise.all([
-      usualDurations(readModels, [scriptId]),
+      readDurationStats(readModels, [scriptId]),
       listSchedules(readModels, { groupIds, scriptId }, undefined, maxOthers + 1),
       activeRuns(readModels, scriptId),
     ]);
@@ -114,10 +113,8 @@ const occurrences = operation({
   tag,
   access: { right: 'schedules.read' },
   parameters: { schedule_id: pathParameters.scheduleId },
-  query: Type.Object(pageQuery, { additionalProperties: false }),
-  responses: {
-    200: { description: 'One page of the list.', schema: OccurrencePage, headers: ['Link'] },
-  },
+  query: Exact(pageQuery),
+  responses: onePage(OccurrencePage),
   handle: async ({ principal, parameters: { schedule_id }, query, url }, { readModels }) => {
     const schedule = await findSchedule(readModels, schedule_id);
     if (schedule === undefined || !isIn(principal, schedule.group_id)) return notFound;

@@ -9,6 +9,7 @@ export function definitionJson(definition: ScheduleDefinition) {
     cron: definition.cron,
     timezone: definition.timezone,
     interval_seconds: definition.intervalSeconds,
+    once_at: definition.kind === 'once' ? definition.onceAt : null,
     start_at: definition.startAt,
     end_at: definition.endAt,
     enabled: definition.enabled,

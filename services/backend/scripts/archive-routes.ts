@@ -23,7 +23,7 @@ const exportOne = operation({
   operationId: 'exportScript',
   summary: 'Export the files of a script as a zip archive',
   description:
-    'Each version always gives the same bytes. The `ETag` is the version. The archive contains neither ' +
+    'Exporting the same version always returns identical bytes. The `ETag` is the version. The archive contains neither ' +
     'secrets nor their names.',
   tag,
   access: { right: 'scripts.write' },
@@ -68,7 +68,7 @@ const exportOne = operation({
   },
 });
 
-/** The script's name without characters that file systems refuse. */
+/** The script's name without characters that are invalid in file names. */
 function fileNameOf(name: string): string {
   // oxlint-disable-next-line no-control-regex -- these characters are removed
   return name.replaceAll(/[\u0000-\u001f\u007f/\\:*?"<>|]/g, '_').trim();
@@ -78,7 +78,7 @@ const importOne = operation({
   method: 'post',
   path: '/api/v1/scripts/import',
   operationId: 'importScript',
-  summary: 'Import a script from a zip archive, all of it or nothing',
+  summary: 'Import a script from a zip archive (all or nothing)',
   description:
     'Send the archive as the body (`application/zip`), as the form field `file` (`multipart/form-data`), ' +
     'or as base64 in JSON. Limits: 10,000 entries, 100 MiB unpacked, 10 MiB per file. A single top-level ' +

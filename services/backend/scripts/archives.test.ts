@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fromBufferPromise } from 'yauzl';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { craftedZip, type CraftedEntry } from '../http/archives/testing/zip.ts';
 import { deeds, groups, script, someone } from '../testing/people.ts';
 import { startTestBackend, type TestBackend } from '../testing/test-backend.ts';
@@ -16,9 +16,10 @@ beforeAll(async () => {
   developer = await someone(platform, { role: 'developer', groupIds: [groups.custom] });
   temporary = await mkdtemp(join(tmpdir(), 'orch-archives-'));
   // The folder of uploads, so that leftovers can be detected.
-  process.env['TMPDIR'] = temporary;
+  vi.stubEnv('TMPDIR', temporary);
 });
 afterAll(async () => {
+  vi.unstubAllEnvs();
   await platform.close();
   await rm(temporary, { recursive: true });
 });
@@ -78,7 +79,7 @@ describe('a script', () => {
 });
 
 describe('an archive', () => {
-  test('in a form names the script after the file', async () => {
+  test('in a form gives the script the name of the file', async () => {
     const form = new FormData();
     form.set('note', 'skipped');
     form.set('file', new Blob([craftedZip([main])]), 'My bot.zip');
@@ -93,7 +94,7 @@ describe('an archive', () => {
     expect(none.status).toBe(422);
   });
 
-  test('with a single folder names the script after the folder', async () => {
+  test('with a single folder gives the script the name of the folder', async () => {
     const folder = { name: 'proj/', content: Buffer.alloc(0), mode: 0o040755 };
     const inside = ['proj/main.py', 'proj/lib/a.py', '__MACOSX/proj/._main.py', 'proj/.DS_Store'];
     const made = await send(craftedZip([folder, ...inside.map((name) => ({ name }))]));
@@ -101,7 +102,7 @@ describe('an archive', () => {
     expect(await filesOf(made)).toEqual(['lib/a.py', 'main.py']);
   });
 
-  test('keeps the folder of a given entrypoint', async () => {
+  test('keeps the folder of a given entry point', async () => {
     const archive = craftedZip([{ name: 'app/run.py' }, { name: 'app/Run.py' }]);
     expect((await send(archive)).status).toBe(422);
     const made = await send(archive, '?entrypoint=app/run.py');
@@ -123,24 +124,34 @@ const noise = Buffer.from(Array.from({ length: 80_000 }, (_, index) => (index * 
 
 describe('an invalid archive', () => {
   test.each<[string, number, string, readonly CraftedEntry[]]>([
-    ['leaves its folder', 422, 'invalid_path', [main, { name: '../x' }]],
-    ['leaves its folder by a folder', 422, 'invalid_path', [main, { name: 'a/../../x/' }]],
-    ['has an absolute name', 422, 'invalid_path', [main, { name: '/etc/passwd' }]],
+    ['has a path outside its folder', 422, 'invalid_path', [main, { name: '../x' }]],
+    [
+      'has a path that leaves its folder through a subfolder',
+      422,
+      'invalid_path',
+      [main, { name: 'a/../../x/' }],
+    ],
+    ['has an absolute path', 422, 'invalid_path', [main, { name: '/etc/passwd' }]],
     ['has a backslash', 422, 'invalid_path', [main, { name: '..\\x' }]],
     ['has a NUL', 422, 'invalid_path', [main, { name: 'a\0.py' }]],
     ['writes into data', 422, 'invalid_path', [main, { name: 'data/x' }]],
-    ['has a name twice', 422, 'invalid_path', [main, main]],
-    ['has a file in the way of another', 422, 'invalid_path', [main, { name: 'main.py/x' }]],
-    ['has a name in a code page', 422, 'invalid_path', [main, { name: Buffer.from([0x84]) }]],
+    ['has a duplicate name', 422, 'invalid_path', [main, main]],
+    ['has a file in place of a folder', 422, 'invalid_path', [main, { name: 'main.py/x' }]],
+    ['has a name in a legacy encoding', 422, 'invalid_path', [main, { name: Buffer.from([0x84]) }]],
     ['has a link', 422, 'validation_failed', [main, { name: 'l', mode: 0o120777 }]],
     ['has a device', 422, 'validation_failed', [main, { name: 'd', mode: 0o020666 }]],
     ['has an encrypted file', 422, 'validation_failed', [{ ...main, encrypted: true }]],
     ['has an unknown compression', 422, 'validation_failed', [{ ...main, method: 12 }]],
-    ['is larger than it says', 422, 'validation_failed', [{ ...main, claimedBytes: 3 }]],
-    ['is smaller than it says', 422, 'validation_failed', [{ ...main, claimedBytes: 99 }]],
-    ['has nothing in it', 422, 'validation_failed', []],
+    ['has an entry larger than declared', 422, 'validation_failed', [{ ...main, claimedBytes: 3 }]],
+    [
+      'has an entry smaller than declared',
+      422,
+      'validation_failed',
+      [{ ...main, claimedBytes: 99 }],
+    ],
+    ['is empty', 422, 'validation_failed', []],
     ['has a file over 10 MiB', 413, 'payload_too_large', [main, { name: 'x', content: zeros(11) }]],
-    ['is a bomb', 413, 'payload_too_large', [main, { name: 'x', content: zeros(9) }]],
+    ['is a zip bomb', 413, 'payload_too_large', [main, { name: 'x', content: zeros(9) }]],
     [
       'has too many entries',
       413,
@@ -156,11 +167,11 @@ describe('an invalid archive', () => {
         content: Buffer.concat([noise, zeros(10).subarray(noise.length)]),
       })),
     ],
-  ])('creates nothing when it %s', async (_name, status, code, entries) => {
+  ])('creates no script when it %s', async (_name, status, code, entries) => {
     await leavesNothing(craftedZip(entries), status, code);
   });
 
-  test('creates nothing when truncated or not an archive', async () => {
+  test('creates no script when truncated or not an archive', async () => {
     const archive = craftedZip([main, { name: 'noise', content: noise }]);
     for (const length of [0, 4, 40, archive.length / 2, archive.length - 30, archive.length - 1]) {
       await leavesNothing(archive.subarray(0, length), 422, 'validation_failed');

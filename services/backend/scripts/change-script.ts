@@ -4,6 +4,7 @@ import { mustParse, parseCommandId, type ScriptId } from '#domain/kernel/ids.ts'
 import type { CommandContext } from '#domain/ports/commands.ts';
 import type { ChangeScript } from '#domain/script/commands.ts';
 import { environmentProblem, type EnvironmentVariables } from '#domain/script/environment.ts';
+import { expectationsProblem } from '#domain/script/expectations.ts';
 import { labelsProblem } from '#domain/script/labels.ts';
 import { entrypointProblem } from '#domain/script/path.ts';
 import { defaultLimits, listenPortsProblem, type ScriptSettings } from '#domain/script/settings.ts';
@@ -66,8 +67,8 @@ async function changeSettings(
       call.context,
     ),
   );
-  const isOvertaken = isProblem(outcome) && outcome.code === 'version_mismatch';
-  return isOvertaken && condition.version === undefined && attempts > 1
+  const isOutdated = isProblem(outcome) && outcome.code === 'version_mismatch';
+  return isOutdated && condition.version === undefined && attempts > 1
     ? await changeSettings(call, services, attempts - 1)
     : outcome;
 }
@@ -86,6 +87,8 @@ function changeOf(call: ChangeCall, script: ScriptView): ChangeScript | Problem 
   if (noPorts !== undefined) return badField('listen_ports', noPorts);
   const noLabels = labelsProblem(settings.runsOn ?? []);
   if (noLabels !== undefined) return badField('runs_on', noLabels);
+  const noExpectations = expectationsProblem(settings.expectations ?? []);
+  if (noExpectations !== undefined) return badField('expectations', noExpectations);
   return {
     type: 'ChangeScript',
     scriptId: parameters.id,
@@ -100,7 +103,7 @@ function settingsOf(body: Changes, script: ScriptView): Partial<ScriptSettings> 
   const { max_concurrent_runs, storage_quota_bytes, entrypoint, limits, tags } = body;
   const { retry, keep_alive, environment, python, start_mode, resident } = body;
   const { listen_ports, parameters_schema } = body;
-  const { runs_on } = body;
+  const { runs_on, pools, expectations, merge_stderr } = body;
   return {
     ...(max_concurrent_runs !== undefined && { maxConcurrentRuns: max_concurrent_runs }),
     ...(storage_quota_bytes !== undefined && { storageQuotaBytes: storage_quota_bytes }),
@@ -113,8 +116,11 @@ function settingsOf(body: Changes, script: ScriptView): Partial<ScriptSettings> 
     ...(python !== undefined && { python }),
     ...(start_mode !== undefined && { startMode: start_mode }),
     ...(resident !== undefined && { resident: { ...script.resident, ...resident } }),
+    ...(merge_stderr !== undefined && { mergeStderr: merge_stderr }),
     ...(listen_ports !== undefined && { listenPorts: listen_ports }),
     ...(runs_on !== undefined && { runsOn: runs_on }),
+    ...(pools !== undefined && { pools }),
+    ...(expectations !== undefined && { expectations }),
     ...(parameters_schema !== undefined && {
       parametersSchema: parameters_schema as ScriptSettings['parametersSchema'],
     }),

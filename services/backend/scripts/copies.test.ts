@@ -92,7 +92,7 @@ describe('a deleted script', () => {
   });
 });
 
-describe('the trash', () => {
+describe('the list of deleted scripts', () => {
   let developerOfTrash: TestClient;
   const trash = async (query = '') => {
     const { json } = await developerOfTrash.get(`/api/v1/scripts?deleted=true${query}`);
@@ -113,7 +113,7 @@ describe('the trash', () => {
     await platform.admin.post(path(purged, '/purge'));
   });
 
-  test('lists deleted scripts with the time and the user of the deletion', async () => {
+  test('has the time and the user of each deletion', async () => {
     const items = await trash();
     expect(items.map(({ id }) => id)).toEqual([kept]);
     const { json: history } = await developerOfTrash.get(path(kept, '/history'));
@@ -122,7 +122,7 @@ describe('the trash', () => {
     expect(await trash('&q=other')).toEqual([]);
   });
 
-  test('has no scripts of other groups, and ordinary lists have no deleted scripts', async () => {
+  test('has no scripts of other groups, and other lists have no deleted scripts', async () => {
     const { id } = await script(platform.admin, { group_id: groups.monitoring });
     await platform.admin.delete(path(id));
     expect((await trash()).map((one) => one.id)).toEqual([kept]);

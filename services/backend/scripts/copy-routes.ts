@@ -5,7 +5,7 @@ import type { CreateScript } from '#domain/script/commands.ts';
 import { settingsOf } from '#projections/scripts/apply.ts';
 import { listFiles } from '#projections/scripts/files.ts';
 import type { ScriptView } from '#projections/scripts/queries.ts';
-import { seesScriptOrDeleted, visibleScript } from '../access/visibility.ts';
+import { canSeeScriptOrDeleted, visibleScript } from '../access/visibility.ts';
 import { operation, type Operation } from '../http/operation.ts';
 import { accepted } from '../http/outcome.ts';
 import { isProblem, notFound } from '../http/problem.ts';
@@ -95,7 +95,7 @@ const undelete = operation({
   refusals: ['script_purged'],
   handle: async (call, services) => {
     const { principal, parameters: path, context } = call;
-    if (!(await seesScriptOrDeleted(principal, path.id, services.readModels))) return notFound;
+    if (!(await canSeeScriptOrDeleted(principal, path.id, services.readModels))) return notFound;
     const command = { type: 'RestoreScript', scriptId: path.id } as const;
     const outcome = accepted(await services.commands.execute(command, context));
     return isProblem(outcome) ? outcome : await showScript(call, path.id, services, outcome);

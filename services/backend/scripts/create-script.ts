@@ -9,10 +9,11 @@ import {
   type GroupId,
   type ScriptId,
 } from '#domain/kernel/ids.ts';
-import { sees } from '#domain/kernel/rights.ts';
+import { canSeeGroup } from '#domain/kernel/rights.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import type { CreateScript } from '#domain/script/commands.ts';
 import { environmentProblem } from '#domain/script/environment.ts';
+import { expectationsProblem } from '#domain/script/expectations.ts';
 import { labelsProblem } from '#domain/script/labels.ts';
 import { entrypointProblem } from '#domain/script/path.ts';
 import {
@@ -57,6 +58,8 @@ export async function createScript(
   if (noPorts !== undefined) return badField('listen_ports', noPorts);
   const noLabels = labelsProblem(call.body.runs_on ?? []);
   if (noLabels !== undefined) return badField('runs_on', noLabels);
+  const noExpectations = expectationsProblem(call.body.expectations ?? []);
+  if (noExpectations !== undefined) return badField('expectations', noExpectations);
   const noSchema = await parametersSchemaProblem(call.body, services);
   if (noSchema !== undefined) return noSchema;
   const { files, contents } = await startingFiles(call.body.template, entrypoint);
@@ -114,8 +117,11 @@ function newScript(
       python: body.python ?? null,
       startMode: body.start_mode ?? templateStartMode(body.template),
       resident: { ...defaultSettings.resident, ...body.resident },
+      mergeStderr: body.merge_stderr ?? false,
       listenPorts: body.listen_ports ?? defaultSettings.listenPorts,
       runsOn: body.runs_on ?? defaultSettings.runsOn,
+      pools: body.pools ?? defaultSettings.pools,
+      expectations: body.expectations ?? defaultSettings.expectations,
       parametersSchema: (body.parameters_schema ?? null) as ScriptSettings['parametersSchema'],
       resolution: null,
     },
@@ -135,14 +141,14 @@ export async function parametersSchemaProblem(
 /** The given group, or by default `custom` or the caller's first group. */
 export function groupFor(principal: Principal, named: string | undefined): GroupId | Problem {
   if (named !== undefined) return visibleGroupId(principal, named);
-  if (sees(principal, defaultGroupId)) return defaultGroupId;
+  if (canSeeGroup(principal, defaultGroupId)) return defaultGroupId;
   return principal.groupIds[0] ?? badField('group_id', 'you have no group to create scripts in');
 }
 
 /** A group in a body. Groups of other users do not exist for the caller. */
 export function visibleGroupId(principal: Principal, text: string): GroupId | Problem {
   const groupId = parseGroupId(text);
-  return groupId !== undefined && sees(principal, groupId)
+  return groupId !== undefined && canSeeGroup(principal, groupId)
     ? groupId
     : badField('group_id', 'group not found');
 }

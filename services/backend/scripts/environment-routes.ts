@@ -6,7 +6,7 @@ import { visibleScript } from '../access/visibility.ts';
 import { operation, type Operation } from '../http/operation.ts';
 import { isProblem, notFound, problem } from '../http/problem.ts';
 import { json } from '../http/reply.ts';
-import { pathParameters } from '../http/schema.ts';
+import { Exact, pathParameters } from '../http/schema.ts';
 import { Environment } from './environment-schema.ts';
 import { commandScript, showScript, shown } from './script-reply.ts';
 
@@ -45,14 +45,11 @@ const get = operation({
   tag: 'Scripts',
   access: { right: 'files.read' },
   parameters: { id: pathParameters.scriptId },
-  query: Type.Object(
-    {
-      version: Type.Optional(
-        Type.Integer({ minimum: 1, description: 'Default: the current version.' }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  query: Exact({
+    version: Type.Optional(
+      Type.Integer({ minimum: 1, description: 'Default: the current version.' }),
+    ),
+  }),
   responses: { 200: { description: 'The environment.', schema: Environment } },
   handle: async ({ principal, parameters: { id }, query }, { database, readModels }) => {
     const script = await visibleScript(principal, id, readModels);

@@ -1,8 +1,8 @@
 /** Environments of scripts on the wire. */
 import Type from 'typebox';
-import { examples, Time, Uuid } from '../http/schema.ts';
+import { Exact, examples, Time, Uuid } from '../http/schema.ts';
 
-const Package = Type.Object(
+const Package = Exact(
   {
     name: Type.String(),
     version: Type.String(),
@@ -11,27 +11,26 @@ const Package = Type.Object(
         'Only files with one of these hashes are installed. Empty if the hashes are unknown.',
     }),
   },
-  { title: 'LockedPackage', additionalProperties: false },
+  { title: 'LockedPackage' },
 );
 
-export const Environment = Type.Object(
+export const Environment = Exact(
   {
     script_id: Uuid(),
     version: Type.Integer({ minimum: 1 }),
     locks: Type.Array(
-      Type.Object(
+      Exact(
         {
           target: Type.String({ description: 'Operating system, machine and interpreter.' }),
           locked_at: Time(),
           packages: Type.Array(Package),
         },
-        { title: 'EnvironmentLock', additionalProperties: false },
+        { title: 'EnvironmentLock' },
       ),
     ),
   },
   {
     title: 'Environment',
-    additionalProperties: false,
     examples: [
       {
         script_id: examples.scriptId,

@@ -9,7 +9,7 @@ import type { Static } from 'typebox';
 import { formFile } from '../http/archives/multipart.ts';
 import { readZip, type Archive } from '../http/archives/read-zip.ts';
 import type { RawBody } from '../http/operation.ts';
-import { isProblem, problem, badField, type Problem } from '../http/problem.ts';
+import { badField, fieldProblem, isProblem, type Problem, problem } from '../http/problem.ts';
 import { spoolToFile, toAsyncIterable, type SpooledFile } from '../http/wire/spool.ts';
 import type { Services } from '../services.ts';
 import { groupFor } from './create-script.ts';
@@ -58,7 +58,7 @@ async function receive({ raw, body, header }: ImportCall): Promise<Upload | Prob
   const mediaType = contentType.split(';', 1)[0]?.trim().toLowerCase();
   if (raw === undefined) {
     const isBase64 = /^[A-Za-z0-9+/]+={0,2}$/.test(body.content) && body.content.length % 4 === 0;
-    if (!isBase64) return badField('content', 'is not base64');
+    if (!isBase64) return fieldProblem('content', 'is not base64');
     return { file: await spoolToFile(toAsyncIterable(Buffer.from(body.content, 'base64'))) };
   }
   switch (mediaType) {

@@ -1,6 +1,6 @@
 /** Permanently removes deleted scripts. */
 import { findPurge } from '#projections/scripts/queries.ts';
-import { seesScriptOrDeleted } from '../access/visibility.ts';
+import { canSeeScriptOrDeleted } from '../access/visibility.ts';
 import { operation, type Operation } from '../http/operation.ts';
 import { accepted, positionHeader } from '../http/outcome.ts';
 import { isProblem, notFound } from '../http/problem.ts';
@@ -25,7 +25,7 @@ const purge = operation({
   },
   refusals: ['script_not_deleted'],
   handle: async ({ principal, parameters: { id }, context }, { commands, readModels }) => {
-    if (!(await seesScriptOrDeleted(principal, id, readModels))) return notFound;
+    if (!(await canSeeScriptOrDeleted(principal, id, readModels))) return notFound;
     const outcome = accepted(
       await commands.execute({ type: 'PurgeScript', scriptId: id }, context),
     );

@@ -28,7 +28,7 @@ describe('a deleted script with a run', () => {
     await platform.admin.delete(`/api/v1/scripts/${id}`);
   });
 
-  test('cannot be restored after a purge, and keeps its history', async () => {
+  test('cannot be restored after its purge, and keeps its history', async () => {
     const started = await purge(id);
     expect([started.status, started.json]).toEqual([202, { script_id: id, state: 'started' }]);
     expect((await purge(id)).json).toEqual(started.json);
@@ -42,7 +42,7 @@ describe('a deleted script with a run', () => {
     ]);
   });
 
-  test('keeps its runs readable, which report the purged data', async () => {
+  test('keeps its runs readable, with a note about the purged data', async () => {
     await platform.pool.query('DELETE FROM payloads');
     const shown = (await platform.admin.get(`/api/v1/runs/${runId}`)).json;
     expect(shown.status).toBe('success');

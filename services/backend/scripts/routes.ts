@@ -4,15 +4,15 @@ import { parseGroupId, parseScriptId, type ScriptId } from '#domain/kernel/ids.t
 import { readActivity } from '#projections/scripts/activity.ts';
 import { listScripts, scriptOrders, type ScriptListFilter } from '#projections/scripts/queries.ts';
 import Type from 'typebox';
-import { seesScriptOrDeleted, visibleGroups, visibleScript } from '../access/visibility.ts';
+import { canSeeScriptOrDeleted, visibleGroups, visibleScript } from '../access/visibility.ts';
 import { etag, isUnchanged, versionOf } from '../http/conditional.ts';
 import { operation, type Operation } from '../http/operation.ts';
 import { noContent } from '../http/outcome.ts';
-import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
+import { defaultLimit, keyOf, pageReply, onePage } from '../http/paging.ts';
 import { aboutCurrentGroups, atParameter } from '../http/point-in-time.ts';
 import { deletedResource, isProblem, notFound, type Problem } from '../http/problem.ts';
 import { json, nothing } from '../http/reply.ts';
-import { pageQuery, pathParameters } from '../http/schema.ts';
+import { Exact, pageQuery, pathParameters } from '../http/schema.ts';
 import { idOf, IdOrNot, SomeOf, wordsOf } from '../http/selection.ts';
 import type { Services } from '../services.ts';
 import { changeScript } from './change-script.ts';
@@ -34,34 +34,37 @@ const list = operation({
   summary: 'List scripts, newest first',
   tag,
   access: { right: 'scripts.list' },
-  query: Type.Object(
-    {
-      ...pageQuery,
-      group_id: Type.Optional(IdOrNot('group')),
-      enabled: Type.Optional(Type.Boolean()),
-      deleted: Type.Optional(
-        Type.Boolean({
-          description:
-            'List deleted scripts that can be restored. Default: scripts that are not deleted.',
-        }),
-      ),
-      tag: Type.Optional(Type.String({ maxLength: 200, description: "One of the script's tags." })),
-      last_status: Type.Optional(
-        SomeOf(endings, 'Status of the last finished run; a script that never ran has none'),
-      ),
-      sort: Type.Optional(
-        Type.Enum(scriptOrders, { description: 'Newest first (default), or by name.' }),
-      ),
-      q: Type.Optional(Type.String({ maxLength: 200, description: 'Part of the name.' })),
-      with: Type.Optional(
-        Type.Literal('activity', { description: 'Include the latest runs and the next due time.' }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
-  responses: {
-    200: { description: 'One page of the list.', schema: ScriptPage, headers: ['Link'] },
-  },
+  query: Exact({
+    ...pageQuery,
+    group_id: Type.Optional(IdOrNot('group')),
+    enabled: Type.Optional(Type.Boolean()),
+    deleted: Type.Optional(
+      Type.Boolean({
+        description:
+          'List deleted scripts that can be restored. Default: scripts that are not deleted.',
+      }),
+    ),
+    tag: Type.Optional(Type.String({ maxLength: 200, description: "One of the script's tags." })),
+    last_status: Type.Optional(
+      SomeOf(endings, 'Status of the last finished run, which excludes scripts without one'),
+    ),
+    sort: Type.Optional(
+      Type.Enum(scriptOrders, {
+        description: 'Newest first (default), by name, by name descending, or last changed first.',
+      }),
+    ),
+    q: Type.Optional(Type.String({ maxLength: 200, description: 'Part of the name.' })),
+    ids: Type.Optional(
+      Type.String({
+        pattern: '^[0-9a-f-]{36}(,[0-9a-f-]{36}){0,99}$',
+        description: 'Only these scripts: up to 100 ids, separated by commas.',
+      }),
+    ),
+    with: Type.Optional(
+      Type.Literal('activity', { description: 'Include the latest runs and the next due time.' }),
+    ),
+  }),
+  responses: onePage(ScriptPage),
   handle: async ({ principal, query, url }, { readModels }) => {
     const { limit, cursor, with: more, sort: order = 'created', ...wanted } = query;
     const visible = visibleGroups(principal);
@@ -94,10 +97,11 @@ interface WantedScripts {
   readonly q?: string;
   readonly tag?: string;
   readonly last_status?: string;
+  readonly ids?: string;
 }
 
 function filterOf(
-  { group_id, enabled, deleted, q, tag, last_status }: WantedScripts,
+  { group_id, enabled, deleted, q, tag, last_status, ids }: WantedScripts,
   visible: ScriptListFilter['groupIds'],
 ): ScriptListFilter {
   const { id, notId } = idOf(group_id, parseGroupId);
@@ -106,6 +110,9 @@ function filterOf(
     ...(notId !== undefined && { notGroupId: notId }),
     ...(enabled !== undefined && { enabled }),
     ...(deleted !== undefined && { deleted }),
+    ...(ids !== undefined && {
+      among: ids.split(',').filter((id) => parseScriptId(id) !== undefined),
+    }),
     ...(q !== undefined && { text: q }),
     ...(tag !== undefined && { tag }),
     ...(last_status !== undefined && { lastStatuses: wordsOf(last_status, endings) }),
@@ -140,7 +147,7 @@ const get = operation({
   tag,
   access: { right: 'scripts.list' },
   parameters,
-  query: Type.Object({ at: atParameter }, { additionalProperties: false }),
+  query: Exact({ at: atParameter }),
   requestHeaders: ['If-None-Match'],
   responses: {
     200: { description: 'The script.', schema: Script, headers: ['ETag'] },
@@ -159,13 +166,13 @@ const get = operation({
   },
 });
 
-/** A deleted script is no denial, so the audit trail omits it. */
+/** A deleted script is not a denial, so the audit trail omits the request. */
 async function missingScript(
   principal: Principal,
   id: ScriptId,
   { readModels }: Services,
 ): Promise<Problem> {
-  return (await seesScriptOrDeleted(principal, id, readModels)) ? deletedResource : notFound;
+  return (await canSeeScriptOrDeleted(principal, id, readModels)) ? deletedResource : notFound;
 }
 
 const change = operation({

@@ -2,7 +2,7 @@
 import { runStatuses } from '#domain/run/run.ts';
 import { defaultLimits, defaultRetry, defaultSettings } from '#domain/script/settings.ts';
 import Type from 'typebox';
-import { examples, Nullable, Page, Sha256, Time, Uuid, OneLine } from '../http/schema.ts';
+import { Exact, examples, Nullable, Page, Sha256, Time, Uuid, OneLine } from '../http/schema.ts';
 import { templateIds } from '../templates/templates.ts';
 import {
   entrypoint,
@@ -18,7 +18,10 @@ import {
   Resident,
   startMode,
   listenPorts,
+  mergeStderr,
   runsOn,
+  pools,
+  expectations,
   storageQuota,
   tags,
 } from './settings-schema.ts';
@@ -28,7 +31,7 @@ const description = Type.String({ maxLength: 10_000 });
 
 const templateId = Type.Enum([...templateIds]);
 
-export const NewScript = Type.Object(
+export const NewScript = Exact(
   {
     name,
     description: Type.Optional(description),
@@ -39,18 +42,18 @@ export const NewScript = Type.Object(
     ...settings,
     environment: Type.Optional(environment),
   },
-  { title: 'ScriptInput', additionalProperties: false },
+  { title: 'ScriptInput' },
 );
 
-export const ScriptCopy = Type.Object(
+export const ScriptCopy = Exact(
   {
     name: Type.Optional(name),
     group_id: Type.Optional(Uuid('Default: the group of the script.')),
   },
-  { title: 'ScriptCopy', additionalProperties: false },
+  { title: 'ScriptCopy' },
 );
 
-export const ScriptChanges = Type.Object(
+export const ScriptChanges = Exact(
   {
     name: Type.Optional(name),
     description: Type.Optional(description),
@@ -61,7 +64,6 @@ export const ScriptChanges = Type.Object(
   },
   {
     title: 'ScriptChanges',
-    additionalProperties: false,
     description: 'A JSON merge patch (RFC 7396). Omitted fields stay unchanged.',
   },
 );
@@ -85,8 +87,11 @@ export const scriptExample = {
   python: null,
   start_mode: 'warm',
   resident: defaultSettings.resident,
+  merge_stderr: false,
   listen_ports: [],
   runs_on: [],
+  pools: [],
+  expectations: [],
   parameters_schema: { type: 'object', properties: { limit: { type: 'integer' } } },
   version: 3,
   created_at: examples.time,
@@ -96,7 +101,7 @@ export const scriptExample = {
   last_run: { run_id: examples.runId, status: 'success', finished_at: examples.time },
 };
 
-export const Script = Type.Object(
+export const Script = Exact(
   {
     id: Uuid(),
     name,
@@ -116,8 +121,11 @@ export const Script = Type.Object(
     python,
     start_mode: startMode,
     resident: Resident,
+    merge_stderr: mergeStderr,
     listen_ports: listenPorts,
     runs_on: runsOn,
+    pools,
+    expectations,
     parameters_schema: parametersSchema,
     version: Type.Integer({
       minimum: 1,
@@ -128,47 +136,46 @@ export const Script = Type.Object(
     updated_at: Time(),
     updated_by: Type.String(),
     last_run: Nullable(
-      Type.Object(
+      Exact(
         {
           run_id: Uuid(),
           status: Type.Enum(['success', 'failed', 'stopped']),
           finished_at: Time(),
         },
-        { title: 'LastRun', additionalProperties: false },
+        { title: 'LastRun' },
       ),
     ),
   },
-  { title: 'Script', additionalProperties: false, examples: [scriptExample] },
+  { title: 'Script', examples: [scriptExample] },
 );
 
-const Activity = Type.Object(
+export const RecentRun = Exact(
   {
-    recent_runs: Type.Array(
-      Type.Object(
-        {
-          run_id: Uuid(),
-          status: Type.Enum(runStatuses),
-          finished_at: Nullable(Time('Null if it has not ended.')),
-          duration_ms: Nullable(Type.Integer({ description: 'Exit code of the process.' })),
-        },
-        { title: 'RecentRun', additionalProperties: false },
-      ),
-      { description: 'The latest 10 runs, newest first.' },
-    ),
+    run_id: Uuid(),
+    status: Type.Enum(runStatuses),
+    finished_at: Nullable(Time('Null if it has not ended.')),
+    duration_ms: Nullable(Type.Integer({ description: 'Duration of the process.' })),
+  },
+  { title: 'RecentRun' },
+);
+
+const Activity = Exact(
+  {
+    recent_runs: Type.Array(RecentRun, { description: 'The latest 10 runs, newest first.' }),
     next_fire_at: Nullable(Time('Next due time of its schedules.')),
   },
-  { title: 'ScriptActivity', additionalProperties: false },
+  { title: 'ScriptActivity' },
 );
 
 /** A script in a list. */
-export const ListedScript = Type.Object(
+export const ListedScript = Exact(
   {
     ...Script.properties,
     activity: Type.Optional(Activity),
-    deleted_at: Type.Optional(Time('Only of deleted scripts.')),
-    deleted_by: Type.Optional(Type.String({ description: 'Only of deleted scripts.' })),
+    deleted_at: Type.Optional(Time('Only for deleted scripts.')),
+    deleted_by: Type.Optional(Type.String({ description: 'Only for deleted scripts.' })),
   },
-  { title: 'ListedScript', additionalProperties: false, examples: [scriptExample] },
+  { title: 'ListedScript', examples: [scriptExample] },
 );
 
 export const ScriptPage = Page('ScriptPage', ListedScript);
@@ -186,52 +193,47 @@ const fileExample = {
   updated_at: examples.time,
 };
 
-export const FileEntry = Type.Object(file, {
+export const FileEntry = Exact(file, {
   title: 'FileEntry',
-  additionalProperties: false,
   examples: [fileExample],
 });
 
 export const FilePage = Page('FilePage', FileEntry);
 
-export const SavedFile = Type.Object(
+export const SavedFile = Exact(
   { ...file, script_version: Type.Integer({ minimum: 1, description: 'The current version.' }) },
   {
     title: 'SavedFile',
-    additionalProperties: false,
     examples: [{ ...fileExample, script_version: 4 }],
   },
 );
 
-export const FileMove = Type.Object(
+export const FileMove = Exact(
   { to: Type.String({ minLength: 1, maxLength: 255, description: 'The new path.' }) },
-  { title: 'FileMove', additionalProperties: false },
+  { title: 'FileMove' },
 );
 
-export const FileContent = Type.Object(
+export const FileContent = Exact(
   {
     content: Type.String(),
     encoding: Type.Optional(Type.Enum(['utf-8', 'base64'], { default: 'utf-8' })),
   },
-  { title: 'FileContent', additionalProperties: false },
+  { title: 'FileContent' },
 );
 
-export const ScriptArchive = Type.Object(
+export const ScriptArchive = Exact(
   { content: Type.String({ description: 'The archive in base64.' }) },
-  { title: 'ScriptArchive', additionalProperties: false },
+  { title: 'ScriptArchive' },
 );
 
 /** The parameters of an archive upload. */
-export const archiveQuery = Type.Object(
-  {
-    name: Type.Optional(OneLine(200)),
-    group_id: Type.Optional(Uuid('Default: `custom`, or your first group.')),
-    entrypoint: Type.Optional(entrypoint),
-  },
-  { additionalProperties: false },
-);
+export const archiveQuery = Exact({
+  name: Type.Optional(OneLine(200)),
+  group_id: Type.Optional(Uuid('Default: `custom`, or your first group.')),
+  entrypoint: Type.Optional(entrypoint),
+});
 
-export const Purge = Type.Object(
+export const Purge = Exact(
   {
     script_id: Uuid(),
     state: Type.Enum(['started', 'finished'], {
@@ -242,7 +244,6 @@ export const Purge = Type.Object(
   },
   {
     title: 'Purge',
-    additionalProperties: false,
     examples: [{ script_id: examples.scriptId, state: 'started' }],
   },
 );

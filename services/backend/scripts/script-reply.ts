@@ -3,7 +3,7 @@ import type { Principal } from '#domain/kernel/actor.ts';
 import type { ScriptId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import type { ScriptCommand } from '#domain/script/commands.ts';
-import { seesScript, visibleScript } from '../access/visibility.ts';
+import { canSeeScript, visibleScript } from '../access/visibility.ts';
 import { etag } from '../http/conditional.ts';
 import type { ResponseRule } from '../http/operation.ts';
 import { accepted, positionHeader, type Accepted } from '../http/outcome.ts';
@@ -36,7 +36,7 @@ export async function commandScript(
   { commands, readModels }: Services,
   command: Exclude<ScriptCommand, { type: 'CreateScript' }>,
 ): Promise<Accepted | Problem> {
-  if (!(await seesScript(principal, command.scriptId, readModels))) return notFound;
+  if (!(await canSeeScript(principal, command.scriptId, readModels))) return notFound;
   return accepted(await commands.execute(command, context));
 }
 
@@ -49,7 +49,7 @@ export async function showScript(
   status: 200 | 201 = 200,
 ): Promise<Answer> {
   const script = await visibleScript(principal, scriptId, readModels);
-  // The script may have been deleted or moved to another group meanwhile.
+  // Meanwhile, the script may have been deleted or moved to another group.
   if (script === undefined) return notFound;
   return json(status, scriptJson(script), {
     ETag: etag(script.version),

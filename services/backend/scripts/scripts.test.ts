@@ -56,7 +56,7 @@ describe('a developer', () => {
     });
   });
 
-  test('creates scripts in the first own group by default', async () => {
+  test('creates scripts in their first group by default', async () => {
     const other = await someone(platform, { role: 'developer', groupIds: [groups.bots] });
     expect((await other.post('/api/v1/scripts', { name: 'Bot' })).json.group).toBe('bots');
   });
@@ -93,7 +93,7 @@ describe('a developer', () => {
 });
 
 describe('a script', () => {
-  test('keeps the settings that a change omits, and null removes a limit', async () => {
+  test('keeps the settings that a change omits, and removes a limit with null', async () => {
     const { id } = await script(developer, { limits: { open_files: 99 } });
     const changed = await developer.patch(
       path(id),
@@ -109,7 +109,7 @@ describe('a script', () => {
     expect(put.json).toMatchObject({ name: 'By PUT', description: 'new', version: 3 });
   });
 
-  test('keeps both of two concurrent changes to different limits', async () => {
+  test('applies two concurrent changes to different limits', async () => {
     const { id } = await script(developer);
     const limits = [{ open_files: 7 }, { processes: 8 }, { cpu_seconds: 9 }];
     await Promise.all(limits.map((one) => developer.patch(path(id), { limits: one })));
@@ -130,7 +130,7 @@ describe('a script', () => {
     expect(any.status).toBe(200);
   });
 
-  test('is answered with 304 if unchanged', async () => {
+  test('returns 304 if unchanged', async () => {
     const { id } = await script(developer);
     const answer = await developer.get(path(id), { headers: { 'If-None-Match': 'W/"1"' } });
     expect([answer.status, answer.text]).toEqual([304, '']);

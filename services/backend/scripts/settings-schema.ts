@@ -1,4 +1,12 @@
 /** The settings of scripts on the wire (contract §3, "Script"). */
+import {
+  maxExpectations,
+  maxFactor,
+  maxSuccessWithin,
+  minFactor,
+  minSuccessWithin,
+} from '#domain/script/expectations.ts';
+import { maxPools } from '#domain/pool/pool.ts';
 import { maxLabels } from '#domain/script/labels.ts';
 import {
   maxListenPort,
@@ -8,7 +16,7 @@ import {
   startModes,
 } from '#domain/script/settings.ts';
 import Type from 'typebox';
-import { Nullable } from '../http/schema.ts';
+import { Exact, Nullable } from '../http/schema.ts';
 
 const limit = (maximum: number, description: string) =>
   Nullable(Type.Integer({ minimum: 1, maximum, description }));
@@ -24,13 +32,12 @@ const limitSchemas = {
   queue_seconds: limit(31_536_000, 'Time in the queue. The run then fails as `expired`.'),
 };
 
-export const Limits = Type.Object(limitSchemas, {
+export const Limits = Exact(limitSchemas, {
   title: 'Limits',
-  additionalProperties: false,
   description: '`null` removes a limit.',
 });
 
-const LimitChanges = Type.Object(
+const LimitChanges = Exact(
   {
     cpu_seconds: Type.Optional(limitSchemas.cpu_seconds),
     memory_bytes: Type.Optional(limitSchemas.memory_bytes),
@@ -43,7 +50,6 @@ const LimitChanges = Type.Object(
   },
   {
     title: 'LimitChanges',
-    additionalProperties: false,
     description: 'Omitted limits stay unchanged; `null` removes a limit.',
   },
 );
@@ -70,7 +76,7 @@ const retrySchemas = {
   backoff_seconds: Type.Number({
     minimum: 0,
     maximum: 604_800,
-    description: "Delay between the first run's end and the second attempt.",
+    description: 'Delay between the end of the first attempt and the start of the second.',
   }),
   backoff_factor: Type.Number({
     minimum: 1,
@@ -80,29 +86,28 @@ const retrySchemas = {
   max_backoff_seconds: Type.Number({ minimum: 0, maximum: 604_800 }),
 };
 
-export const Retry = Type.Object(retrySchemas, {
+export const Retry = Exact(retrySchemas, {
   title: 'Retry',
-  additionalProperties: false,
   description:
     'Retry policy of failed runs. Each retry is a new run of the same version. Stopped and expired runs are not ' +
     'retried.',
 });
 
-const RetryChanges = Type.Object(
+const RetryChanges = Exact(
   {
     max_attempts: Type.Optional(retrySchemas.max_attempts),
     backoff_seconds: Type.Optional(retrySchemas.backoff_seconds),
     backoff_factor: Type.Optional(retrySchemas.backoff_factor),
     max_backoff_seconds: Type.Optional(retrySchemas.max_backoff_seconds),
   },
-  { title: 'RetryChanges', additionalProperties: false },
+  { title: 'RetryChanges' },
 );
 
 export const keepAlive = Type.Boolean({
   description:
-    'Always on, for bots: while the script is enabled, one run is active. When the run ends, even if ' +
-    'stopped, another starts after a delay. The delay grows while runs end quickly. Disable the script ' +
-    'to stop it.',
+    'Keeps one run active while the script is enabled, for example for a bot. When that run ends for any ' +
+    'reason, including a stop, a new run starts after a delay. The delay increases while runs keep ending ' +
+    'quickly. To stop the runs, disable the script.',
 });
 const environmentOptions = {
   description:
@@ -136,12 +141,12 @@ const residentFields = {
   idle_seconds: Type.Integer({
     minimum: 1,
     maximum: maxResident.idle_seconds,
-    description: 'An idle process ends after this time.',
+    description: 'Idle time after which a process ends.',
   }),
   max_runs: Type.Integer({
     minimum: 1,
     maximum: maxResident.max_runs,
-    description: 'A process ends after this number of runs.',
+    description: 'Number of runs after which a process ends.',
   }),
   processes: Type.Integer({
     minimum: 1,
@@ -151,15 +156,19 @@ const residentFields = {
       'another process, which ends after this run.',
   }),
 };
-export const Resident = Type.Object(residentFields, {
+export const Resident = Exact(residentFields, {
   title: 'Resident',
-  additionalProperties: false,
   description: residentDescription,
 });
 const ResidentChanges = Type.Partial(Type.Object(residentFields), {
   title: 'ResidentChanges',
   additionalProperties: false,
   description: `${residentDescription} Omitted fields stay unchanged.`,
+});
+
+export const mergeStderr = Type.Boolean({
+  description:
+    'Whether the process writes stderr to stdout. The log then has the exact order of both, and no stream `stderr`.',
 });
 
 // The domain refuses ports 1 to 1023 with an explanation.
@@ -171,13 +180,67 @@ export const listenPorts = Type.Array(Type.Integer({ minimum: 0, maximum: maxLis
     'kernel. If empty, runs cannot listen.',
 });
 
-// The domain refuses text that is not a label, and says why.
+// The domain refuses invalid labels with an explanation.
 export const runsOn = Type.Array(Type.String({ minLength: 1, maxLength: 63 }), {
   maxItems: maxLabels,
   uniqueItems: true,
   description:
     'Labels that a runtime must have to execute the runs (`ORCH_RUNTIME_LABELS`). All must match. If empty, ' +
     'every runtime executes them.',
+});
+
+export const pools = Type.Array(Type.String({ minLength: 1, maxLength: 63 }), {
+  maxItems: maxPools,
+  uniqueItems: true,
+  description:
+    'Names of pools (`/pools`). Each run takes a slot in all of them while it is running or ready to start, and ' +
+    'waits while one of them is full.',
+});
+
+export const Expectation = Type.Union(
+  [
+    Exact(
+      {
+        kind: Type.Literal('finish_by'),
+        cron: Type.String({ minLength: 1, maxLength: 512 }),
+        timezone: Type.String({ minLength: 1, maxLength: 64 }),
+      },
+      {
+        title: 'FinishByExpectation',
+        description:
+          'A run succeeds before each time of the cron expression, and after the previous one. Otherwise `run_late`.',
+      },
+    ),
+    Exact(
+      {
+        kind: Type.Literal('success_within'),
+        seconds: Type.Integer({ minimum: minSuccessWithin, maximum: maxSuccessWithin }),
+      },
+      {
+        title: 'SuccessWithinExpectation',
+        description:
+          'At most this time passes between two successful runs. Otherwise `script_stale`.',
+      },
+    ),
+    Exact(
+      {
+        kind: Type.Literal('longer_than'),
+        factor: Type.Number({ minimum: minFactor, maximum: maxFactor }),
+      },
+      {
+        title: 'LongerThanExpectation',
+        description:
+          'No run takes longer than this multiple of the p95 of the latest successful runs. Otherwise `run_too_long`.',
+      },
+    ),
+  ],
+  { title: 'Expectation' },
+);
+export const expectations = Type.Array(Expectation, {
+  maxItems: maxExpectations,
+  description:
+    "Expectations for the script's runs (see `docs/expectations.md`). A notification is sent when an " +
+    'expectation is missed, and another when the expectation is met again.',
 });
 
 export const parametersSchema = Nullable(
@@ -204,7 +267,10 @@ export const settings = {
   python: Type.Optional(python),
   start_mode: Type.Optional(startMode),
   resident: Type.Optional(ResidentChanges),
+  merge_stderr: Type.Optional(mergeStderr),
   listen_ports: Type.Optional(listenPorts),
   runs_on: Type.Optional(runsOn),
+  pools: Type.Optional(pools),
+  expectations: Type.Optional(expectations),
   parameters_schema: Type.Optional(parametersSchema),
 };

@@ -38,6 +38,7 @@ describe('the settings of a script', () => {
     expect(plain.json).toMatchObject({
       retry: { max_attempts: 1 },
       keep_alive: false,
+      merge_stderr: false,
       environment: {},
       python: null,
       start_mode: 'warm',
@@ -54,6 +55,42 @@ describe('the settings of a script', () => {
       start_mode: 'resident',
       resident: { idle_seconds: 60, max_runs: 1000, processes: 2 },
     });
+  });
+
+  test('have expectations, none of which is missed at first', async () => {
+    const expectations = [
+      { kind: 'finish_by', cron: '0 7 * * *', timezone: 'Europe/Berlin' },
+      { kind: 'longer_than', factor: 2 },
+    ];
+    const { id } = await script(developer, { expectations });
+    const viewer = await someone(platform, { role: 'viewer', groupIds: [groups.custom] });
+    expect((await viewer.get(`${path(id)}/expectations`)).json).toEqual({
+      items: expectations.map((expectation) => ({ expectation, missed: [] })),
+    });
+    const changed = await developer.patch(path(id), { expectations: [] });
+    expect(changed.json.expectations).toEqual([]);
+    const outsider = await someone(platform, { role: 'developer', groupIds: [] });
+    expect((await outsider.get(`${path(id)}/expectations`)).status).toBe(404);
+  });
+
+  test('may refer only to existing pools', async () => {
+    const { status, json } = await platform.admin.post('/api/v1/pools', { name: 'db', limit: 2 });
+    expect([status, json]).toEqual([
+      201,
+      { id: expect.any(String), name: 'db', limit: 2, active_runs: 0, waiting_runs: 0 },
+    ]);
+    const { id } = await script(developer, { pools: ['db'] });
+    const runId = await run(developer, id);
+    expect((await developer.get(`/api/v1/pools/${json.id}`)).json.waiting_runs).toBe(1);
+    await developer.post(`/api/v1/runs/${runId}/stop`);
+    expect((await developer.patch(path(id), { pools: ['typo'] })).json.detail).toContain('"typo"');
+    const pool = `/api/v1/pools/${json.id}`;
+    expect((await platform.admin.patch(pool, { limit: 0 })).json.limit).toBe(0);
+    expect((await platform.admin.delete(pool)).json.code).toBe('pool_in_use');
+    expect((await developer.patch(pool, { limit: 1 })).status).toBe(403);
+    await developer.patch(path(id), { pools: [] });
+    expect((await platform.admin.delete(pool)).status).toBe(204);
+    expect((await developer.get('/api/v1/pools')).json).toEqual({ items: [] });
   });
 
   test('are merged part by part', async () => {
@@ -85,6 +122,9 @@ describe('the settings of a script', () => {
     [{ runs_on: ['g pu'] }],
     [{ runs_on: ['gpu', 'gpu'] }],
     [{ runs_on: 'gpu' }],
+    [{ expectations: [{ kind: 'finish_by', cron: 'daily', timezone: 'UTC' }] }],
+    [{ expectations: [{ kind: 'success_within', seconds: 1 }] }],
+    [{ expectations: [{ kind: 'other' }] }],
     [{ start_mode: 'hot' }],
     [{ resident: { processes: 0 } }],
     [{ resident: { idle_seconds: 86_401 } }],

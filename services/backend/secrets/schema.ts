@@ -1,32 +1,51 @@
-/** Secrets of scripts on the wire. Values are write-only. */
-import { maxSecretBytes } from '#domain/secret/secret.ts';
+/** Secrets of scripts and groups on the wire. Values are write-only. */
+import { maxRotationDays, maxSecretBytes } from '#domain/secret/secret.ts';
 import Type from 'typebox';
-import { examples, Nullable, Page, Time, Uuid } from '../http/schema.ts';
+import { Exact, examples, Nullable, Page, Time, Uuid } from '../http/schema.ts';
 
-export const Secret = Type.Object(
+export const Secret = Exact(
   {
     name: Type.String(),
     version: Type.Integer({ minimum: 1, description: 'Number of values set so far.' }),
     as_environment: Type.Boolean({
       description: 'Whether the secret is exposed as an environment variable.',
     }),
+    rotate_after_days: Nullable(
+      Type.Integer({ minimum: 1, description: 'Days after which the value is due for rotation.' }),
+    ),
+    rotation_due_at: Nullable(Time('When a new value is due.')),
     updated_at: Time(),
     updated_by: Type.String(),
-    last_used_at: Nullable(Time('Last time that a run was given the value.')),
-    last_used_by: Nullable(Uuid('The run that was last given the value.')),
+    last_used_at: Nullable(Time('Last time that a run received the value.')),
+    last_used_by: Nullable(Uuid('The run that last received the value.')),
+    used_by: Type.Array(
+      Exact(
+        { script_id: Uuid(), run_id: Uuid('The last run of the script.'), last_used_at: Time() },
+        { title: 'SecretUser' },
+      ),
+      { description: 'The scripts whose runs received the value, by last use.' },
+    ),
   },
   {
     title: 'Secret',
-    additionalProperties: false,
     examples: [
       {
         name: 'API_TOKEN',
         version: 2,
         as_environment: true,
+        rotate_after_days: 90,
+        rotation_due_at: examples.time,
         updated_at: examples.time,
         updated_by: 'ada@example.com',
         last_used_at: examples.time,
         last_used_by: examples.runId,
+        used_by: [
+          {
+            script_id: examples.scriptId,
+            run_id: examples.runId,
+            last_used_at: examples.time,
+          },
+        ],
       },
     ],
   },
@@ -34,7 +53,7 @@ export const Secret = Type.Object(
 
 export const SecretPage = Page('SecretPage', Secret);
 
-export const SecretValue = Type.Object(
+export const SecretValue = Exact(
   {
     value: Type.String({
       minLength: 1,
@@ -46,6 +65,15 @@ export const SecretValue = Type.Object(
         description: 'If omitted, stays unchanged; for a new secret, false.',
       }),
     ),
+    rotate_after_days: Type.Optional(
+      Nullable(
+        Type.Integer({
+          minimum: 1,
+          maximum: maxRotationDays,
+          description: 'If omitted, stays unchanged; `null` means never.',
+        }),
+      ),
+    ),
   },
-  { title: 'SecretValue', additionalProperties: false },
+  { title: 'SecretValue' },
 );

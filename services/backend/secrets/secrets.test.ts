@@ -43,10 +43,13 @@ describe('a secret', () => {
           name: 'TOKEN',
           version: 1,
           as_environment: true,
+          rotate_after_days: null,
+          rotation_due_at: null,
           updated_at: expect.any(String),
           updated_by: 'admin@example.com',
           last_used_at: null,
           last_used_by: null,
+          used_by: [],
         },
       ],
       next_cursor: null,
@@ -54,7 +57,7 @@ describe('a secret', () => {
     expect(await valueOf(id, 'TOKEN')).toBe(canary);
   });
 
-  test('keeps being a variable when it gets another value', async () => {
+  test('remains a variable when it gets a new value', async () => {
     const id = await withSecret(canary, { as_environment: true });
     const { json } = await platform.admin.put(at(id, 'TOKEN'), { value: 'another' });
     expect([json.version, json.as_environment]).toEqual([2, true]);
@@ -173,7 +176,7 @@ describe('an invalid secret', () => {
     expect([status, json.code]).toEqual([422, 'validation_failed']);
   });
 
-  test('is reported when the master key is another than that of the script', async () => {
+  test('is reported when the master key is not that of the script', async () => {
     const id = await withSecret();
     await platform.pool.query(`UPDATE data_keys SET master_key_id = 'x' WHERE script_id = $1`, [
       id,

@@ -3,21 +3,24 @@ import type { Recorded } from '#domain/aggregates.ts';
 import type { RunEvent } from '#domain/run/events.ts';
 import { readStream } from '#infra/postgres/event-store/event-store.ts';
 import { readSpans } from '#infra/postgres/logs/run-spans.ts';
-import { visibleRun } from '../access/visibility.ts';
+import { criticalPath, relatedRuns } from '#projections/runs/related-runs.ts';
+import { isIn, visibleRun } from '../access/visibility.ts';
 import { operation, type Operation } from '../http/operation.ts';
 import { notFound } from '../http/problem.ts';
 import { json } from '../http/reply.ts';
 import { pathParameters } from '../http/schema.ts';
-import { RunSpanItems } from './schema.ts';
+import { RelatedRunItems, RunSpanItems } from './schema.ts';
 import { platformSpans, scriptSpanJson } from './view.ts';
+
+const maxRelatedRuns = 200;
 
 const listSpans = operation({
   method: 'get',
   path: '/api/v1/runs/{run_id}/spans',
   operationId: 'listRunSpans',
-  summary: 'List the spans of a run: steps of the platform, then spans of the script',
+  summary: 'List the spans of a run: platform steps, then spans of the script',
   description:
-    'The steps of the platform are computed from the events of the run. The script records its own spans with ' +
+    'Platform steps are computed from the events of the run. The script records its own spans with ' +
     '`platform.span`, at most 1000 per run. The WebSocket `/ws/runs/{run_id}` sends changed spans as ' +
     '`{"type": "span", …}`.',
   tag: 'Runs',
@@ -41,4 +44,30 @@ const listSpans = operation({
   },
 });
 
-export const spanOperations: readonly Operation[] = [listSpans];
+const timeline = operation({
+  method: 'get',
+  path: '/api/v1/runs/{run_id}/timeline',
+  operationId: 'listRelatedRuns',
+  summary: 'List the runs of the chain or the retries that a run belongs to, oldest first',
+  description:
+    'Runs that caused one another: retries, chained runs, and runs that a script requested. `critical` marks the ' +
+    `runs that determined the end of the last run. At most ${maxRelatedRuns} runs; runs of other groups are omitted.`,
+  tag: 'Runs',
+  access: { right: 'runs.read' },
+  parameters: { run_id: pathParameters.runId },
+  responses: { 200: { description: 'At least the run itself.', schema: RelatedRunItems } },
+  handle: async ({ principal, parameters: { run_id } }, { readModels }) => {
+    if ((await visibleRun(principal, run_id, readModels)) === undefined) return notFound;
+    const runs = await relatedRuns(readModels, run_id, maxRelatedRuns);
+    const critical = criticalPath(runs);
+    const shown = runs.filter((one) => isIn(principal, one.group_id));
+    return json(200, {
+      items: shown.map(({ group_id: _, ...one }) => ({
+        ...one,
+        critical: runs.length > 1 && critical.has(one.run_id),
+      })),
+    });
+  },
+});
+
+export const spanOperations: readonly Operation[] = [listSpans, timeline];

@@ -1,6 +1,7 @@
 /** Spans of runs on the wire. */
 import Type from 'typebox';
-import { examples, Nullable, Time } from '../http/schema.ts';
+import { runStatuses } from '#domain/run/run.ts';
+import { examples, Nullable, Time, Uuid } from '../http/schema.ts';
 
 const spanExample = {
   span_id: '6f1f7a0e4c2b9d35',
@@ -17,7 +18,7 @@ export const RunSpan = Type.Object(
   {
     span_id: Type.String({
       description:
-        '16 hexadecimal digits, or the name of a step of the platform: `queue`, `environment`, `start`, `run`, `report`.',
+        '16 hexadecimal digits, or the name of a platform step: `queue`, `environment`, `start`, `run`, `report`.',
     }),
     parent_id: Nullable(Type.String()),
     name: Type.String(),
@@ -26,7 +27,7 @@ export const RunSpan = Type.Object(
     ended_at: Nullable(Time()),
     status: Type.Enum(['running', 'ok', 'error', 'unfinished'], {
       description:
-        '`error`: an exception left the block, or the run failed in this step. `unfinished`: the run ended before the span.',
+        '`error`: an exception left the block, or the run failed in this step. `unfinished`: the run ended while the span was active.',
     }),
     attributes: Type.Object(
       {},
@@ -39,4 +40,32 @@ export const RunSpan = Type.Object(
 export const RunSpanItems = Type.Object(
   { items: Type.Array(RunSpan) },
   { title: 'RunSpanItems', additionalProperties: false },
+);
+
+const RelatedRun = Type.Object(
+  {
+    run_id: Uuid(),
+    cause_run_id: Nullable(Uuid('The run that caused this run; `null` for the first run.')),
+    relation: Nullable(
+      Type.Enum(['retry', 'chain', 'script'], {
+        description: 'How that run caused this run. `script`: requested by its script.',
+      }),
+    ),
+    script_id: Uuid(),
+    script_name: Type.String(),
+    status: Type.Enum(runStatuses),
+    attempt: Type.Integer({ minimum: 1 }),
+    queued_at: Time(),
+    started_at: Nullable(Time()),
+    finished_at: Nullable(Time()),
+    critical: Type.Boolean({
+      description: 'Whether the run is on the path that determined the end of the last run.',
+    }),
+  },
+  { title: 'RelatedRun', additionalProperties: false },
+);
+
+export const RelatedRunItems = Type.Object(
+  { items: Type.Array(RelatedRun) },
+  { title: 'RelatedRunItems', additionalProperties: false },
 );

@@ -60,7 +60,7 @@ describe('platformSpans', () => {
     ).toBe('run 130–950 error');
   });
 
-  test('shows runs of earlier versions without the unknown steps', () => {
+  test('omits steps that earlier releases did not record', () => {
     const old = event('RunStarted', 130);
     expect(shown(queued, old, event('RunFinished', 950, { outcome: 'success' }))).toEqual([
       'queue 0–130 ok',
@@ -68,7 +68,7 @@ describe('platformSpans', () => {
     ]);
   });
 
-  test('keeps the order of the steps if clocks differ', () => {
+  test('keeps the order of the steps even if clocks differ', () => {
     const early = event('RunFinished', 110, { outcome: 'success', timing });
     for (const { started_at, ended_at } of platformSpans([queued, started, early])) {
       expect(started_at.getTime()).toBeLessThanOrEqual(ended_at?.getTime() ?? 0);

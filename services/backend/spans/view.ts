@@ -33,7 +33,7 @@ export function scriptSpanJson(span: StoredSpan, hasEnded: boolean): SpanJson {
   };
 }
 
-/** The steps of a run, in order. A step without a recorded time is left out. */
+/** The steps of a run, in order. A step without a recorded time is omitted. */
 export function platformSpans(events: readonly Recorded<RunEvent>[]): readonly SpanJson[] {
   const queued = events.find((event) => event.type === 'RunQueued');
   if (queued === undefined) return [];

@@ -57,7 +57,7 @@ test('serves precompressed files to clients that accept them', async () => {
   expect(await load('chunks/plain.js', 'br')).toEqual({ ...whole, encoding: null });
 });
 
-test('serves the start page to clients that accept any type, but not for invalid paths', async () => {
+test('serves the start page to clients that accept any type, but not at invalid paths', async () => {
   const { port } = server.address() as AddressInfo;
   const status = async (path: string, accept: string) =>
     (await fetch(`http://127.0.0.1:${port}${path}`, { headers: { Accept: accept } })).status;
@@ -66,6 +66,6 @@ test('serves the start page to clients that accept any type, but not for invalid
   expect(await status('/nothing', '*/*')).toBe(404);
 });
 
-test('answers 404 for missing files in every form', async () => {
+test('returns 404 for missing files', async () => {
   expect(await load('chunks/none.js', 'br')).toMatchObject({ status: 404 });
 });

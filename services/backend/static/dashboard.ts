@@ -3,7 +3,8 @@ import { existsSync } from 'node:fs';
 import { extname, join, sep } from 'node:path';
 import express, { type Express, type Request } from 'express';
 
-const reserved = /^\/(api|ws|docs|hooks|mcp|metrics|sdk|health|livez|readyz|openapi\.json)(\/|$)/;
+const reserved =
+  /^\/(api|ws|docs|hooks|mcp|metrics|sdk|health|livez|readyz|openapi\.json|preview-frame)(\/|$)/;
 
 /** The names of these files contain a hash of their content. */
 const immutable = /^\/_app\/immutable\/(?:[\w-]+\/)*[\w.-]+$/;
@@ -18,9 +19,8 @@ const notBuilt = `<!doctype html>
   </head>
   <body>
     <h1>The dashboard is not built yet</h1>
-    <p>After a first <code>make run</code> it is built in the background, and this page shows it as soon as it is
-      ready. Otherwise build it with <code>make install</code>.</p>
-    <p>The API works without it: <a href="/docs">its documentation</a>.</p>
+    <p>The first <code>make run</code> builds it in the background, and this page reloads when it is ready. To build it yourself, run <code>make install</code>.</p>
+    <p>The API is available without the dashboard. See the <a href="/docs">API documentation</a>.</p>
   </body>
 </html>
 `;
@@ -30,9 +30,9 @@ const notBuilt = `<!doctype html>
 export function addDashboard(app: Express, folder: string): void {
   app.use((request, _response, next) => {
     // Compressed at build time.
-    const packed = `${request.path}${packedEnding}`;
+    const packJson = `${request.path}${packedEnding}`;
     const isPacked = immutable.test(request.path) && request.acceptsEncodings('br') === 'br';
-    if (isPacked && existsSync(join(folder, packed))) request.url = packed;
+    if (isPacked && existsSync(join(folder, packJson))) request.url = packJson;
     next();
   });
   app.use(
@@ -41,7 +41,10 @@ export function addDashboard(app: Express, folder: string): void {
       redirect: false,
       dotfiles: 'ignore',
       setHeaders: (response, path) => {
-        const isImmutable = path.includes(`${sep}immutable${sep}`);
+        // The names of fonts contain their version.
+        const isImmutable = ['immutable', 'fonts'].some((name) =>
+          path.includes(`${sep}${name}${sep}`),
+        );
         if (path.endsWith(packedEnding)) {
           response.type(extname(path.slice(0, -packedEnding.length)));
           response.setHeader('Content-Encoding', 'br');

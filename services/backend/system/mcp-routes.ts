@@ -2,10 +2,11 @@
 import Type from 'typebox';
 import { operation, type Operation } from '../http/operation.ts';
 import { json } from '../http/reply.ts';
+import { Exact } from '../http/schema.ts';
 
-const patienceMs = 1_000;
+const timeoutMs = 1_000;
 
-const McpInfo = Type.Object(
+const McpInfo = Exact(
   {
     status: Type.Enum(['up', 'down'], {
       description: 'Whether the MCP server is reachable from the backend.',
@@ -16,7 +17,6 @@ const McpInfo = Type.Object(
   },
   {
     title: 'McpInfo',
-    additionalProperties: false,
     examples: [
       {
         status: 'up',
@@ -41,7 +41,7 @@ const info = operation({
   responses: { 200: { description: 'The MCP server.', schema: McpInfo } },
   handle: async (_call, { mcpUrl }) => {
     const isUp = await fetch(new URL('/health', mcpUrl), {
-      signal: AbortSignal.timeout(patienceMs),
+      signal: AbortSignal.timeout(timeoutMs),
     })
       .then((answer) => answer.ok)
       .catch(() => false);

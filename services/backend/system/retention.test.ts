@@ -18,7 +18,7 @@ const everything = {
   payloads_days: null,
 };
 
-test('everything is kept until an administrator sets a retention period', async () => {
+test('all data is kept until an administrator sets a retention period', async () => {
   const unchanged = { ...everything, changed_at: null, changed_by: null };
   expect((await platform.admin.get(path)).json).toEqual(unchanged);
   const changed = await platform.admin.sendJson('PUT', path, { logs_days: 30, samples_days: 7 });
@@ -32,7 +32,7 @@ test('everything is kept until an administrator sets a retention period', async 
   expect(rows).toEqual([{ type: 'RetentionChanged' }, { type: 'RetentionChanged' }]);
 });
 
-test.each([0, 1.5, '7', 36_501])('%j days are refused', async (days) => {
+test.each([0, 1.5, '7', 36_501])('a retention period of %j days is refused', async (days) => {
   const answer = await platform.admin.sendJson('PUT', path, { logs_days: days });
   expect([answer.status, answer.json.code]).toEqual([422, 'validation_failed']);
 });
@@ -64,7 +64,7 @@ describe('a run with expired data', () => {
     expect(plain.text).toBe('… 3 lines were removed by retention …\n');
   });
 
-  test('keeps its data if it had not ended at the time of the removal', async () => {
+  test('keeps its data if it was still active at the time of the removal', async () => {
     const id = await endedRun();
     await advance(platform.pool, 'logs', id, [id]);
     expect((await platform.admin.get(`/api/v1/runs/${id}`)).json.removed).toEqual([]);

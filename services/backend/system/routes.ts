@@ -123,12 +123,12 @@ const readyz = operation({
   },
 });
 
-const patienceMs = 2000;
+const timeoutMs = 2000;
 
 async function checksOf({ database, objects, bus, clockProblem }: Services) {
   const [problem, objectsAnswer] = await Promise.all([
     databaseProblem(database),
-    inTime(objects.head(objectKey.system('health')), patienceMs),
+    inTime(objects.head(objectKey.system('health')), timeoutMs),
   ]);
   return {
     database: problem === undefined ? 'ok' : 'unavailable',

@@ -3,7 +3,7 @@ import { maxRetentionDays } from '#domain/system/retention.ts';
 import { alarmNames } from '#domain/system/alarms.ts';
 import { closeReasons } from '#services/shared/connections/connection-limits.ts';
 import Type from 'typebox';
-import { examples, Nullable, Time } from '../http/schema.ts';
+import { Exact, examples, Nullable, Time } from '../http/schema.ts';
 
 const triggerStateExample = {
   paused: true,
@@ -11,25 +11,25 @@ const triggerStateExample = {
   by: 'ada@example.com',
 };
 
-export const TriggerState = Type.Object(
+export const TriggerState = Exact(
   {
     paused: Type.Boolean({ description: 'Whether automatic triggers are paused.' }),
     since: Nullable(Time()),
     by: Nullable(Type.String({ description: 'Who last paused or resumed the triggers.' })),
   },
-  { title: 'TriggerState', additionalProperties: false, examples: [triggerStateExample] },
+  { title: 'TriggerState', examples: [triggerStateExample] },
 );
 
 const count = Type.Integer({ minimum: 0 });
 
-export const SystemInfo = Type.Object(
+export const SystemInfo = Exact(
   {
     name: Type.String(),
     version: Type.String(),
     edition: Type.Enum(['minimal', 'production']),
     uptime_seconds: Type.Integer({ minimum: 0 }),
     services: Type.Array(
-      Type.Object(
+      Exact(
         {
           name: Type.String(),
           id: Type.String(),
@@ -57,27 +57,24 @@ export const SystemInfo = Type.Object(
           ),
           python: Type.Optional(Type.Union([Type.String(), Type.Null()])),
         },
-        { title: 'ServiceInfo', additionalProperties: false },
+        { title: 'ServiceInfo' },
       ),
     ),
     triggers: TriggerState,
     event_position: Type.Integer({ minimum: 0 }),
     projections: Type.Array(
-      Type.Object(
+      Exact(
         {
           name: Type.String(),
           version: Type.Integer(),
           position: Type.Integer(),
           lag: Type.Integer({ description: 'Number of events not yet applied.' }),
         },
-        { title: 'ProjectionInfo', additionalProperties: false },
+        { title: 'ProjectionInfo' },
       ),
     ),
     alarms: Type.Array(
-      Type.Object(
-        { name: Type.Enum(alarmNames), detail: Type.String() },
-        { title: 'Alarm', additionalProperties: false },
-      ),
+      Exact({ name: Type.Enum(alarmNames), detail: Type.String() }, { title: 'Alarm' }),
       { description: 'Problems that an operator should fix before they affect the platform.' },
     ),
     connections: Type.Object(
@@ -105,7 +102,6 @@ export const SystemInfo = Type.Object(
   },
   {
     title: 'SystemInfo',
-    additionalProperties: false,
     examples: [
       {
         name: 'Script Orchestration Service',
@@ -189,10 +185,10 @@ export const RetentionChanges = Type.Object(
 
 const HealthStatus = Type.Enum(['ok', 'degraded', 'unavailable']);
 
-export const Health = Type.Object(
+export const Health = Exact(
   {
     status: HealthStatus,
     checks: Type.Optional(Type.Record(Type.String(), HealthStatus)),
   },
-  { title: 'Health', additionalProperties: false, examples: [{ status: 'ok' }] },
+  { title: 'Health', examples: [{ status: 'ok' }] },
 );

@@ -1,9 +1,10 @@
 /** Initial data of each installation: four groups, examples and the first administrator. Ids are derived from names, so
- *  that seeding is idempotent, also when concurrent. */
+ *  that seeding is idempotent, even when concurrent. */
 import type { Command } from '#domain/aggregates.ts';
 import { seededGroups } from '#domain/group/seed.ts';
-import { mustParse, parseCommandId, parseUserId } from '#domain/kernel/ids.ts';
+import { mustParse, parseUserId } from '#domain/kernel/ids.ts';
 import { emailProblem } from '#domain/kernel/names.ts';
+import { systemContext } from '#domain/ports/commands.ts';
 import { putCredential } from '#infra/postgres/access/credentials.ts';
 import { findUserByEmail, listUsers } from '#projections/users/queries.ts';
 import { ConfigError } from '#services/shared/config.ts';
@@ -80,14 +81,9 @@ export async function executeOnce(
   services: Services,
 ): Promise<void> {
   const { commands, ids } = services;
-  const commandId = mustParse(parseCommandId, ids.derived('seed', cause));
   const outcome = await commands.execute(command, {
-    commandId,
+    ...systemContext('setup', ids.derived('seed', cause)),
     fingerprint: cause,
-    actor: { kind: 'system', name: 'setup' },
-    ip: null,
-    correlationId: commandId,
-    causationId: null,
   });
   if (outcome.kind !== 'accepted') throw new Error(`initial data was rejected: ${cause}`);
 }

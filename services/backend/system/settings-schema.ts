@@ -1,12 +1,12 @@
 /** The settings of the environment on the wire. */
 import Type from 'typebox';
-import { Nullable } from '../http/schema.ts';
+import { Exact, Nullable } from '../http/schema.ts';
 
-export const Settings = Type.Object(
+export const Settings = Exact(
   {
     documented_in: Type.String({ description: 'File in the release that documents each setting.' }),
     items: Type.Array(
-      Type.Object(
+      Exact(
         {
           name: Type.String({ description: 'Name of the variable.' }),
           value: Nullable(
@@ -22,13 +22,12 @@ export const Settings = Type.Object(
           }),
           expected: Type.String({ description: 'Description of valid values.' }),
         },
-        { title: 'Setting', additionalProperties: false },
+        { title: 'Setting' },
       ),
     ),
   },
   {
     title: 'Settings',
-    additionalProperties: false,
     examples: [
       {
         documented_in: 'docs/settings.md',

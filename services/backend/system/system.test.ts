@@ -1,4 +1,5 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -54,7 +55,7 @@ describe('a healthy backend', () => {
     // A request is counted once its connection has sent the response.
     await expect.poll(figures).toContain('route="/api/v1/runs/{run_id}",status="404"');
     const text = await figures();
-    // The whole id, because a number may contain a part of it.
+    // The whole id, because a number could contain a part of it.
     expect(text).not.toContain(id);
   });
 
@@ -63,6 +64,18 @@ describe('a healthy backend', () => {
     expect(answer.json).toMatchObject({ version: '0.1.13', edition: 'minimal' });
     expect(answer.json.event_position).toBeGreaterThan(4);
     expect(answer.json.services[0].name).toBe('backend');
+  });
+
+  test('isolates previews of artifacts from the dashboard', async () => {
+    const { headers, text } = await platform.anonymous.get('/preview-frame');
+    const policy = headers.get('content-security-policy') ?? '';
+    expect(policy).toContain("sandbox allow-scripts; default-src 'none'");
+    expect(policy).not.toContain('allow-same-origin');
+    expect(policy).toContain("frame-ancestors 'self'");
+    expect(headers.get('x-frame-options')).toBe('SAMEORIGIN');
+    const [, script = ''] = /<script>([^]*)<\/script>/.exec(text) ?? [];
+    const hash = createHash('sha256').update(script).digest('base64');
+    expect(policy).toContain(`script-src 'sha256-${hash}';`);
   });
 
   test('sets the security headers on each response', async () => {
@@ -82,7 +95,7 @@ describe('a healthy backend', () => {
 });
 
 describe('the API description', () => {
-  test('is the one in docs/openapi.json', async () => {
+  test('matches docs/openapi.json', async () => {
     const served = await platform.anonymous.get('/openapi.json');
     expect(served.text).toBe(apiDescription());
     const file = new URL('../../../docs/openapi.json', import.meta.url);
@@ -138,14 +151,16 @@ describe('unknown URLs', () => {
   });
 });
 
-describe('the dashboard', () => {
-  const html = { headers: { Accept: 'text/html' } };
+const html = { headers: { Accept: 'text/html' } };
 
-  test('explains how to build it when it is missing', async () => {
+describe('a missing dashboard build', () => {
+  test('returns 503 with build instructions', async () => {
     const answer = await platform.anonymous.get('/', html);
     expect([answer.status, answer.text]).toEqual([503, expect.stringContaining('make install')]);
   });
+});
 
+describe('the dashboard', () => {
   test('serves its page at each page URL', async () => {
     await mkdir(join(dashboardDir, '_app/immutable'), { recursive: true });
     await writeFile(join(dashboardDir, 'index.html'), '<p>the dashboard</p>');
@@ -162,7 +177,7 @@ describe('the dashboard', () => {
 });
 
 describe('an unavailable dependency', () => {
-  test('does not affect readiness, and is reported, if it is the bus', async () => {
+  test('is reported without affecting readiness if it is the bus', async () => {
     const own = await startTestBackend();
     Object.assign(own.services.bus, { problem: 'NATS cannot be reached' });
     const ready = await own.anonymous.get('/readyz');
@@ -173,7 +188,7 @@ describe('an unavailable dependency', () => {
     await own.close();
   });
 
-  test('answers requests that need it with 503', async () => {
+  test('causes 503 for requests that need it', async () => {
     const down = () => Promise.reject(new ObjectStoreUnavailable('away'));
     const own = await startTestBackend();
     Object.assign(own.services.objects, { head: down, putStream: down });

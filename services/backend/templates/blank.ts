@@ -1,4 +1,4 @@
-/** The files of a new empty script, which runs as it is. */
+/** The files of a new empty script, which runs unchanged. */
 
 export const newMainPy = `"""What this script does, in one sentence.
 

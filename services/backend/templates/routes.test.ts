@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => platform.close());
 
 describe('a new installation', () => {
-  test('has its examples once, also when creating them was interrupted', async () => {
+  test('has its examples once, even if their creation was interrupted', async () => {
     const { services, admin } = platform;
     for (const _ of ['once', 'again']) {
       await makeExamples(services, (command, cause) => executeOnce(command, cause, services));
@@ -39,7 +39,7 @@ describe('templates', () => {
     ]);
   });
 
-  test('sets the start mode of the template, unless the request names another', async () => {
+  test('set the start mode of the template, unless the request names another one', async () => {
     const body = { name: 'Greetings', template: 'resident-handler' };
     const made = await platform.admin.post('/api/v1/scripts', body);
     expect(made.json).toMatchObject({ start_mode: 'resident' });

@@ -1,21 +1,20 @@
 /** Templates of scripts on the wire. */
 import Type from 'typebox';
-import { OneLine, Page } from '../http/schema.ts';
+import { Exact, OneLine, Page } from '../http/schema.ts';
 import { templateIds } from './templates.ts';
 
 const templateFile = { path: Type.String(), size_bytes: Type.Integer({ minimum: 0 }) };
 export const TemplatePage = Page(
   'TemplatePage',
-  Type.Object(
+  Exact(
     {
       id: Type.Enum([...templateIds]),
       name: OneLine(200),
       description: Type.String({ maxLength: 10_000 }),
-      files: Type.Array(Type.Object(templateFile, { additionalProperties: false })),
+      files: Type.Array(Exact(templateFile)),
     },
     {
       title: 'Template',
-      additionalProperties: false,
       examples: [
         {
           id: 'etl-job',

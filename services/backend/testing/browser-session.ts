@@ -7,7 +7,7 @@ export function sessionHeaders(signedIn: Answer): { Cookie: string; 'Orch-Sessio
   return { Cookie: cookieOf(signedIn.headers), 'Orch-Session-Key': key };
 }
 
-/** The cookie of a response as a browser sends it, also to other ports of the host. */
+/** The cookie of a response as a browser sends it to every port of the host. */
 export function cookieOf(headers: Headers): string {
   return (headers.get('set-cookie') ?? '').split(';')[0] ?? '';
 }

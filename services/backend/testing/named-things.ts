@@ -1,4 +1,5 @@
-/** Creates the resources that operation paths refer to, in a group of a user. */
+/** Creates the resources in paths of operations, in a group of a user. */
+import { randomUUID } from 'node:crypto';
 import { objectKey } from '#domain/ports/object-keys.ts';
 import { mustParse, parseCommandId, parseSessionId, parseUserId } from '#domain/kernel/ids.ts';
 import { reportRuntime } from '#infra/postgres/queue/runtimes.ts';
@@ -18,6 +19,7 @@ import {
   schedule,
   script,
   webhook,
+  identityProvider,
 } from './people.ts';
 import type { TestBackend } from './test-backend.ts';
 import type { TestClient } from './test-client.ts';
@@ -84,9 +86,13 @@ type Make = (
 /** Creates the resource that each path parameter refers to. A parameter without an entry fails the test. */
 const makers: Readonly<Record<string, Make>> = {
   id: async (platform, { groupId }, { path, one }) => {
+    const { admin } = platform;
+    if (path.startsWith('/api/v1/groups/')) {
+      await admin.put(`/api/v1/groups/${groupId}/secrets/TOKEN`, { value: 'a value' });
+      return groupId;
+    }
     const id = await scriptIn(platform, groupId);
     const at = `/api/v1/scripts/${id}`;
-    const { admin } = platform;
     if (path.includes('/secrets/')) await admin.put(`${at}/secrets/TOKEN`, { value: 'a value' });
     // A script keeps its last file, so a script that loses a file needs two.
     if (path.includes('/files/')) await admin.putBytes(`${at}/files/other.py`, 'pass');
@@ -137,6 +143,15 @@ const makers: Readonly<Record<string, Make>> = {
   },
   notification_id: async (platform, { groupId }) =>
     await notice(platform, await scriptIn(platform, groupId)),
+  pool_id: async ({ admin }) => {
+    const created = await admin.post('/api/v1/pools', { name: `pool-${randomUUID()}`, limit: 3 });
+    return (created.json as { id: string }).id;
+  },
+  identity_provider_id: async ({ admin }) => await identityProvider(admin, 'acme'),
+  provider: async ({ admin }) => {
+    await identityProvider(admin, 'acme');
+    return 'acme';
+  },
   channel_id: async ({ admin }) => await channel(admin),
   backup_id: async (platform) => await backup(platform),
   rule_id: async ({ admin }) => await notificationRule(admin, await channel(admin)),

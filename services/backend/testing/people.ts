@@ -57,7 +57,7 @@ export async function someone(platform: TestBackend, wanted: Wanted): Promise<Te
   return (await accountHolder(platform, wanted)).client;
 }
 
-/** The same, with the account's id and credentials. */
+/** Does the same, and returns the account's id and credentials. */
 export async function accountHolder(
   { admin, anonymous }: TestBackend,
   { role, groupIds, canAudit = false }: Wanted = { role: 'operator', groupIds: [groups.custom] },
@@ -120,6 +120,16 @@ export async function channel(owner: TestClient, body: object = {}): Promise<str
   const made = await owner.post('/api/v1/notifications/channels', wanted);
   expect(made.status, made.text).toBe(201);
   return (made.json as { id: string }).id;
+}
+
+/** An identity provider, created once. @returns its id */
+export async function identityProvider(admin: TestClient, slug: string): Promise<string> {
+  const path = '/api/v1/identity-providers';
+  const settings = { issuer: 'https://id.example.com', client_id: 'orchestrator' };
+  await admin.post(path, { slug, name: slug, ...settings });
+  const { json } = await admin.get(path);
+  const found = (json.items as { id: string; slug: string }[]).find((one) => one.slug === slug);
+  return found?.id ?? '';
 }
 
 /** A complete backup of three bytes. @returns its id */

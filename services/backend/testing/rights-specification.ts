@@ -17,10 +17,13 @@ export interface Entry {
 const table = `
 -       public    login refreshToken health live ready metrics callWebhook openapi
 -       public    listSdkProjects listSdkFiles downloadSdk
+-       public    listSignInProviders startProviderSignIn finishProviderSignIn startProviderSignOut
+-       public    endProviderSessions
 -       anyone    me
 -       session   logout createWsTicket listSessions revokeSession revokeOtherSessions changePassword
+-       session   getSecondFactor createFactorKey enableSecondFactor replaceRecoveryCodes disableSecondFactor
 
-ADOV    scripts:read,scripts:write                    listScripts getScript listTemplates
+ADOV    scripts:read,scripts:write                    listScripts getScript listTemplates listExpectations
 ADO     scripts:read,scripts:write                    listFiles getFile diffScript listScriptHistory getEnvironment
 AD      scripts:write    createScript changeScript deleteScript undeleteScript copyScript importScript exportScript
 AD      scripts:write    saveFile deleteFile moveFile rebuildEnvironment enableScript restoreScriptVersion
@@ -28,12 +31,12 @@ ADO     scripts:write,runs:write                      disableScript
 
 ADOV    scripts:read,scripts:write,schedules:write    listSchedules getSchedule listOccurrences previewSchedule
 ADOV    scripts:read,scripts:write,schedules:write    dashboardFires
-AD      schedules:write                               createSchedule changeSchedule deleteSchedule
+AD      schedules:write                               createSchedule changeSchedule deleteSchedule backfillSchedule
 
 ADO     runs:write       runScript rerunRun stopRun stopScriptRuns
 ADOV    runs:read,runs:write     listRuns listScriptRuns getRun listRunEvents explainRun traceRun readRunLogs
 ADOV    runs:read,runs:write     listRunChanges
-ADOV    runs:read,runs:write     readRunSamples listRunSpans listArtifacts getArtifact
+ADOV    runs:read,runs:write     readRunSamples listRunSpans listRelatedRuns listArtifacts getArtifact
 ADOV    runs:read,runs:write     dashboardStats dashboardTimeseries dashboardNow dashboardOverview
 ADOV    runs:read,runs:write     listErrorGroups getErrorGroup listErrorGroupRuns
 ADO     runs:write       changeErrorGroup
@@ -41,28 +44,31 @@ ADOV    runs:read,runs:write     listNotifications
 ADOV    runs:write       readNotification readAllNotifications
 
 AD      secrets:write    listSecrets setSecret deleteSecret
+AD      secrets:write    listGroupSecrets setGroupSecret deleteGroupSecret
 AD      webhooks:write   listWebhooks createWebhook getWebhook changeWebhook deleteWebhook rotateWebhook
-AD      webhooks:write   listWebhookDeliveries redeliverWebhook
+AD      webhooks:write   listWebhookDeliveries readWebhookDelivery redeliverWebhook
 AD      webhooks:write   listChains createChain getChain changeChain deleteChain listChainOccurrences
 
-ADOV    any              listGroups getGroup systemInfo mcpInfo listRuntimes
+ADOV    any              listGroups getGroup systemInfo mcpInfo listRuntimes listPools getPool
 ADOV    admin            listTokens revokeToken
 ADOV    none             createToken
 A       admin            createGroup changeGroup deleteGroup
 A       admin            listUsers createUser getUser changeUser
-A       none             resetPassword
+A       none             resetPassword resetSecondFactor listUserIdentities linkUserIdentity unlinkUserIdentity
+A       none             listIdentityProviders createIdentityProvider getIdentityProvider changeIdentityProvider
+A       none             deleteIdentityProvider tryClaims
 A       admin            listUserSessions revokeUserSessions listUserTokens
 A       admin            listChannels createChannel getChannel changeChannel deleteChannel testChannel
 A       admin            rotateChannelSecret listRules createRule getRule changeRule deleteRule
 A       admin            listNotificationDeliveries getNotificationDelivery redeliverNotification
 A       admin            purgeScript pauseTriggers resumeTriggers getRetention changeRetention listSettings
-A       admin            drainRuntime resumeRuntime
+A       admin            drainRuntime resumeRuntime createPool changePool deletePool
 A       admin            exportConfiguration importConfiguration
 A       admin            getUpdates checkUpdates applyUpdate rollBackUpdate discardRollback listUpdates
 A       admin            getBackupSchedule changeBackupSchedule listBackups makeBackup getBackup downloadBackup
 A       admin            uploadBackup verifyBackup restoreBackup deleteBackup
 
-A+      audit:read       listAudit auditDensity listAuditHeads readAuditKey verifyAudit exportAudit
+A+      audit:read       listAudit auditDensity listAuditValues listAuditHeads readAuditKey verifyAudit exportAudit
 A+      audit:read       replay replayGroups replayUsers replayScripts replaySchedules replayWebhooks replayChains
 A+      audit:read       replayRuns replayDifferences
 `;

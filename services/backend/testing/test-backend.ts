@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { UpdateProvider } from '#domain/ports/updates.ts';
 import { HeadSigner } from '#infra/audit/head-signer.ts';
-import { MemoryBus } from '#infra/bus/memory.ts';
+import { MemoryBus } from '#infra/testing/memory-bus.ts';
 import { openFolderStore } from '#infra/objects/folder.ts';
 import { announcements } from '#infra/postgres/commands/announcements.ts';
 import { CommandPipeline } from '#infra/postgres/commands/command-pipeline.ts';
@@ -32,7 +32,7 @@ import { version } from '#services/shared/version.ts';
 import type pg from 'pg';
 import { createBackend, type Backend } from '../app.ts';
 import { trustedProxies } from '../http/wire/client.ts';
-import type { Parts, Services } from '../services.ts';
+import type { ProcessDeps, Services } from '../services.ts';
 import { seed } from '../system/seed.ts';
 import { LogLines } from './log-lines.ts';
 import { TestClient } from './test-client.ts';
@@ -76,7 +76,7 @@ export interface TestBackend {
 
 /** Starts a backend and signs in the first administrator. Proxies on loopback are trusted, so that tests
  *  can use other client addresses. */
-export async function startTestBackend(changes: Partial<Parts> = {}): Promise<TestBackend> {
+export async function startTestBackend(changes: Partial<ProcessDeps> = {}): Promise<TestBackend> {
   const db = await createTestDatabase();
   const { pool, close } = openDatabase(db.serviceUrl, {
     connections: 10,
@@ -116,6 +116,8 @@ export async function startTestBackend(changes: Partial<Parts> = {}): Promise<Te
     runLogs: new PostgresRunLogs(pool),
     runSamples: new PostgresRunSamples(pool),
     bus,
+    passwordSignIn: 'everyone',
+    secondFactorRoles: [],
     clock: systemClock,
     ids: systemIds,
     runEnds,
@@ -126,7 +128,7 @@ export async function startTestBackend(changes: Partial<Parts> = {}): Promise<Te
     tokenKey: randomBytes(32),
     trustedProxies: proxies,
     passwordCost: 4,
-    positionPatienceMs: 5_000,
+    positionTimeoutMs: 5_000,
     dashboardDir: join(folder, 'dashboard'),
     // No server listens on this port.
     mcpUrl: 'http://127.0.0.1:9',

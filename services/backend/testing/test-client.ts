@@ -7,7 +7,7 @@ export interface Answer {
   readonly headers: Headers;
   readonly text: string;
   /** The body as JSON; fails otherwise. */
-  // oxlint-disable-next-line typescript/no-explicit-any -- tests look into it as they know it
+  // oxlint-disable-next-line typescript/no-explicit-any -- each test knows the shape
   readonly json: any;
 }
 
@@ -105,7 +105,7 @@ export class TestClient {
   }
 }
 
-/** The statuses of several answers, smallest first. */
+/** The statuses of several responses, in ascending order. */
 export function statusesOf(answers: readonly Answer[]): readonly number[] {
   return answers.map((one) => one.status).toSorted((one, other) => one - other);
 }

@@ -41,8 +41,7 @@ const check = operation({
   operationId: 'checkUpdates',
   summary: 'Check for a newer release',
   description:
-    'Repository metadata is accepted only with a valid signature, before its expiry date, and if no ' +
-    'release is older than before.',
+    'Repository metadata is rejected if its signature is invalid, it has expired, or it offers an older release than before.',
   tag,
   access,
   responses: shown,

@@ -86,7 +86,7 @@ export const Updates = Type.Object(
           expires_at: Time('When the copy is deleted.'),
           size_bytes: Type.Integer(),
           lost_events: Type.Integer({
-            description: 'Number of events recorded since, which a rollback discards.',
+            description: 'Number of events since then that a rollback discards.',
           }),
         },
         {

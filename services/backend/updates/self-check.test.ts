@@ -4,21 +4,21 @@ import { saveOutput } from '#infra/postgres/logs/run-reports.ts';
 import { systemIds } from '#infra/system/ids.ts';
 import { openTestPlatform, type TestPlatform } from '#infra/testing/platform.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { checkRuns, removeCheck, type SelfCheckParts } from './self-check.ts';
+import { checkRuns, removeCheck, type SelfCheckDeps } from './self-check.ts';
 
 const wanted = { updateId: '019aa3f4-01aa-7c11-8d22-5e6f70819203', challenge: 'a challenge' };
 let platform: TestPlatform;
 let stored: string[];
-let parts: SelfCheckParts;
+let deps: SelfCheckDeps;
 beforeAll(async () => {
   platform = await openTestPlatform();
   await platform.accepted(createGroup());
   stored = [];
-  const putStream: SelfCheckParts['objects']['putStream'] = async (_, chunks) => {
+  const putStream: SelfCheckDeps['objects']['putStream'] = async (_, chunks) => {
     for await (const chunk of chunks) stored.push(Buffer.from(chunk).toString());
     return 0;
   };
-  parts = {
+  deps = {
     commands: platform.commands,
     database: platform.pool,
     ids: systemIds,
@@ -30,10 +30,10 @@ afterAll(() => platform.close());
 const scripts = async () =>
   (await platform.pool.query<{ name: string }>('SELECT name FROM scripts WHERE NOT deleted')).rows;
 
-test('reports one run of its own script until its end, and purges the script', async () => {
-  const queued = await checkRuns(wanted, parts);
+test('the self-check reports one run of its own script until its end, and purges the script', async () => {
+  const queued = await checkRuns(wanted, deps);
   expect(queued).toMatchObject({ status: 'queued', answer: null, others: { started: 0 } });
-  expect(await checkRuns(wanted, parts)).toEqual(queued);
+  expect(await checkRuns(wanted, deps)).toEqual(queued);
   expect(stored).toHaveLength(1);
   expect(stored[0]).toContain('"a challenge"');
 
@@ -42,13 +42,13 @@ test('reports one run of its own script until its end, and purges the script', a
   await platform.accepted({ ...start, runId: own });
   await saveOutput(platform.pool, own, '"the answer"');
   await platform.accepted(finishRun({ runId: own }));
-  expect(await checkRuns(wanted, parts)).toMatchObject({
+  expect(await checkRuns(wanted, deps)).toMatchObject({
     status: 'success',
     answer: 'the answer',
     failure: null,
   });
 
-  await removeCheck(wanted.updateId, parts);
+  await removeCheck(wanted.updateId, deps);
   expect(await scripts()).toEqual([]);
-  await removeCheck(wanted.updateId, parts);
+  await removeCheck(wanted.updateId, deps);
 });

@@ -1,15 +1,9 @@
-/** Executes one run of its own script on a release that is being tried, and purges the script afterwards. The previous
- *  release evaluates the result (`services/minimal/releases/observation.ts`). */
+/** Executes one run of its own script on a release on trial, and purges the script afterwards. The previous release
+ *  evaluates the result (`services/minimal/releases/observation.ts`). */
 import { createHash } from 'node:crypto';
 import type { Command } from '#domain/aggregates.ts';
-import {
-  mustParse,
-  parseCommandId,
-  parseGroupId,
-  parseRunId,
-  parseScriptId,
-} from '#domain/kernel/ids.ts';
-import type { Commands } from '#domain/ports/commands.ts';
+import { mustParse, parseGroupId, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';
+import { systemContext, type Commands } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import { objectKey } from '#domain/ports/object-keys.ts';
 import type { ObjectStore } from '#domain/ports/objects.ts';
@@ -25,7 +19,7 @@ import {
 import type { SelfCheck, Switch } from '#services/shared/releases.ts';
 import { toAsyncIterable } from '../http/wire/spool.ts';
 
-export interface SelfCheckParts {
+export interface SelfCheckDeps {
   readonly commands: Commands;
   readonly database: Queryable;
   readonly ids: Ids;
@@ -37,14 +31,14 @@ export interface SelfCheckParts {
  *  @throws Error if a command is refused */
 export async function checkRuns(
   { updateId, challenge = '' }: Pick<Switch, 'updateId' | 'challenge'>,
-  parts: SelfCheckParts,
+  deps: SelfCheckDeps,
 ): Promise<SelfCheck | undefined> {
-  const { scriptId, runId } = idsOf(updateId, parts.ids);
-  const { database } = parts;
-  if (!(await scriptExists(database, scriptId))) await makeScript(updateId, challenge, parts);
+  const { scriptId, runId } = idsOf(updateId, deps.ids);
+  const { database } = deps;
+  if (!(await scriptExists(database, scriptId))) await makeScript(updateId, challenge, deps);
   const trigger = { type: 'manual' } as const;
   const about = { trigger, paramsSha256: null, timeoutSeconds: null };
-  await execute({ type: 'RunScript', runId, scriptId, ...about }, updateId, parts);
+  await execute({ type: 'RunScript', runId, scriptId, ...about }, updateId, deps);
   const run = await findSelfCheckRun(database, runId);
   if (run === undefined) return undefined;
   const others = await countOtherRuns(database, { updateId, runId, since: run.queued_at });
@@ -58,24 +52,20 @@ export async function checkRuns(
   };
 }
 
-/** Purges the script if it exists. Safe to call twice.
+/** Purges the script if it exists. Idempotent.
  *  @throws Error if a command is refused */
-export async function removeCheck(updateId: string, parts: SelfCheckParts): Promise<void> {
-  const { scriptId, runId } = idsOf(updateId, parts.ids);
-  if (!(await scriptExists(parts.database, scriptId))) return;
-  if (await isUnfinishedRun(parts.database, runId)) {
-    await execute({ type: 'StopRun', runId }, updateId, parts);
+export async function removeCheck(updateId: string, deps: SelfCheckDeps): Promise<void> {
+  const { scriptId, runId } = idsOf(updateId, deps.ids);
+  if (!(await scriptExists(deps.database, scriptId))) return;
+  if (await isUnfinishedRun(deps.database, runId)) {
+    await execute({ type: 'StopRun', runId }, updateId, deps);
   }
-  await execute({ type: 'DeleteScript', scriptId }, updateId, parts);
-  await execute({ type: 'PurgeScript', scriptId }, updateId, parts);
+  await execute({ type: 'DeleteScript', scriptId }, updateId, deps);
+  await execute({ type: 'PurgeScript', scriptId }, updateId, deps);
 }
 
-async function makeScript(
-  updateId: string,
-  challenge: string,
-  parts: SelfCheckParts,
-): Promise<void> {
-  const { scriptId } = idsOf(updateId, parts.ids);
+async function makeScript(updateId: string, challenge: string, deps: SelfCheckDeps): Promise<void> {
+  const { scriptId } = idsOf(updateId, deps.ids);
   const content = Buffer.from(
     `import hashlib
 from orchestrator import Platform
@@ -90,12 +80,12 @@ Platform().output(hashlib.sha256(challenge.encode()).hexdigest())
     scriptId,
     name: 'Self-check of an update',
     description: 'Created by an update to check the platform, then purged.',
-    groupId: mustParse(parseGroupId, (await newestGroupId(parts.database)) ?? ''),
+    groupId: mustParse(parseGroupId, (await newestGroupId(deps.database)) ?? ''),
     settings: { ...defaultSettings, startMode: 'cold' },
     files: [{ path: defaultSettings.entrypoint, sha256, sizeBytes: content.length }],
   };
-  await parts.objects.putStream(objectKey.scriptBlob(scriptId, sha256), toAsyncIterable(content));
-  await execute(command, updateId, parts);
+  await deps.objects.putStream(objectKey.scriptBlob(scriptId, sha256), toAsyncIterable(content));
+  await execute(command, updateId, deps);
 }
 
 function idsOf(updateId: string, ids: Ids) {
@@ -108,15 +98,15 @@ function idsOf(updateId: string, ids: Ids) {
 async function execute(
   command: Command,
   updateId: string,
-  { commands, ids }: SelfCheckParts,
+  { commands, ids }: SelfCheckDeps,
 ): Promise<void> {
   const outcome = await commands.execute(command, {
-    commandId: mustParse(parseCommandId, ids.derived(updateId, `self-check ${command.type}`)),
+    ...systemContext(
+      'updater',
+      ids.derived(updateId, `self-check ${command.type}`),
+      ids.derived(updateId, 'self-check'),
+    ),
     fingerprint: command.type,
-    actor: { kind: 'system', name: 'updater' },
-    ip: null,
-    correlationId: mustParse(parseCommandId, ids.derived(updateId, 'self-check')),
-    causationId: null,
   });
   if (outcome.kind === 'refused')
     throw new Error(`The self-check's ${command.type} was rejected: ${outcome.refusal.detail}`);

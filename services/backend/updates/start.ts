@@ -10,7 +10,7 @@ import type { Settings } from '#services/shared/config.ts';
 import { startLoop, type Loop } from '#services/shared/loop.ts';
 import { Releases } from '#services/shared/releases.ts';
 import { version } from '#services/shared/version.ts';
-import { Updater, type UpdaterParts } from './updater.ts';
+import { Updater, type UpdaterDeps } from './updater.ts';
 
 const folder = fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, '');
 /** A started update wakes the updater; the interval covers lost notifications. */
@@ -24,7 +24,7 @@ type UpdateSettings = Pick<
 /** The source of newer releases; `undefined` if none is configured. */
 export function updateProvider(
   { updateUrl, updateKey, updateKeyOther, allowPrivateTargets }: UpdateSettings,
-  clock: UpdaterParts['clock'],
+  clock: UpdaterDeps['clock'],
 ): UpdateProvider | undefined {
   const raw = [updateKey, updateKeyOther].filter((key) => key !== undefined);
   if (updateUrl === undefined || raw.length === 0) return undefined;
@@ -44,15 +44,15 @@ export function releasesOf({
 
 /** Executes updates in the background. */
 export function startUpdater(
-  parts: Omit<UpdaterParts, 'own' | 'logger'> & {
-    readonly logger: UpdaterParts['logger'] & Parameters<typeof startLoop>[0]['logger'];
+  deps: Omit<UpdaterDeps, 'own' | 'logger'> & {
+    readonly logger: UpdaterDeps['logger'] & Parameters<typeof startLoop>[0]['logger'];
   },
 ): Loop {
-  const updater = new Updater({ ...parts, own: { version, folder } });
+  const updater = new Updater({ ...deps, own: { version, folder } });
   return startLoop({
     name: 'updates',
     everyMs,
     runOnce: async (signal) => await updater.runOnce(signal),
-    logger: parts.logger,
+    logger: deps.logger,
   });
 }

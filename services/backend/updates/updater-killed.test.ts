@@ -94,12 +94,12 @@ async function makeBackups(): Promise<void> {
 const story = async () => (await readUpdates(platform.pool)).stories[0];
 
 describe('a requested update', () => {
-  test('has exactly these steps when it is not interrupted', async () => {
+  test('takes exactly these steps when it is not interrupted', async () => {
     expect(await stepsOf(program, args)).toEqual(steps);
   });
 
   test.each(steps)(
-    'changes nothing when killed before %s, and is continued by the next process',
+    'changes nothing when killed before %s, and the next process continues it',
     async (step) => {
       await killedBefore(step, program, args);
       const releases = new Releases(folder);

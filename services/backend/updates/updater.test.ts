@@ -16,7 +16,7 @@ import { repositoryAt } from '#infra/updates/source.ts';
 import { Releases } from '#services/shared/releases.ts';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { readUpdates } from './update-history.ts';
-import { Updater, type UpdaterParts } from './updater.ts';
+import { Updater, type UpdaterDeps } from './updater.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('ed25519');
 const clock = { now: () => new Date('2026-11-22T00:00:00.000Z') };
@@ -69,7 +69,7 @@ function provider(): RepositoryUpdateProvider {
   return new RepositoryUpdateProvider({ read, keys: [publicKeyOf(rawKeyOf(publicKey))], clock });
 }
 
-function updater(changes: Partial<UpdaterParts> = {}): Updater {
+function updater(changes: Partial<UpdaterDeps> = {}): Updater {
   return new Updater({
     commands: platform.commands,
     database: platform.pool,
@@ -140,10 +140,10 @@ describe('a requested update', () => {
   });
 
   test.each(updateSteps)(
-    'is continued by the next process after a crash in the step "%s"',
+    'continues in the next process after a crash in the step "%s"',
     async (step) => {
       const updateId = await given();
-      await work(dyingIn(step)).catch(() => undefined);
+      await work(crashingIn(step)).catch(() => undefined);
       expect(await story()).toMatchObject({ status: 'running' });
       await work();
       expect(releases.read('switch')).toMatchObject({ updateId });
@@ -188,7 +188,7 @@ describe('a requested update', () => {
     },
   );
 
-  test('does not open a release that changed after verification', async () => {
+  test('does not unpack a release that changed after its verification', async () => {
     await given();
     const one = updater();
     const backups = setInterval(() => void makeBackups(), 50);
@@ -201,13 +201,13 @@ describe('a requested update', () => {
 
   test('fails without a backup', async () => {
     await given();
-    const one = updater({ backupPatienceMs: -1 });
+    const one = updater({ backupTimeoutMs: -1 });
     while ((await one.runOnce(signal)) === true);
     expect(await story()).toMatchObject({ status: 'failed', step: 'backup' });
   });
 });
 
-describe('the database copy from before an update', () => {
+describe('the database copy made before an update', () => {
   let updateId: UpdateId;
   const kept = () => join(folder, 'postgres-before');
   beforeEach(async () => {
@@ -237,14 +237,14 @@ describe('the database copy from before an update', () => {
     expect(left()).toEqual([false, false]);
   });
 
-  test('is removed once its rollback is discarded, also after a crash during removal', async () => {
+  test('is removed once its rollback is discarded, even after a crash during removal', async () => {
     await platform.accepted({ type: 'DiscardRollback', updateId, cause: 'requested' });
     await rm(kept(), { recursive: true });
     await work(updater({ clock: at('2026-11-21T01:00:00.000Z') }));
     expect(left()).toEqual([false, false]);
   });
 
-  test('replaces the database in a rollback, and does not expire meanwhile', async () => {
+  test('replaces the database in a rollback, and does not expire during it', async () => {
     const rollbackId = mustParse(parseUpdateId, systemIds.next());
     const back = { kind: 'rollback', from: '0.1.13', to: '0.1.12' } as const;
     releases.write('active', {
@@ -263,7 +263,7 @@ describe('the database copy from before an update', () => {
     await platform.accepted({ type: 'FailUpdate', updateId: rollbackId, reason: 'over' });
   });
 
-  test('fails the rollback without changes when it is missing', async () => {
+  test('makes the rollback fail without changes when it is missing', async () => {
     releases.remove('copy');
     const back = { kind: 'rollback', from: '0.1.13', to: '0.1.12' } as const;
     const rollbackId = mustParse(parseUpdateId, systemIds.next());
@@ -279,20 +279,20 @@ describe('the database copy from before an update', () => {
 });
 
 /** Performs a step, and crashes before it is recorded. */
-function dyingIn(step: UpdateStep): Updater {
-  const execute: UpdaterParts['commands']['execute'] = async (command, context) => {
+function crashingIn(step: UpdateStep): Updater {
+  const execute: UpdaterDeps['commands']['execute'] = async (command, context) => {
     if (command.type === 'FinishUpdateStep' && command.step === step) throw new Error('died');
     if (command.type === 'FailUpdate') throw new Error('died');
     return await platform.commands.execute(command, context);
   };
   const { commands } = platform;
-  const mortal = {
+  const crashing = {
     execute,
     executeAll: commands.executeAll.bind(commands),
     check: commands.check.bind(commands),
   };
-  const dying = updater({ commands: mortal });
-  if (step !== 'restart') return dying;
+  const crashingUpdater = updater({ commands: crashing });
+  if (step !== 'restart') return crashingUpdater;
   // The restart request was not written completely.
   const { read } = releases;
   const half = Object.assign(new Releases(folder), {

@@ -6,15 +6,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { StartBackup } from '#domain/backup/commands.ts';
 import type { BackupEvent } from '#domain/backup/events.ts';
 import { evolveBackup, initialBackup, type BackupState } from '#domain/backup/state.ts';
-import {
-  mustParse,
-  parseBackupId,
-  parseCommandId,
-  type BackupId,
-  type UpdateId,
-} from '#domain/kernel/ids.ts';
+import { mustParse, parseBackupId, type BackupId, type UpdateId } from '#domain/kernel/ids.ts';
 import type { Clock } from '#domain/ports/clock.ts';
-import type { CommandContext, Commands, Outcome } from '#domain/ports/commands.ts';
+import { systemContext, type Commands, type Outcome } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import type { UpdateProvider } from '#domain/ports/updates.ts';
 import type { UpdateCommand } from '#domain/update/commands.ts';
@@ -29,13 +23,13 @@ import {
   type Releases,
   type Switch,
 } from '#services/shared/releases.ts';
-import { checkRuns, removeCheck, type SelfCheckParts } from './self-check.ts';
+import { checkRuns, removeCheck, type SelfCheckDeps } from './self-check.ts';
 import { readUpdates } from './update-history.ts';
 
 /** The timeout for a backup. */
-const usualBackupPatienceMs = 30 * 60_000;
+const defaultBackupTimeoutMs = 30 * 60_000;
 
-export interface UpdaterParts {
+export interface UpdaterDeps {
   readonly commands: Commands;
   readonly database: Queryable;
   readonly clock: Clock;
@@ -47,15 +41,15 @@ export interface UpdaterParts {
   /** The running release. */
   readonly own: Installed;
   readonly prepare?: (preparing: Preparing, signal: AbortSignal) => Promise<void>;
-  readonly backupPatienceMs?: number;
-  readonly objects: SelfCheckParts['objects'];
+  readonly backupTimeoutMs?: number;
+  readonly objects: SelfCheckDeps['objects'];
 }
 
 export class Updater {
-  readonly #parts: UpdaterParts;
+  readonly #deps: UpdaterDeps;
 
-  constructor(parts: UpdaterParts) {
-    this.#parts = parts;
+  constructor(deps: UpdaterDeps) {
+    this.#deps = deps;
   }
 
   /** One round: records the result of a restart, or performs the next step of the active update.
@@ -63,7 +57,7 @@ export class Updater {
   async runOnce(signal: AbortSignal): Promise<boolean | { readonly inMs: number }> {
     await this.#recordOutcome();
     await this.#removeCopy();
-    const { active } = (await readUpdates(this.#parts.database)).state;
+    const { active } = (await readUpdates(this.#deps.database)).state;
     if (active === null) return false;
     return active.step === 'restart'
       ? await this.#restart(active)
@@ -72,7 +66,7 @@ export class Updater {
 
   async #step(active: ActiveUpdate, signal: AbortSignal): Promise<true> {
     const { updateId, step } = active;
-    this.#parts.logger.info({ update: updateId, step, version: active.to }, 'update step started');
+    this.#deps.logger.info({ update: updateId, step, version: active.to }, 'update step started');
     try {
       const detail = await this.#work(active, signal);
       await this.#execute({ type: 'FinishUpdateStep', updateId, step, detail });
@@ -80,7 +74,7 @@ export class Updater {
       // Stopped: the next process continues.
       if (signal.aborted) throw error;
       const reason = error instanceof Error ? error.message : String(error);
-      this.#parts.logger.warn({ update: updateId, step, error }, 'update failed');
+      this.#deps.logger.warn({ update: updateId, step, error }, 'update failed');
       await this.#execute({ type: 'FailUpdate', updateId, reason: reason.slice(0, 1000) });
       await rm(this.#downloads, { recursive: true, force: true });
     }
@@ -92,7 +86,7 @@ export class Updater {
     const { to: version, updateId } = active;
     switch (active.step) {
       case 'download':
-        this.#parts.releases.make();
+        this.#deps.releases.make();
         await mkdir(this.#downloads, { recursive: true, mode: 0o700 });
         await this.#provider.download(version, this.#downloads);
         return null;
@@ -106,7 +100,7 @@ export class Updater {
         if (!(await this.#provider.verify(this.#artifactOf(version)))) {
           throw new Error('The download was changed after verification.');
         }
-        const { releases, own, prepare = prepareRelease } = this.#parts;
+        const { releases, own, prepare = prepareRelease } = this.#deps;
         const folder = releases.folderOf(version);
         const artifactPath = this.#artifactOf(version);
         await prepare({ artifactPath, version, folder, ownFolder: own.folder }, signal);
@@ -119,10 +113,10 @@ export class Updater {
 
   /** Its id is derived from the update, so that a second attempt finds the first backup. */
   async #backUp(updateId: UpdateId, signal: AbortSignal): Promise<string> {
-    const { ids, clock, backupPatienceMs = usualBackupPatienceMs } = this.#parts;
+    const { ids, clock, backupTimeoutMs = defaultBackupTimeoutMs } = this.#deps;
     const backupId = mustParse(parseBackupId, ids.derived(updateId, 'backup'));
     await this.#execute({ type: 'StartBackup', backupId, kind: 'before_update' });
-    const deadlineMs = clock.now().getTime() + backupPatienceMs;
+    const deadlineMs = clock.now().getTime() + backupTimeoutMs;
     for (;;) {
       const { status } = await this.#backup(backupId);
       if (status === 'complete') return backupId;
@@ -134,13 +128,13 @@ export class Updater {
   }
 
   async #backup(backupId: BackupId): Promise<BackupState> {
-    const events = await readStream(this.#parts.database, `backup-${backupId}`, 1);
+    const events = await readStream(this.#deps.database, `backup-${backupId}`, 1);
     return (events as unknown as readonly BackupEvent[]).reduce(evolveBackup, initialBackup);
   }
 
   /** Requests the restart from the supervisor, which then stops this process. */
   async #restart(active: ActiveUpdate): Promise<true | { readonly inMs: number }> {
-    const { releases, own } = this.#parts;
+    const { releases, own } = this.#deps;
     const wanted = releases.read('switch');
     if (wanted === undefined && releases.read('outcome') === undefined) {
       const to = this.#target(active);
@@ -160,7 +154,7 @@ export class Updater {
         ...(restores && { restores }),
       });
     } else if (wanted?.challenge !== undefined && wanted.to.version === own.version) {
-      const found = await checkRuns(wanted, this.#parts);
+      const found = await checkRuns(wanted, this.#deps);
       if (found !== undefined) releases.write('self-check', found);
     }
     return { inMs: 500 };
@@ -171,7 +165,7 @@ export class Updater {
     { kind }: ActiveUpdate,
     to: Installed,
   ): Promise<Switch['restores'] | 'impossible'> {
-    const { releases, own, database } = this.#parts;
+    const { releases, own, database } = this.#deps;
     if (kind === 'update' || !bringsMigrations(own, to)) return undefined;
     const copy = releases.read('copy');
     if (copy?.of.version !== to.version) return 'impossible';
@@ -184,7 +178,7 @@ export class Updater {
 
   /** Removes the database copy of the last update after its rollback was discarded or has expired. */
   async #removeCopy(): Promise<void> {
-    const { releases, clock, database } = this.#parts;
+    const { releases, clock, database } = this.#deps;
     const copy = releases.read('copy');
     if (copy === undefined) return;
     const updateId = copy.updateId as UpdateId;
@@ -200,14 +194,14 @@ export class Updater {
   }
 
   #target({ kind, to: version }: ActiveUpdate): Installed {
-    const { releases } = this.#parts;
+    const { releases } = this.#deps;
     const previous = releases.read('active')?.previous;
     if (kind === 'rollback' && previous?.version === version) return previous;
     return { version, folder: releases.folderOf(version) };
   }
 
   async #recordOutcome(): Promise<void> {
-    const { releases, own } = this.#parts;
+    const { releases, own } = this.#deps;
     const outcome = releases.read('outcome');
     if (outcome === undefined) return;
     const updateId = outcome.updateId as UpdateId;
@@ -216,20 +210,20 @@ export class Updater {
         ? { type: 'SucceedUpdate', updateId }
         : { type: 'RollUpdateBack', updateId, reason: outcome.reason },
     );
-    await removeCheck(updateId, this.#parts);
+    await removeCheck(updateId, this.#deps);
     releases.remove('outcome');
     releases.prune(own);
   }
 
   get #provider(): UpdateProvider {
-    const { provider } = this.#parts;
+    const { provider } = this.#deps;
     if (provider === undefined)
       throw new Error('The repository is no longer configured: ORCH_UPDATE_URL.');
     return provider;
   }
 
   get #downloads(): string {
-    return join(this.#parts.releases.folder, 'downloads');
+    return join(this.#deps.releases.folder, 'downloads');
   }
 
   #artifactOf(version: string): string {
@@ -237,15 +231,8 @@ export class Updater {
   }
 
   async #execute(command: UpdateCommand | StartBackup): Promise<Outcome> {
-    const { commands, ids } = this.#parts;
-    const commandId = mustParse(parseCommandId, ids.next());
-    const context: CommandContext = {
-      commandId,
-      actor: { kind: 'system', name: 'updater' },
-      ip: null,
-      correlationId: 'updateId' in command ? command.updateId : commandId,
-      causationId: null,
-    };
-    return await commands.execute(command, context);
+    const { commands, ids } = this.#deps;
+    const updateId = 'updateId' in command ? command.updateId : undefined;
+    return await commands.execute(command, systemContext('updater', ids.next(), updateId));
   }
 }

@@ -54,11 +54,11 @@ test('shows available releases, and reports untrusted and unreadable ones separa
   });
   checkLatest = () => Promise.resolve({ ...nextRelease, version: '998.0.0' });
   expect((await post('check')).json.code).toBe('update_refused');
-  checkLatest = () => Promise.reject(new Error('it answered 500'));
+  checkLatest = () => Promise.reject(new Error('it returned status 500'));
   expect((await post('check')).json).toMatchObject({ code: 'unavailable' });
 });
 
-test('installs nothing itself in the edition of images', async () => {
+test('does not install updates in the production edition', async () => {
   for (const answer of [
     await post('apply', { version: nextRelease.version }),
     await post('rollback'),
@@ -87,7 +87,7 @@ test('refuses a rollback to a release that does not support the database', async
   await rm(folder, { recursive: true });
 });
 
-test('asks for a confirmation of a rollback that loses events, until the copy is discarded', async () => {
+test('requires confirmation of a rollback that loses events, until the copy is discarded', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'orch-updates-'));
   const releases = new Releases(folder);
   const [now, before] = [join(folder, 'now'), join(folder, 'before')];

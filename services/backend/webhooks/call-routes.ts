@@ -15,7 +15,7 @@ import Type from 'typebox';
 import { operation, type Call, type Operation } from '../http/operation.ts';
 import { isProblem, notFound, problem, problemKinds, type Problem } from '../http/problem.ts';
 import { json } from '../http/reply.ts';
-import { examples } from '../http/schema.ts';
+import { Exact, examples } from '../http/schema.ts';
 import type { Queued } from '../runs/queue-run.ts';
 import { untilFinished } from '../runs/wait-for-run.ts';
 import type { Services } from '../services.ts';
@@ -33,7 +33,7 @@ const call = operation({
   operationId: 'callWebhook',
   summary: 'Call a webhook to start a run of its script',
   description:
-    'The body may have any content type and up to 1 MiB. The run gets the body as the file named by ' +
+    'The body may have any content type and up to 1 MiB. The run receives the body as the file named by ' +
     '`ORCH_PAYLOAD_FILE`, and its descriptive headers as JSON in `ORCH_PAYLOAD_HEADERS`. `?wait=30` ' +
     `waits for the run to end. Calls are limited to a burst of ${webhookBurst}, then to the webhook's ` +
     'rate. While triggers are paused, the run waits. Calls with the same `Idempotency-Key` (or ' +
@@ -51,18 +51,15 @@ const call = operation({
       parse: (text: string) => text,
     },
   },
-  query: Type.Object(
-    {
-      wait: Type.Optional(
-        Type.Integer({
-          minimum: 0,
-          maximum: 60,
-          description: 'Maximum seconds to wait for the run to end.',
-        }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  query: Exact({
+    wait: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 60,
+        description: 'Maximum seconds to wait for the run to end.',
+      }),
+    ),
+  }),
   body: {
     schema: Type.Unknown(),
     example: { ref: 'refs/heads/main' },

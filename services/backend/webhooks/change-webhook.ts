@@ -7,7 +7,7 @@ import type { WebhookSigning } from '#domain/webhook/webhook.ts';
 import { UnreadableSecret } from '#infra/secrets/envelope.ts';
 import { findWebhook, type WebhookView } from '#projections/webhooks/queries.ts';
 import type { Static } from 'typebox';
-import { isIn, seesScript } from '../access/visibility.ts';
+import { isIn, canSeeScript } from '../access/visibility.ts';
 import { accepted, type Accepted } from '../http/outcome.ts';
 import { isProblem, notFound, problem, badField, type Problem } from '../http/problem.ts';
 import type { Services } from '../services.ts';
@@ -42,7 +42,7 @@ export async function createWebhook(
   services: Services,
 ): Promise<Changed | Problem> {
   const scriptId = mustParse(parseScriptId, body.script_id);
-  if (!(await seesScript(principal, scriptId, services.readModels))) {
+  if (!(await canSeeScript(principal, scriptId, services.readModels))) {
     return badField('script_id', 'script not found');
   }
   const webhookId = mustParse(parseWebhookId, services.ids.next());

@@ -43,7 +43,7 @@ async function bodyOf(runId: string): Promise<string> {
 }
 
 describe('the deliveries of a webhook', () => {
-  test('list each call that created a run, with the caller', async () => {
+  test('include each call that created a run, with its caller', async () => {
     const { id, token } = await hooked();
     const { run_id: runId } = (await call(token, 'hello')).json;
     expect((await deliveries(id)).items).toEqual([
@@ -61,6 +61,25 @@ describe('the deliveries of a webhook', () => {
         redeliverable: true,
       },
     ]);
+  });
+
+  test('show their headers and body, as text or encoded, while the payload is kept', async () => {
+    const { id, token } = await hooked();
+    const headers = { 'Content-Type': 'application/json', Authorization: 'Bearer hidden' };
+    const { run_id: runId } = (await call(token, '{"order": 42}', headers)).json;
+    const content = await developer.get(`${path}/${id}/deliveries/${runId}/content`);
+    expect(content.json).toMatchObject({
+      headers: { 'content-type': 'application/json' },
+      body: '{"order": 42}',
+      encoding: 'utf-8',
+      truncated: false,
+    });
+    expect(content.text).not.toContain('hidden');
+    const long = (await call(token, 'x'.repeat(70_000))).json.run_id;
+    const cut = (await developer.get(`${path}/${id}/deliveries/${long}/content`)).json;
+    expect([cut.body.length, cut.truncated]).toEqual([65_536, true]);
+    const unknown = await developer.get(`${path}/${id}/deliveries/${id}/content`);
+    expect(unknown.status).toBe(404);
   });
 
   test('are listed in pages, including refused calls, newest first', async () => {

@@ -1,24 +1,23 @@
 /** Deliveries of a webhook, with their outcomes, and redelivery. */
 import { parseRunId } from '#domain/kernel/ids.ts';
-import { keepPayload, payloadName } from '#infra/postgres/event-store/payloads.ts';
+import { getPayload, keepPayload, payloadName } from '#infra/postgres/event-store/payloads.ts';
 import {
   findDelivered,
   listDeliveries,
   type DeliveredContent,
 } from '#infra/postgres/operations/webhook-deliveries.ts';
 import { findWebhookToCall } from '#projections/webhooks/queries.ts';
-import Type from 'typebox';
 import { operation, type Operation } from '../http/operation.ts';
 import { positionHeader } from '../http/outcome.ts';
-import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
+import { defaultLimit, keyOf, pageReply, onePage } from '../http/paging.ts';
 import { isProblem, notFound, problem } from '../http/problem.ts';
 import { json } from '../http/reply.ts';
-import { pageQuery, pathParameters } from '../http/schema.ts';
+import { Exact, pageQuery, pathParameters } from '../http/schema.ts';
 import type { Services } from '../services.ts';
 import { visibleWebhook } from './change-webhook.ts';
 import { queueDelivery, webhookDisabled, type ToDeliver } from './queue-delivery.ts';
-import { DeliveryPage, HookAnswer } from './schema.ts';
-import { deliveryJson } from './view.ts';
+import { DeliveryContent, DeliveryPage, HookAnswer } from './schema.ts';
+import { deliveryContentJson, deliveryJson } from './view.ts';
 
 const tag = 'Webhooks';
 const path = '/api/v1/webhooks/{webhook_id}/deliveries';
@@ -36,10 +35,8 @@ const list = operation({
   tag,
   access,
   parameters: { webhook_id },
-  query: Type.Object(pageQuery, { additionalProperties: false }),
-  responses: {
-    200: { description: 'One page of the list.', schema: DeliveryPage, headers: ['Link'] },
-  },
+  query: Exact(pageQuery),
+  responses: onePage(DeliveryPage),
   handle: async ({ principal, parameters, query, url }, services) => {
     const { webhook_id: webhookId } = parameters;
     if ((await visibleWebhook(principal, webhookId, services)) === undefined) return notFound;
@@ -50,6 +47,29 @@ const list = operation({
     const size = (limit ?? defaultLimit) + 1;
     const rows = await listDeliveries(services.database, webhookId, after.key, size);
     return pageReply(request, rows, (row) => row.delivery_id, deliveryJson);
+  },
+});
+
+const content = operation({
+  method: 'get',
+  path: `${path}/{delivery_id}/content`,
+  operationId: 'readWebhookDelivery',
+  summary: 'Read the headers and the body of a call',
+  description: 'Available while the payload is kept. Long bodies are cut off after 64 KiB.',
+  tag,
+  access,
+  parameters: { webhook_id, delivery_id },
+  responses: { 200: { description: 'Headers and body.', schema: DeliveryContent } },
+  refusals: ['content_removed'],
+  handle: async ({ principal, parameters }, services) => {
+    const { webhook_id: webhookId, delivery_id: deliveryId } = parameters;
+    if ((await visibleWebhook(principal, webhookId, services)) === undefined) return notFound;
+    const delivered = await findDelivered(services.database, webhookId, deliveryId);
+    if (delivered === undefined) return notFound;
+    const { payload, sha256 } = delivered;
+    const stored =
+      payload ?? (sha256 === null ? undefined : await getPayload(services.database, sha256));
+    return stored === undefined ? gone : json(200, deliveryContentJson(stored));
   },
 });
 
@@ -65,7 +85,7 @@ const redeliver = operation({
   access,
   parameters: { webhook_id, delivery_id },
   creates: true,
-  body: { schema: Type.Object({}, { additionalProperties: false }), example: {}, optional: true },
+  body: { schema: Exact({}), example: {}, optional: true },
   responses: {
     202: { description: 'Queued.', schema: HookAnswer, headers: ['Location', 'Orch-Position'] },
   },
@@ -102,4 +122,4 @@ async function contentOf(
   return { payloadSha256: sha256, sizeBytes };
 }
 
-export const webhookDeliveryOperations: readonly Operation[] = [list, redeliver];
+export const webhookDeliveryOperations: readonly Operation[] = [list, content, redeliver];

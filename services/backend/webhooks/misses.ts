@@ -1,6 +1,6 @@
 /** Webhook calls that created no run. They are recorded in the background, so that no call waits, and only the newest
  *  calls of each webhook are kept. */
-import { inOrderOfTime } from '#domain/kernel/ids.ts';
+import { deriveTimeOrderedId } from '#domain/kernel/ids.ts';
 import type { Clock } from '#domain/ports/clock.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
@@ -18,7 +18,7 @@ const flushEveryMs = 500;
 const maxWaiting = 100;
 const minuteMs = 60_000;
 
-export interface WebhookMissesParts {
+export interface WebhookMissesDeps {
   readonly database: Queryable;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -26,23 +26,23 @@ export interface WebhookMissesParts {
 }
 
 export class WebhookMisses {
-  readonly #parts: WebhookMissesParts;
+  readonly #deps: WebhookMissesDeps;
   readonly #noted = new Map<string, StoredMiss>();
   readonly #loop: Loop;
 
-  constructor(parts: WebhookMissesParts) {
-    this.#parts = parts;
+  constructor(deps: WebhookMissesDeps) {
+    this.#deps = deps;
     this.#loop = startLoop({
       name: 'record webhook calls without a run',
       everyMs: flushEveryMs,
       runOnce: () => this.flush(),
-      logger: parts.logger,
+      logger: deps.logger,
     });
   }
 
   /** Never waits or fails. Calls that cannot be delivered again are counted per minute. */
   note(miss: Miss): void {
-    const { clock, ids } = this.#parts;
+    const { clock, ids } = this.#deps;
     const at = clock.now();
     const isApart = miss.payload !== undefined || miss.runId !== null;
     if (isApart && this.#noted.size < maxWaiting) {
@@ -53,7 +53,7 @@ export class WebhookMisses {
     const { payload: _, ...plain } = miss;
     const minute = new Date(Math.floor(at.getTime() / minuteMs) * minuteMs);
     const kind = `${miss.code} ${minute.toISOString()}`;
-    const deliveryId = inOrderOfTime(ids.derived(miss.webhookId, kind), minute);
+    const deliveryId = deriveTimeOrderedId(ids.derived(miss.webhookId, kind), minute);
     const count = (this.#noted.get(deliveryId)?.count ?? 0) + 1;
     this.#noted.set(deliveryId, { ...plain, deliveryId, at, count });
   }
@@ -63,14 +63,14 @@ export class WebhookMisses {
     const noted = [...this.#noted.values()];
     this.#noted.clear();
     if (noted.length === 0) return;
-    await storeMisses(this.#parts.database, noted);
+    await storeMisses(this.#deps.database, noted);
   }
 
-  /** Stores the remaining calls if possible. Safe to call twice. */
+  /** Stores the remaining calls if possible. Idempotent. */
   async close(): Promise<void> {
     await this.#loop.stop();
     await this.flush().catch((error: unknown) => {
-      this.#parts.logger.error({ error }, 'webhook calls without a run were not recorded');
+      this.#deps.logger.error({ error }, 'webhook calls without a run were not recorded');
     });
   }
 }

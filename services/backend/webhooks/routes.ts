@@ -5,11 +5,11 @@ import Type from 'typebox';
 import { visibleGroups } from '../access/visibility.ts';
 import { operation, type Call, type Operation } from '../http/operation.ts';
 import { positionHeader, noContent } from '../http/outcome.ts';
-import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
+import { defaultLimit, keyOf, pageReply, onePage } from '../http/paging.ts';
 import { aboutCurrentGroups, atParameter } from '../http/point-in-time.ts';
 import { isProblem, notFound } from '../http/problem.ts';
 import { json, type Answer } from '../http/reply.ts';
-import { examples, pageQuery, pathParameters, Uuid } from '../http/schema.ts';
+import { Exact, examples, pageQuery, pathParameters, Uuid } from '../http/schema.ts';
 import { aboutPastLists, listAt, replyAt } from '../replay/resource-at.ts';
 import type { Services } from '../services.ts';
 import {
@@ -48,13 +48,8 @@ const list = operation({
   description: `${aboutPastLists} ${aboutCalls}`,
   tag,
   access,
-  query: Type.Object(
-    { ...pageQuery, script_id: Type.Optional(Uuid()), at: atParameter },
-    { additionalProperties: false },
-  ),
-  responses: {
-    200: { description: 'One page of the list.', schema: WebhookPage, headers: ['Link'] },
-  },
+  query: Exact({ ...pageQuery, script_id: Type.Optional(Uuid()), at: atParameter }),
+  responses: onePage(WebhookPage),
   handle: async ({ principal, query, url }, services) => {
     const { limit, cursor, script_id: named, at } = query;
     if (at !== undefined) {
@@ -81,7 +76,7 @@ const get = operation({
   tag,
   access,
   parameters,
-  query: Type.Object({ at: atParameter }, { additionalProperties: false }),
+  query: Exact({ at: atParameter }),
   responses: { 200: { description: 'The webhook.', schema: Webhook } },
   handle: async ({ principal, parameters: { webhook_id: id }, query: { at } }, services) => {
     if (at !== undefined) return await replyAt('webhooks', { principal, at, id }, services);

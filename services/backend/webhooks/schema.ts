@@ -1,7 +1,7 @@
 /** Webhooks on the wire. */
 import { busyChoices, runStatuses } from '#domain/run/run.ts';
 import Type from 'typebox';
-import { examples, Nullable, Page, Time, Uuid, OneLine } from '../http/schema.ts';
+import { Exact, examples, Nullable, Page, Time, Uuid, OneLine } from '../http/schema.ts';
 
 const example = {
   id: examples.webhookId,
@@ -36,15 +36,14 @@ const webhook = {
   last_called_at: Nullable(Time()),
 };
 
-export const Webhook = Type.Object(webhook, {
+export const Webhook = Exact(webhook, {
   title: 'Webhook',
-  additionalProperties: false,
   examples: [example],
 });
 
 export const WebhookPage = Page('WebhookPage', Webhook);
 
-export const ShownWebhook = Type.Object(
+export const ShownWebhook = Exact(
   {
     ...webhook,
     token: Type.Optional(
@@ -59,7 +58,6 @@ export const ShownWebhook = Type.Object(
   },
   {
     title: 'ShownWebhook',
-    additionalProperties: false,
     examples: [
       {
         ...example,
@@ -70,7 +68,7 @@ export const ShownWebhook = Type.Object(
   },
 );
 
-export const NewWebhook = Type.Object(
+export const NewWebhook = Exact(
   {
     script_id: Uuid(),
     name: Type.Optional(name),
@@ -79,10 +77,10 @@ export const NewWebhook = Type.Object(
     rate_limit_per_minute: Type.Optional(Type.Integer({ minimum: 1, maximum: 6000, default: 60 })),
     signing: Type.Optional(Type.Boolean({ default: false })),
   },
-  { title: 'WebhookInput', additionalProperties: false },
+  { title: 'WebhookInput' },
 );
 
-export const WebhookChange = Type.Object(
+export const WebhookChange = Exact(
   {
     name: Type.Optional(name),
     enabled: Type.Optional(settings.enabled),
@@ -90,15 +88,15 @@ export const WebhookChange = Type.Object(
     rate_limit_per_minute: Type.Optional(settings.rate_limit_per_minute),
     signing: Type.Optional(settings.signing),
   },
-  { title: 'WebhookChange', additionalProperties: false },
+  { title: 'WebhookChange' },
 );
 
-export const WebhookRotation = Type.Object(
+export const WebhookRotation = Exact(
   { what: Type.Optional(Type.Enum(['token', 'signing_secret'], { default: 'token' })) },
-  { title: 'WebhookRotation', additionalProperties: false },
+  { title: 'WebhookRotation' },
 );
 
-const Delivery = Type.Object(
+const Delivery = Exact(
   {
     id: Uuid('Id of the run, if the call started one.'),
     time: Time(),
@@ -127,7 +125,6 @@ const Delivery = Type.Object(
   },
   {
     title: 'WebhookDelivery',
-    additionalProperties: false,
     examples: [
       {
         id: examples.runId,
@@ -146,9 +143,32 @@ const Delivery = Type.Object(
   },
 );
 
+export const DeliveryContent = Type.Object(
+  {
+    headers: Type.Record(Type.String(), Type.String(), {
+      description: 'The descriptive headers of the call, as scripts receive them.',
+    }),
+    body: Type.String({ description: 'The start of the body, in the encoding.' }),
+    encoding: Type.Enum(['utf-8', 'base64'], { description: '`base64` for binary bodies.' }),
+    truncated: Type.Boolean({ description: 'Whether the body is longer than 64 KiB.' }),
+  },
+  {
+    title: 'WebhookDeliveryContent',
+    additionalProperties: false,
+    examples: [
+      {
+        headers: { 'content-type': 'application/json' },
+        body: '{"order": 42}',
+        encoding: 'utf-8',
+        truncated: false,
+      },
+    ],
+  },
+);
+
 export const DeliveryPage = Page('WebhookDeliveryPage', Delivery);
 
-export const HookAnswer = Type.Object(
+export const HookAnswer = Exact(
   {
     run_id: Uuid(),
     status: Type.Enum(runStatuses),
@@ -157,7 +177,6 @@ export const HookAnswer = Type.Object(
   },
   {
     title: 'HookAnswer',
-    additionalProperties: false,
     examples: [{ run_id: examples.runId, status: 'queued' }],
   },
 );

@@ -46,7 +46,7 @@ test.each([
   ['another id', { 'webhook-id': 'msg_other' }, standard.body],
   ['no id', { 'webhook-id': undefined }, standard.body],
   ['another time', { 'webhook-timestamp': '1614265331' }, standard.body],
-  ['a time in words', { 'webhook-timestamp': 'now' }, standard.body],
+  ['a time in text form', { 'webhook-timestamp': 'now' }, standard.body],
   ['no signature', { 'webhook-signature': '' }, standard.body],
   ['a signature of another version', { 'webhook-signature': 'v2,g0hM9Ss' }, standard.body],
   ['a truncated signature', { 'webhook-signature': 'v1,g0hM9SsE' }, standard.body],
@@ -63,7 +63,7 @@ test.each([
   expect(standardFault({}, standard.body, later(seconds)) === undefined).toBe(isLetIn);
 });
 
-test('accepts only a call signed the way GitHub does', () => {
+test('accepts only calls signed as GitHub signs them', () => {
   expect(githubFault(github.header)).toBeUndefined();
   expect(githubFault(github.header, 'Hello')).toMatch('X-Hub-Signature-256');
   expect(githubFault('sha1=757107ea')).toMatch('X-Hub-Signature-256');

@@ -1,12 +1,12 @@
 /** Signatures of webhook calls: those of Standard Webhooks (https://www.standardwebhooks.com), with a timestamp and a
- *  message id, and those of GitHub, over the body alone. */
+ *  message id, and those of GitHub, over the body only. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { signingSecretPrefix } from './credentials.ts';
 
 const toleranceSeconds = 5 * 60;
 
-/** The problem of a call's signature, in words; `undefined` if it is valid.
+/** A message about the problem of a call's signature; `undefined` if it is valid.
  *  @param secret in the form shown to its owner */
 export function signatureFault(
   headers: IncomingHttpHeaders,

@@ -77,7 +77,7 @@ describe('a webhook with signed calls', () => {
     ]);
   });
 
-  test('accepts signatures of GitHub', async () => {
+  test('accepts GitHub signatures', async () => {
     const hook = await signedHook();
     const mac = createHmac('sha256', hook.signing_secret).update('{}').digest('hex');
     const headers = { 'X-Hub-Signature-256': `sha256=${mac}`, 'X-GitHub-Event': 'push' };
@@ -123,7 +123,7 @@ describe('a webhook with signed calls', () => {
     expect((await call(token, 'x', signed(secret, 'x', 'msg_2'))).status).toBe(202);
   });
 
-  test('destroys its key when signatures are no longer required', async () => {
+  test('loses its key when signatures are no longer required', async () => {
     const hook = await signedHook();
     const keys = async () => {
       const text = 'SELECT count(*) AS count FROM data_keys WHERE script_id = $1';

@@ -1,4 +1,6 @@
 /** Webhooks and their deliveries as the API shows them. */
+import { isUtf8 } from 'node:buffer';
+import { splitWebhookPayload } from '#domain/webhook/payload.ts';
 import type { Delivery } from '#infra/postgres/operations/webhook-deliveries.ts';
 import type { WebhookView } from '#projections/webhooks/queries.ts';
 
@@ -35,5 +37,21 @@ export function deliveryJson({
     count: delivery.count,
     redelivery_of: delivery.redelivery_of,
     redeliverable: kept,
+  };
+}
+
+const maxShownBytes = 64 * 1024;
+
+/** A stored call. A body that is not UTF-8 is encoded. */
+export function deliveryContentJson(stored: Uint8Array) {
+  const { headers, body } = splitWebhookPayload(stored);
+  const shown = Buffer.from(body.subarray(0, maxShownBytes));
+  const truncated = body.length > maxShownBytes;
+  const encoding = isUtf8(body) ? 'utf-8' : 'base64';
+  return {
+    headers: JSON.parse(headers) as unknown,
+    body: shown.toString(encoding),
+    encoding,
+    truncated,
   };
 }

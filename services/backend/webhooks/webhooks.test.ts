@@ -67,7 +67,7 @@ describe('a webhook', () => {
     expect(listed.text).not.toContain(token);
   });
 
-  test('returns the result to a caller that waits', async () => {
+  test('returns the result to a waiting caller', async () => {
     const { token } = await hooked();
     const queued = new Promise<string>((resolve) => {
       const unsubscribe = platform.bus.subscribe('status', (message) => {
@@ -104,7 +104,7 @@ describe('a webhook', () => {
     expect((await developer.delete(`${path}/${id}`)).status).toBe(404);
   });
 
-  test('refuses calls when disabled, when its script is, or at the concurrency limit', async () => {
+  test('refuses calls when it or its script is disabled, or at the concurrency limit', async () => {
     const { id, token, scriptId } = await hooked({}, { max_concurrent_runs: 1 });
     const code = async () => {
       const answer = await call(token);
@@ -150,7 +150,7 @@ describe('a webhook', () => {
     expect((await developer.post(path, body, options)).json).toEqual(others);
   });
 
-  test('has the URL of the proxy that it was created behind', async () => {
+  test('has the URL of the proxy through which it was created', async () => {
     const { scriptId } = await hooked();
     const address = async (headers: Record<string, string>) =>
       (await developer.post(path, { script_id: scriptId }, { headers })).json.url as string;
@@ -158,7 +158,7 @@ describe('a webhook', () => {
     expect(await address(proxied)).toMatch(/^https:\/\/127\.0\.0\.1:\d+\/hooks\/whk_/);
   });
 
-  test('cannot be created for an invisible script', async () => {
+  test('cannot be created for a script that the caller cannot see', async () => {
     const { id } = await script(platform.admin, { group_id: groups.bots });
     for (const scriptId of [id, nowhere]) {
       expect((await developer.post(path, { script_id: scriptId })).status).toBe(422);
@@ -167,7 +167,7 @@ describe('a webhook', () => {
 });
 
 describe('a rate limit', () => {
-  test('accepts 20 of 30 concurrent calls, and tells the others when to retry', async () => {
+  test('accepts 20 of 30 concurrent calls, and gives the others a retry time', async () => {
     const { token } = await hooked({ rate_limit_per_minute: 1 });
     const answers = await Promise.all(Array.from({ length: 30 }, () => call(token)));
     const refused = answers.filter((one) => one.status === 429);
@@ -199,7 +199,7 @@ describe('a rate limit', () => {
   });
 });
 
-test('an unknown webhook token is not in the audit entry of the call', async () => {
+test('an unknown webhook token does not appear in the audit entry of the call', async () => {
   const token = 'whk_no-such-token';
   const answers = await Promise.all([call(token), call('x'), call(nowhere)]);
   expect(answers.map((one) => one.status)).toEqual([404, 404, 404]);

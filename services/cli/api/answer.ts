@@ -1,4 +1,4 @@
-/** Answers of the API: tables and records for people, the API's own JSON for programs. */
+/** Prints API responses: as tables and records for people, as the API's JSON for programs. */
 import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -8,8 +8,8 @@ import type { Use } from '../command.ts';
 import { plain, printTable } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 
-const mostColumns = 8;
-const longestCell = 60;
+const maxColumns = 8;
+const maxCellLength = 60;
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -27,13 +27,13 @@ function rowOf(value: unknown): Row {
     : { value };
 }
 
-/** The first fields that have a value somewhere and fit in a cell. */
+/** The first fields that are set in some item and fit in a cell. */
 function columnsOf(rows: readonly Row[]) {
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   return names
     .filter((name) => rows.some((row) => textOf(row[name]) !== ''))
     .filter((name) => rows.every((row) => ![row[name]].flat().some(isNested)))
-    .slice(0, mostColumns)
+    .slice(0, maxColumns)
     .map((name) => ({
       title: name.replaceAll('_', ' '),
       text: (row: Row) => shortened(textOf(row[name])),
@@ -61,7 +61,7 @@ function isNested(value: unknown): boolean {
 }
 
 const shortened = (text: string): string =>
-  text.length > longestCell ? `${text.slice(0, longestCell - 1)}…` : text;
+  text.length > maxCellLength ? `${text.slice(0, maxCellLength - 1)}…` : text;
 
 /** Writes a body to the file of `--file`, or to standard output. */
 export async function writeBody(answer: Response, use: Use): Promise<void> {

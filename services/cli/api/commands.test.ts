@@ -1,4 +1,4 @@
-/** Every operation of the API is a command, and commands send what their options say. */
+/** Every operation of the API is a command, and commands send the values of their options. */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -35,7 +35,7 @@ describe('the table of operations', () => {
     expect(reached).toHaveLength(new Set(reached).size);
   });
 
-  test('names each command once, in at most two words', () => {
+  test('gives each command a unique name of one or two words', () => {
     const names = readOperations().map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
     for (const name of names) expect(name).toMatch(/^[a-z]+( [a-z]+(-[a-z]+)*)?$/);
@@ -125,7 +125,7 @@ async function orchestrator(...line: string[]) {
 }
 
 describe('a request', () => {
-  test('finds scripts by name and has typed fields', async () => {
+  test('finds scripts by name, and has typed fields', async () => {
     answers['GET /api/v1/scripts?q=Nightly+report&limit=200'] = {
       items: [{ id, name: 'Nightly report' }],
       next_cursor: null,
@@ -147,7 +147,7 @@ describe('a request', () => {
     expect(request?.key).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  test('repeats options of lists, and takes the rest from a file', async () => {
+  test('accepts repeated options for lists, and further fields from a file', async () => {
     await writeFile(join(folder, 'rule.json'), '{"name": "other", "failed_times": 5}');
     answers['POST /api/v1/notifications/rules'] = {};
     const line = 'rules create --body @rule.json --name failures --on failed --on missed --channel';
@@ -184,7 +184,7 @@ describe('a request', () => {
     ['scripts list now', 64, 'Expected no arguments, not 1 arguments.'],
     ['scripts enabel x', 64, 'Expected at most one TEXT. See: orchestrator scripts --help'],
     [`api FETCH /api/v1/runs`, 64, 'Expected METHOD PATH'],
-  ])('that is invalid gets a reason: %s', async (line, code, problem) => {
+  ])('is refused with a reason when invalid: %s', async (line, code, problem) => {
     answers['GET /api/v1/groups?limit=200'] = { items: [], next_cursor: null };
     answers['GET /api/v1/scripts?q=x&limit=200'] = {
       items: [{ id, name: 'x' }],
@@ -214,7 +214,7 @@ describe('a destructive command', () => {
     const { code, problem } = await orchestrator('schedules', 'delete', id);
     expect([code, problem, sent]).toEqual([
       64,
-      'No terminal to prompt on. Give --yes to confirm.',
+      'Cannot prompt without a terminal. Pass --yes to confirm.',
       [],
     ]);
   });
@@ -244,7 +244,7 @@ describe('a list', () => {
     });
   });
 
-  test('says that there are more results after --limit', async () => {
+  test('reports that there are more results after --limit', async () => {
     answers['GET /api/v1/groups?limit=1'] = {
       items: [{ id: 'a', name: 'b' }],
       next_cursor: 'more',
@@ -271,14 +271,14 @@ describe('a response', () => {
     expect(await readFile(out, 'utf8')).toBe('{"format":"orchestrator-configuration"}');
   });
 
-  test('of any other path is printed by the api command', async () => {
+  test('from any other path is printed by the api command', async () => {
     answers['POST /api/v9/new'] = { made: true };
     const { out } = await orchestrator('api', 'POST', '/api/v9/new', '--body', '-');
     expect([out, sent[0]?.body]).toEqual(['{"made":true}', 'hush\n']);
   });
 });
 
-test('lists the commands of a resource in its help', async () => {
+test('the help of a resource lists its commands', async () => {
   const { code, out } = await orchestrator('help', 'webhooks');
   expect(code).toBe(0);
   expect(out).toMatch(/^ {2}webhooks rotate +/m);

@@ -12,7 +12,7 @@ import { optionOf, requestOf } from './request.ts';
 
 const defaultCount = 50;
 const largestPage = 200;
-/** Large files take long on slow lines. */
+/** Large files take long on slow connections. */
 const transferMs = 24 * 60 * 60_000;
 
 /** One command for each operation of the table. */
@@ -102,7 +102,7 @@ async function confirmed({ summary }: ApiOperation, { args, options }: Use): Pro
   if (options.has('yes')) return;
   const named = args.length === 0 ? '' : ` (${args.join(' ')})`;
   if (await confirm(`${summary}${named}?`)) return;
-  throw new CommandProblem(exitCodes.interrupted, 'Whether this was a dry run.');
+  throw new CommandProblem(exitCodes.interrupted, 'Nothing was changed.');
 }
 
 async function send(

@@ -43,17 +43,17 @@ export interface Description {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 
-/** Headers that belong to the protocol between programs, not to a request of a person. */
+/** Headers of the protocol between programs, which users do not set. */
 const leftOutHeaders = ['If-None-Match', 'Orch-Min-Position', 'Orch-Client', 'Orch-Session-Key'];
 const destructiveNames = /^backups restore$| (purge|rotate|rotate-secret)$/;
 const secretFields = /(^|_)password$|^value$/;
 // An error group has no name.
 const named = /^(?!error_group_)(?:\w+_)?(script|group|user|channel)_ids?$/;
 
-/** The id of an operation that a second form of its path or method shares, such as `runScript_2`. */
+/** The id of an operation with a suffix for another form of its path or method, such as `runScript_2`. */
 export const baseIdOf = (operationId: string): string => operationId.replace(/_\d+$/, '');
 
-/** One for every operation that has a derived command, in the order of the description. */
+/** The operations with a derived command, in the order of the description. */
 export function operationsOf({ paths, components }: Description): readonly ApiOperation[] {
   const found = new Map<string, ApiOperation>();
   for (const [path, methods] of Object.entries(paths)) {
@@ -140,7 +140,8 @@ function fieldOf(
   const schema = one.type === 'array' ? resolve(one.items ?? {}, schemas) : one;
   const isSecret = place === 'body' && secretFields.test(name);
   const choices = schema.enum ?? (schema.const === undefined ? [] : [schema.const]);
-  const scope = place === 'path' && name === 'id' ? 'script_id' : name;
+  const scope =
+    place === 'path' && name === 'id' ? `${argumentNameOf(name, path).toLowerCase()}_id` : name;
   const refersTo = named.exec(scope)?.[1];
   return {
     name,
@@ -185,7 +186,7 @@ function helpOf(name: string, description: string | undefined, fallback: unknown
   return `${sentence.replace(/\.$/, '')}${value}`;
 }
 
-/** A line from the examples of the description, with what is required at least. */
+/** A command line from the examples of the description, with the required options. */
 function exampleOf(
   fields: readonly Field[],
   parameters: readonly DescribedParameter[],
@@ -196,19 +197,19 @@ function exampleOf(
   const words = fields.flatMap((field) => {
     if (field.in === 'path') {
       const example = parameters.find(({ name }) => name === field.name)?.example;
-      return [shellWord(textOf(example ?? field.label))];
+      return [quoteForShell(textOf(example ?? field.label))];
     }
     if (field.kind === 'secret') return field.required ? [`--${field.label}-from FILE`] : [];
     const value = field.in === 'body' ? values?.[field.name] : undefined;
     if (value === undefined) return [];
     if (field.kind === 'switch') return [`--${value === true ? '' : 'no-'}${field.label}`];
     const each = field.many && Array.isArray(value) ? value : [value];
-    return each.map((item) => `--${field.label} ${shellWord(textOf(item))}`);
+    return each.map((item) => `--${field.label} ${quoteForShell(textOf(item))}`);
   });
   return [...words, ...(upload === undefined ? [] : ['--file FILE'])].join(' ');
 }
 
 const textOf = (value: unknown): string =>
   typeof value === 'string' ? value : JSON.stringify(value);
-const shellWord = (text: string): string =>
+const quoteForShell = (text: string): string =>
   /^[\w./:@=+-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;

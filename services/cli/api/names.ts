@@ -6,6 +6,7 @@ const resources: readonly (readonly [prefix: string, resource: string])[] = [
   ['/api/v1/auth', 'account'],
   ['/api/v1/scripts/{id}/secrets', 'secrets'],
   ['/api/v1/scripts/{id}/files', 'files'],
+  ['/api/v1/groups/{id}/secrets', 'secrets'],
   ['/api/v1/runs/{run_id}/artifacts', 'artifacts'],
   ['/api/v1/notifications/channels', 'channels'],
   ['/api/v1/notifications/rules', 'rules'],
@@ -22,6 +23,12 @@ const renamed: Readonly<Record<string, string>> = {
   getErrorGroup: 'errors get',
   changeErrorGroup: 'errors change',
   listErrorGroupRuns: 'errors list-runs',
+  listIdentityProviders: 'providers list',
+  createIdentityProvider: 'providers create',
+  getIdentityProvider: 'providers get',
+  changeIdentityProvider: 'providers change',
+  deleteIdentityProvider: 'providers delete',
+  tryClaims: 'providers try-claims',
 };
 
 /** Operations without a derived command, each with the reason. */
@@ -29,6 +36,8 @@ export const withoutCommand: Readonly<Record<string, string>> = {
   login: '`login` signs in and stores an API token instead of a session',
   refreshToken: 'sessions are for browsers; commands use API tokens',
   logout: '`logout` revokes the API token of the profile',
+  listSignInProviders: 'the sign-in page of the dashboard shows the providers',
+  endProviderSessions: 'the identity provider sends a signed token',
   createWsTicket: 'tickets open the WebSockets of browsers; `logs -f` follows a run',
   verifyAudit: '`audit verify` shows progress and exits with 1 if the trail is broken',
   listUpdates: '`updates list` shows the history',

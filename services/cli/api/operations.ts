@@ -2,7 +2,7 @@
  *  `docs/openapi.json`. The table is small enough to be read at every start. */
 import { readFileSync } from 'node:fs';
 
-/** How the text of an option becomes a value. */
+/** How the text of an option is converted to a value. */
 export type FieldKind = 'text' | 'number' | 'switch' | 'json' | 'secret';
 
 export interface Field {
@@ -33,13 +33,13 @@ export interface ApiOperation {
   /** A command line without the program and the name. */
   readonly example: string;
   readonly fields: readonly Field[];
-  /** A password is needed: API tokens are refused. */
+  /** Requires a password: API tokens are refused. */
   readonly session?: true;
   /** The body is a file of this content type. */
   readonly upload?: string;
-  /** The answer is a file, or a document to keep as one. */
+  /** The response is a file, or a document to save as a file. */
   readonly download?: true;
-  /** The answer is a page of a list with `next_cursor`. */
+  /** The response is a page of a list with `next_cursor`. */
   readonly pages?: true;
   readonly destructive?: true;
 }

@@ -1,4 +1,4 @@
-/** A request of the API, from positional arguments and options. */
+/** Builds an API request from positional arguments and options. */
 import { openAsBlob } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -98,7 +98,7 @@ export function optionOf({ label, kind }: Field): string {
 async function valueOf(field: Field, given: Given, use: Use, api: Api): Promise<unknown> {
   if (given === undefined && field.kind === 'secret' && field.required) {
     return use.options.text('body') === undefined
-      ? await askHidden(field.label, `Give --${optionOf(field)}.`)
+      ? await askHidden(field.label, `Pass --${optionOf(field)}.`)
       : undefined;
   }
   if (typeof given !== 'object') {
@@ -140,7 +140,7 @@ async function jsonOf(label: string, text: string, use: Use): Promise<unknown> {
     return JSON.parse(json) as unknown;
   } catch {
     throw usageProblem(
-      `--${label} is not JSON. Give JSON, @FILE for a file with JSON, or - for standard input.`,
+      `--${label} is not JSON. Pass JSON, @FILE for a file with JSON, or - for standard input.`,
     );
   }
 }

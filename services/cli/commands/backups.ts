@@ -10,7 +10,7 @@ import { CommandProblem, exitCodes, usageProblem } from '../problem.ts';
 import { printTable } from '../table.ts';
 import { expectArgs } from './runs.ts';
 
-const lookEveryMs = 500;
+const pollEveryMs = 500;
 const shown = 50;
 /** A large backup takes long on a slow connection. */
 const downloadMs = 24 * 60 * 60_000;
@@ -39,7 +39,7 @@ export const backupCreate: Command = {
     let { body: backup } = await api.call<BackupAnswer>('POST', '/backups');
     while (backup.status === 'running') {
       terminal.progress('backup', Math.min(0.99, backup.progress ?? 0));
-      await pause(lookEveryMs, undefined, { signal });
+      await pause(pollEveryMs, undefined, { signal });
       backup = await backupOf(api, backup.id);
     }
     terminal.progress('backup', 1);

@@ -30,7 +30,7 @@ const shellOf = (shell: string) => ({
   reason: `no ${shell} on this machine (Debian: apt-get install ${shell})`,
 });
 
-/** What is typed, and the words that the program is started with when that is entered. */
+/** The typed text, and the arguments of the program after pressing Enter. */
 const typed: readonly (readonly [line: string, words: string])[] = [
   ['syn\t', '<sync>'],
   ['sync pus\t --dr\t', '<sync><push><--dry-run>'],
@@ -73,7 +73,7 @@ describeWith(shellOf('zsh'), 'zsh', () => {
     expect(await type('zsh -f -i', prepare)).toEqual(expected);
   });
 
-  test('completes from the script that it has loaded', async () => {
+  test('completes commands from a loaded completion script', async () => {
     const prepare = `autoload -Uz compinit; compinit -u -D; source ./zsh; ${shown}`;
     expect(await type('zsh -f -i', prepare)).toEqual(expected);
   });

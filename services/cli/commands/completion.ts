@@ -5,7 +5,7 @@ import { globalOptions } from '../options.ts';
 
 const shells = ['bash', 'zsh', 'fish'] as const;
 
-/** @param commands all of them, this one too */
+/** @param commands all commands, including this one */
 export function completionCommand(commands: () => readonly Command[]): Command {
   return {
     name: 'completion',
@@ -31,7 +31,7 @@ const scripts: Readonly<Record<(typeof shells)[number], (commands: readonly Comm
     bash: (commands) => `_orchestrator() {
   local word=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD-1]}
   local first=\${COMP_WORDS[1]} second=\${COMP_WORDS[2]} words
-  if [ "$COMP_CWORD" -eq 1 ]; then words='${firstWords(commands).join(' ')}'
+  if [ "$COMP_CWORD" -eq 1 ]; then words='${commandNames(commands).join(' ')}'
   else case "$first $second $before" in
 ${cases(commands)}
   esac; fi
@@ -43,7 +43,7 @@ complete -o filenames -F _orchestrator orchestrator`,
     zsh: (commands) => `#compdef orchestrator
 _orchestrator() {
   local -a candidates
-  if (( CURRENT == 2 )); then candidates=(${firstWords(commands).join(' ')})
+  if (( CURRENT == 2 )); then candidates=(${commandNames(commands).join(' ')})
   else case "$words[2] $words[3] $words[CURRENT-1]" in
 ${cases(commands).replaceAll(/words='([^']*)'/g, 'candidates=($1)')}
   esac; fi
@@ -53,7 +53,7 @@ if [[ $funcstack[1] == _orchestrator ]]; then _orchestrator "$@"
 else compdef _orchestrator orchestrator; fi`,
     fish: (commands) =>
       [
-        ...firstWords(commands).map(
+        ...commandNames(commands).map(
           (word) =>
             `complete -c orchestrator -n __fish_use_subcommand -f -a ${word} -d '${summaryOf(commands, word)}'`,
         ),
@@ -62,11 +62,11 @@ else compdef _orchestrator orchestrator; fi`,
       ].join('\n'),
   };
 
-function firstWords(commands: readonly Command[]): readonly string[] {
+function commandNames(commands: readonly Command[]): readonly string[] {
   return [...new Set(commands.map(({ name }) => name.split(' ')[0] ?? ''))];
 }
 
-/** What to complete after the command's words and the previous word: the values of an option, the options of the
+/** Selects the completion for the command's words and the previous word: the values of an option, the options of the
  *  command, or the second word of a two-word command. The first match applies. */
 function cases(commands: readonly Command[]): string {
   // Commands of two words come before commands that are their first word.
@@ -83,14 +83,14 @@ function cases(commands: readonly Command[]): string {
     ),
   );
   const own = ordered.map(
-    ({ name, options }) => `    ${pattern(name)}*) words='${optionWords(options).join(' ')}' ;;`,
+    ({ name, options }) => `    ${pattern(name)}*) words='${optionNames(options).join(' ')}' ;;`,
   );
-  const groups = firstWords(commands).flatMap((first) => {
+  const groups = commandNames(commands).flatMap((first) => {
     const seconds = commands.flatMap(({ name }) =>
       name.startsWith(`${first} `) ? [name.slice(first.length + 1)] : [],
     );
     const alone = commands.find(({ name }) => name === first);
-    const words = [...seconds, ...(alone === undefined ? [] : optionWords(alone.options))];
+    const words = [...seconds, ...(alone === undefined ? [] : optionNames(alone.options))];
     return seconds.length === 0
       ? []
       : [`    ${first}\\ *\\ ${first}) words='${words.join(' ')}' ;;`];
@@ -103,7 +103,7 @@ function pattern(name: string): string {
   return name.includes(' ') ? `${name.replace(' ', '\\ ')}\\ ` : `${name}\\ *\\ `;
 }
 
-function optionWords(options: Command['options']): readonly string[] {
+function optionNames(options: Command['options']): readonly string[] {
   return optionsOf(options).flatMap(([name, { negatable }]) =>
     negatable ? [`--${name}`, `--no-${name}`] : [`--${name}`],
   );
@@ -127,7 +127,7 @@ function fishLines({ name, options = {}, summary }: Command): readonly string[] 
   ];
 }
 
-/** @param where left empty, everywhere */
+/** @param where the position of the completion; empty for every position */
 function fishOption(where: string, name: string, { short, value, choices, help }: Option): string {
   return [
     'complete -c orchestrator',

@@ -16,7 +16,7 @@ interface Finding {
 const answerMs = 10_000;
 const maxSkewMs = 30_000;
 const maxLag = 1_000;
-/** The share of all connections from which on a warning is shown. */
+/** The share of used connections from which a warning is shown. */
 const highShare = 0.8;
 const ok = (what: string, detail: string): Finding => ({ what, state: 'ok', detail });
 const warning = (what: string, detail: string): Finding => ({ what, state: 'warning', detail });
@@ -66,7 +66,12 @@ async function serverFindings(session: Session): Promise<readonly Finding[]> {
   if (answer instanceof Error) {
     const { cause } = answer;
     const reason = cause instanceof Error ? cause.message : answer.message;
-    return [failed('server', `${session.url} does not answer (${reason}). Is it running?`)];
+    return [
+      failed(
+        'server',
+        `No response from ${session.url}: ${reason}. Check that the service is running`,
+      ),
+    ];
   }
   const body = await answer.json().then(
     (json) => json as { readonly checks?: Readonly<Record<string, string>> },
@@ -165,7 +170,7 @@ function queryFinding(gaps: number): Finding {
   const advice = 'run SELECT queries.confine() as a superuser of the database';
   return warning(
     'queries',
-    `queries of scripts can use ${gaps} functions and relations too many: ${advice}`,
+    `script queries can use ${gaps} functions or relations that are not allowed: ${advice}`,
   );
 }
 

@@ -13,7 +13,7 @@ export async function followToEnd(
   fromSeq = 1,
 ): Promise<number> {
   try {
-    // Loaded here, since no other command needs WebSockets.
+    // Loaded on demand, because no other command needs WebSockets.
     const { followRun } = await import('../follow-run.ts');
     await followRun({
       session,
@@ -76,7 +76,7 @@ export function outcomeOf(run: RunAnswer): string {
   const reason = failure_reason === null ? '' : ` (${failure_reason})`;
   const code = exit_code === null ? '' : `, exit code ${exit_code}`;
   const killed = signal === null ? '' : `, ${signal}`;
-  // The exit code is printed already.
+  // The exit code has been printed already.
   const what = error === null || error.type === 'exit_code' ? '.' : `: ${headlineOf(error)}`;
   return `Run ${run_id} ended: ${status}${reason}${code}${killed}${what}`;
 }

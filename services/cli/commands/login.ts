@@ -1,4 +1,4 @@
-/** Signing in and out. Stores an API token, never a password. */
+/** Signs in and out. Stores an API token, never a password. */
 import { hostname } from 'node:os';
 import { Api, ApiProblem, part } from '#services/shared/api-client.ts';
 import type { Command, Use } from '../command.ts';
@@ -81,7 +81,7 @@ async function signIn(url: string, use: Use, known: string | undefined): Promise
   const password = isPiped
     ? (await use.input()).replace(/\r?\n$/, '')
     : await askHidden(`Password of ${email}`);
-  const session = await signInWith(url, email, password);
+  const session = await signInWith(url, { email, password });
   const { body: made } = await session.call<MadeToken>('POST', '/auth/tokens', {
     body: { name: `command line on ${hostname()}`, scopes: ['*'], expires_in_days: days },
   });

@@ -1,4 +1,4 @@
-/** Commands about the platform: schedules to come, the audit trail, and whether all is well. */
+/** Commands for operators: upcoming schedules, the audit trail, and health checks. */
 import { randomUUID } from 'node:crypto';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
@@ -88,14 +88,14 @@ async function idOfScript(api: Api, named: string | undefined): Promise<string |
   return named === undefined ? undefined : (await findScript(api, named)).id;
 }
 
-const overlapWords = {
+const overlapLabels = {
   likely: 'previous run will probably still be active',
   possible: 'previous run may still be active',
 };
 
 function meetingsOf({ overlap, together }: DueTime): readonly string[] {
   return [
-    ...(overlap === null ? [] : [overlapWords[overlap]]),
+    ...(overlap === null ? [] : [overlapLabels[overlap]]),
     ...(together.length === 0
       ? []
       : [`overlaps with other schedules of the script: ${together.length}`]),
@@ -146,17 +146,18 @@ function givenTiming(options: Options): object | undefined {
 interface Timing {
   readonly id: string;
   readonly script_id: string;
-  readonly kind: 'cron' | 'interval';
+  readonly kind: 'cron' | 'interval' | 'once';
   readonly cron: string | null;
   readonly timezone: string;
   readonly interval_seconds: number | null;
+  readonly once_at: string | null;
   readonly start_at: string | null;
   readonly end_at: string | null;
 }
 
 /** The timing of an existing schedule, for a preview. */
 function timingOf({ kind, cron, timezone, interval_seconds, ...rest }: Timing): object {
-  const { id, script_id, start_at, end_at } = rest;
+  const { id, script_id, once_at, start_at, end_at } = rest;
   const common = {
     timezone,
     schedule_id: id,
@@ -164,7 +165,14 @@ function timingOf({ kind, cron, timezone, interval_seconds, ...rest }: Timing): 
     ...(start_at !== null && { start_at }),
     ...(end_at !== null && { end_at }),
   };
-  return kind === 'cron' ? { kind, cron, ...common } : { kind, interval_seconds, ...common };
+  switch (kind) {
+    case 'cron':
+      return { kind, cron, ...common };
+    case 'interval':
+      return { kind, interval_seconds, ...common };
+    case 'once':
+      return { kind, once_at, ...common };
+  }
 }
 
 interface Verification {

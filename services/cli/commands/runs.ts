@@ -1,4 +1,4 @@
-/** Starting runs, and looking at them. */
+/** Commands that start and show runs. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ApiProblem, part, type Api, type ApiCall } from '#services/shared/api-client.ts';
@@ -147,7 +147,7 @@ export const runs: Command = {
   options: {
     status: {
       value: 'STATUS',
-      help: 'such as failed; separate several with commas',
+      help: 'such as failed; separate multiple values with commas',
       choices: statuses,
     },
     limit,
@@ -188,7 +188,7 @@ export const runs: Command = {
 export const scripts: Command = {
   name: 'scripts',
   arguments: '[TEXT]',
-  summary: 'list scripts, or those whose name or description contains a text',
+  summary: 'list scripts, optionally filtered by name or description',
   options: { limit },
   examples: [
     ['scripts', 'list all'],
@@ -282,7 +282,7 @@ export function expectArgs(
 ): readonly [string, ...string[]] {
   const [first, ...others] = args;
   if (first === undefined || args.length !== count) {
-    throw usageProblem(`Expected ${names}${args.length > count ? ' alone' : ''}.`);
+    throw usageProblem(`Expected ${args.length > count ? 'only ' : ''}${names}.`);
   }
   return [first, ...others];
 }

@@ -1,5 +1,5 @@
-/** Commands on the server itself: they use its database, not its API. Their modules are loaded on demand, as the other
- *  commands do not need them. */
+/** Commands on the server itself: they use its database, not its API. Their modules are loaded on demand, because the
+ *  other commands do not need them. */
 import { fileURLToPath } from 'node:url';
 import type { Command } from '../command.ts';
 import { CommandProblem, exitCodes, usageProblem } from '../problem.ts';
@@ -64,10 +64,8 @@ export const projectionsList: Command = {
   examples: [['projections list', 'list all']],
   run: async ({ terminal }) => {
     const [{ withServerDatabase }, { listProjections }] = await modules();
-    return await withServerDatabase(terminal, async (pool) => {
-      await listProjections(pool, terminal);
-      return exitCodes.done;
-    });
+    await withServerDatabase(terminal, (pool) => listProjections(pool, terminal));
+    return exitCodes.done;
   },
 };
 
@@ -87,12 +85,10 @@ export const projectionsRebuild: Command = {
       throw usageProblem('Expected the NAME of a read model, or --outdated.');
     }
     const [{ withServerDatabase }, { rebuildNamed, rebuildOutdated }] = await modules();
-    return await withServerDatabase(terminal, async (pool) => {
-      await (name === undefined
-        ? rebuildOutdated(pool, terminal)
-        : rebuildNamed(name, pool, terminal));
-      return exitCodes.done;
-    });
+    await withServerDatabase(terminal, (pool) =>
+      name === undefined ? rebuildOutdated(pool, terminal) : rebuildNamed(name, pool, terminal),
+    );
+    return exitCodes.done;
   },
 };
 
@@ -118,14 +114,13 @@ export const resetPassword: Command = {
     const password = options.has('password-stdin')
       ? (await input()).replace(/\r?\n$/, '')
       : await askHidden(`New password of ${email}`);
-    const [{ withServerDatabase }, { giveNewPassword }] = await Promise.all([
+    const [{ withServerDatabase }, { resetPasswordOf }] = await Promise.all([
       import('../server-database.ts'),
       import('../accounts.ts'),
     ]);
-    return await withServerDatabase(terminal, async (pool) => {
-      await giveNewPassword(pool, { email, password, enable: options.has('enable') }, terminal);
-      return exitCodes.done;
-    });
+    const change = { email, password, enable: options.has('enable') };
+    await withServerDatabase(terminal, (pool) => resetPasswordOf(pool, change, terminal));
+    return exitCodes.done;
   },
 };
 
@@ -181,10 +176,8 @@ export const backupRestore: Command = {
       import('../server-database.ts'),
       import('../requested-restore.ts'),
     ]);
-    return await withServerDatabase(terminal, async (pool) => {
-      await runRequestedRestore(pool, terminal);
-      return exitCodes.done;
-    });
+    await withServerDatabase(terminal, (pool) => runRequestedRestore(pool, terminal));
+    return exitCodes.done;
   },
 };
 
@@ -209,14 +202,14 @@ async function restoreNamed(
   const onProgress = (step: string, share: number) =>
     terminal.progress(step.padEnd(12), Math.min(0.99, share));
   const prepared = await all.prepareSource({ source, unsealed: isUnsealed, onProgress });
-  return await withOfflineDatabase(terminal, async (pool) => {
+  await withOfflineDatabase(terminal, async (pool) => {
     terminal.line(
       await all.restoreSource({ pool, source, prepared, replace, revive, actor, onProgress }),
     );
     const note = all.afterFirstRestore(dataDir, prepared);
     if (note !== undefined) terminal.line(note);
-    return exitCodes.done;
   });
+  return exitCodes.done;
 }
 
 async function modules() {

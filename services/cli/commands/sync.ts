@@ -7,7 +7,7 @@ import { findScript } from '../answers.ts';
 import type { Command, Option, Use } from '../command.ts';
 import { CommandProblem, exitCodes, usageProblem } from '../problem.ts';
 import type { Session } from '../session.ts';
-import { hashFolder, removeFromFolder, takesPart, writeInFolder } from '../sync/folder.ts';
+import { hashFolder, removeFromFolder, isSynchronized, writeInFolder } from '../sync/folder.ts';
 import { differences, nextBase, type Difference, type Hashes } from '../sync/plan.ts';
 import { findProject, readProject, writeProject, type Project } from '../sync/project.ts';
 import { plain } from '../table.ts';
@@ -18,7 +18,7 @@ const rules =
   "--ours selects a side. Without --prune, nothing is deleted. The script's secrets, settings and " +
   'schedules stay unchanged. Files named .env, caches and links in the folder are skipped.';
 
-/** Both sides as they are now. */
+/** The current state of both sides. */
 interface Compared {
   readonly session: Session;
   readonly folder: string;
@@ -44,7 +44,7 @@ async function compare(session: Session, folder: string, project: Project): Prom
   return { session, folder, project, here, there, etag, found };
 }
 
-/** All files of a script in one state of it. */
+/** All files of one version of a script. */
 async function hashScript(
   { api }: Session,
   scriptId: string,
@@ -63,7 +63,7 @@ async function hashScript(
     });
     if (etag !== undefined && given !== etag) throw changedMeanwhile;
     etag = given;
-    for (const { path, sha256 } of body.items) if (takesPart(path)) hashes[path] = sha256;
+    for (const { path, sha256 } of body.items) if (isSynchronized(path)) hashes[path] = sha256;
     cursor = body.next_cursor;
   }
   return { etag, hashes };
@@ -201,7 +201,7 @@ async function textOf(compared: Compared, difference: Difference): Promise<strin
   const here =
     compared.here[path] === undefined ? '' : readable(await readFile(join(compared.folder, path)));
   const heading = `${wordsOf(difference)}`;
-  if (here === undefined || there === undefined) return `${heading} (not text)`;
+  if (here === undefined || there === undefined) return `${heading} (binary file)`;
   return `${heading}\n--- there/${plain(path)}\n+++ here/${plain(path)}\n${unifiedDiff(there, here).trimEnd()}`;
 }
 

@@ -1,4 +1,4 @@
-/** The files of a project's folder, and how they are written: no symbolic link is ever followed. */
+/** Reads and writes the files of a project's folder. Symbolic links are never followed. */
 import { createHash } from 'node:crypto';
 import { lstat, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -8,9 +8,9 @@ import { CommandProblem, exitCodes } from '../problem.ts';
 import type { Hashes } from './plan.ts';
 import { projectFile } from './project.ts';
 
-/** Files that belong to one machine or may contain secrets: never sent, and never written. `data` contains data of
- *  runs. */
-const leftOut = new Set([
+/** Files that belong to one machine or may contain secrets. They are never sent and never written. `data` contains data
+ *  of runs. */
+const excludedNames = new Set([
   projectFile,
   `${projectFile}.new`,
   '.orchestrator',
@@ -31,10 +31,10 @@ const leftOut = new Set([
 const secretFile = /^\.env(\..+)?$/;
 
 /** Whether a path is synchronized. */
-export function takesPart(path: string): boolean {
-  const isLeftOut = (name: string) =>
-    leftOut.has(name) || secretFile.test(name) || name.endsWith('.pyc');
-  return !path.split('/').some(isLeftOut) && path !== 'data' && !path.startsWith('data/');
+export function isSynchronized(path: string): boolean {
+  const isExcluded = (name: string) =>
+    excludedNames.has(name) || secretFile.test(name) || name.endsWith('.pyc');
+  return !path.split('/').some(isExcluded) && path !== 'data' && !path.startsWith('data/');
 }
 
 /** SHA-256 of each file by its path. Symbolic links are skipped.
@@ -73,7 +73,7 @@ async function pathsIn(root: string, below: string): Promise<readonly string[]> 
   );
   const found = entries.map(async (entry) => {
     const path = below === '' ? entry.name : `${below}/${entry.name}`;
-    if (!takesPart(path)) return [];
+    if (!isSynchronized(path)) return [];
     if (entry.isDirectory()) return await pathsIn(root, path);
     return entry.isFile() ? [path] : [];
   });

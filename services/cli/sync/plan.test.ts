@@ -2,21 +2,21 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { differences, nextBase, type Hashes } from './plan.ts';
 
-describe('a folder and its script after a sync', () => {
+describe('a folder and its script before a sync', () => {
   test.each<[string, Hashes, Hashes, Hashes, string[]]>([
-    ['nothing was changed', { a: '1' }, { a: '1' }, { a: '1' }, []],
-    ['a file was changed here', { a: '1' }, { a: '2' }, { a: '1' }, ['a here changed']],
-    ['a file was changed there', { a: '1' }, { a: '1' }, { a: '2' }, ['a there changed']],
-    ['a file is new here', {}, { a: '1' }, {}, ['a here new']],
-    ['a file is new there', {}, {}, { a: '1' }, ['a there new']],
-    ['a file was deleted here', { a: '1' }, {}, { a: '1' }, ['a here deleted']],
-    ['a file was deleted there', { a: '1' }, { a: '1' }, {}, ['a there deleted']],
-    ['it was changed on both sides alike', { a: '1' }, { a: '2' }, { a: '2' }, []],
-    ['it was changed on both sides', { a: '1' }, { a: '2' }, { a: '3' }, ['a both conflict']],
-    ['it is new on both sides', {}, { a: '2' }, { a: '3' }, ['a both conflict']],
-    ['it was deleted here, and changed there', { a: '1' }, {}, { a: '3' }, ['a both conflict']],
-    ['it was deleted on both sides', { a: '1' }, {}, {}, []],
-  ])('when %s', (_what, base, here, there, expected) => {
+    ['no change', { a: '1' }, { a: '1' }, { a: '1' }, []],
+    ['a local change', { a: '1' }, { a: '2' }, { a: '1' }, ['a here changed']],
+    ['a remote change', { a: '1' }, { a: '1' }, { a: '2' }, ['a there changed']],
+    ['a new local file', {}, { a: '1' }, {}, ['a here new']],
+    ['a new remote file', {}, {}, { a: '1' }, ['a there new']],
+    ['a local deletion', { a: '1' }, {}, { a: '1' }, ['a here deleted']],
+    ['a remote deletion', { a: '1' }, { a: '1' }, {}, ['a there deleted']],
+    ['the same change on both sides', { a: '1' }, { a: '2' }, { a: '2' }, []],
+    ['different changes on both sides', { a: '1' }, { a: '2' }, { a: '3' }, ['a both conflict']],
+    ['different new files on both sides', {}, { a: '2' }, { a: '3' }, ['a both conflict']],
+    ['a local deletion and a remote change', { a: '1' }, {}, { a: '3' }, ['a both conflict']],
+    ['a deletion on both sides', { a: '1' }, {}, {}, []],
+  ])('%s', (_what, base, here, there, expected) => {
     const found = differences(base, here, there);
     expect(found.map(({ path, side, change }) => `${path} ${side} ${change}`)).toEqual(expected);
   });
@@ -26,7 +26,7 @@ const hashes = fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd'), fc.constantFro
   noNullPrototype: true,
 });
 
-test('leaves only the remaining differences after a transfer', () => {
+test('a transfer leaves only the remaining differences', () => {
   fc.assert(
     fc.property(
       hashes,

@@ -1,4 +1,4 @@
-/** What differs between a folder and its script, by three-way comparison. Pure. */
+/** Finds the differences between a folder and its script, by three-way comparison. Pure. */
 
 /** SHA-256 by path. */
 export type Hashes = Readonly<Record<string, string>>;

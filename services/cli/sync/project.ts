@@ -1,4 +1,4 @@
-/** A folder that holds the files of one script, and what both sides were when they were last the same. */
+/** A folder with the files of one script, and the state of both sides at the last sync. */
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { CommandProblem, exitCodes } from '../problem.ts';

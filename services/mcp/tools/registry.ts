@@ -1,4 +1,4 @@
-/** Every tool. No tool reads or writes secrets: their values leave only into the runs of their script. */
+/** Every tool. No tool reads or writes secrets: only the runs of a script receive its secrets. */
 import type { Tool } from '../tool.ts';
 import { runTools } from './runs.ts';
 import { scheduleTools } from './schedules.ts';

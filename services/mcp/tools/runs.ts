@@ -8,7 +8,7 @@ import { Cursor, Limit, listOf, LogLine, NextCursor, Run, RunId, ScriptId } from
 /** The number of log lines in the result of an ended run. */
 const shownLines = 50;
 const maxWaitSeconds = 600;
-const lookEveryMs = 500;
+const pollEveryMs = 500;
 
 const WaitSeconds = Type.Optional(
   Type.Integer({
@@ -81,7 +81,8 @@ const listRuns = tool({
     script_id: Type.Optional(ScriptId),
     status: Type.Optional(
       Type.String({
-        description: 'queued, running, success, failed or stopped; separate several with commas.',
+        description:
+          'queued, running, success, failed or stopped; separate multiple values with commas.',
       }),
     ),
     from: Type.Optional(Type.String({ description: 'Queued at or after this RFC 3339 time.' })),
@@ -98,7 +99,7 @@ const readLogs = tool({
   title: 'Read the log of a run',
   description:
     'Returns lines of the log: the last lines with tail, lines that contain a text with grep, lines of at ' +
-    'least a level with level, or lines from a number on with from_seq.',
+    'least a level with level, or lines from a given number with from_seq.',
   effect: 'reads',
   input: Type.Object({
     run_id: RunId,
@@ -209,7 +210,7 @@ async function untilFinished(
     if (run.status !== told)
       await progress(waitedMs / 1000, waitSeconds, `The run is ${run.status}.`);
     told = run.status;
-    await pause(Math.min(lookEveryMs, waitSeconds * 1000 - waitedMs), undefined, { signal }).catch(
+    await pause(Math.min(pollEveryMs, waitSeconds * 1000 - waitedMs), undefined, { signal }).catch(
       () => undefined,
     );
   }

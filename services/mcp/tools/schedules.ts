@@ -4,7 +4,7 @@ import { part } from '#services/shared/api-client.ts';
 import { picked, tool, type Tool } from '../tool.ts';
 import { Cursor, Limit, listOf, NextCursor, Schedule, ScriptId } from './shapes.ts';
 
-/** Either `cron` or `interval_seconds`. */
+/** One of `cron`, `interval_seconds` and `once_at`. */
 const timing = {
   cron: Type.Optional(
     Type.String({
@@ -12,6 +12,9 @@ const timing = {
     }),
   ),
   interval_seconds: Type.Optional(Type.Integer({ minimum: 1 })),
+  once_at: Type.Optional(
+    Type.String({ description: 'RFC 3339, in the future. The schedule is due at this time only.' }),
+  ),
   timezone: Type.Optional(Type.String({ description: 'IANA time zone name. Default: UTC.' })),
   start_at: Type.Optional(Type.String({ description: 'RFC 3339.' })),
   end_at: Type.Optional(Type.String({ description: 'RFC 3339.' })),
@@ -31,6 +34,18 @@ const DueTime = Type.Object({
   together: Type.Array(Type.String(), {
     description: 'Other schedules of the script that are due at the same time.',
   }),
+});
+
+const Backfill = Type.Object({
+  items: Type.Array(
+    Type.Object({
+      due_at: Type.String(),
+      local: Type.String(),
+      run_id: Type.Union([Type.String(), Type.Null()], { description: 'Null in a dry run.' }),
+    }),
+  ),
+  remaining: Type.Integer({ description: 'Due times without a run beyond max_runs.' }),
+  dry_run: Type.Boolean(),
 });
 
 const listSchedules = tool({
@@ -73,7 +88,7 @@ const createSchedule = tool({
   name: 'create_schedule',
   title: 'Schedule a script',
   description:
-    'Creates a schedule that runs a script by a cron expression or at an interval in seconds.',
+    'Creates a schedule that runs a script by a cron expression, at an interval in seconds, or once.',
   effect: 'adds',
   input: Type.Object({
     script_id: ScriptId,
@@ -121,10 +136,32 @@ const deleteSchedule = tool({
   },
 });
 
+const backfillSchedule = tool({
+  name: 'backfill_schedule',
+  title: 'Backfill a schedule',
+  description:
+    'Starts runs for past due times of a schedule that started none, oldest first. With dry_run, lists the due times ' +
+    'and starts nothing. Use dry_run first.',
+  effect: 'adds',
+  input: Type.Object({
+    schedule_id: ScheduleId,
+    from: Type.String({ description: 'RFC 3339.' }),
+    to: Type.String({ description: 'RFC 3339, exclusive.' }),
+    max_runs: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
+    dry_run: Type.Boolean(),
+  }),
+  output: Backfill,
+  handle: async ({ schedule_id, ...body }, { api }) => {
+    const path = `/schedules/${part(schedule_id)}/backfill`;
+    return picked(Backfill, (await api.call<object>('POST', path, { body })).body);
+  },
+});
+
 export const scheduleTools: readonly Tool[] = [
   listSchedules,
   previewSchedule,
   createSchedule,
   changeSchedule,
   deleteSchedule,
+  backfillSchedule,
 ];

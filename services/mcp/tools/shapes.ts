@@ -1,4 +1,4 @@
-/** What tools take and answer, as far as several of them do. */
+/** Shared parts of the tools' inputs and outputs. */
 import Type, { type Static, type TObject, type TSchema } from 'typebox';
 import type { ApiCall } from '#services/shared/api-client.ts';
 import { picked, type ToolUse } from '../tool.ts';
@@ -52,6 +52,7 @@ export const Run = Type.Object({
   error: Type.Unknown({
     description: 'The error of a failed run: type, message, frames (outermost first) and causes.',
   }),
+  error_group_id: MaybeText,
 });
 
 export const LogLine = Type.Object({
@@ -68,13 +69,14 @@ export const Schedule = Type.Object({
   kind: Type.String(),
   cron: MaybeText,
   interval_seconds: MaybeNumber,
+  once_at: MaybeText,
   timezone: Type.String(),
   enabled: Type.Boolean(),
   next_fire_at: MaybeText,
   last_fire_at: MaybeText,
 });
 
-/** A list of the API, with only the schema's fields of each item. */
+/** A list from the API, with only the schema's fields of each item. */
 export async function listOf<Item extends TObject>(
   item: Item,
   path: string,

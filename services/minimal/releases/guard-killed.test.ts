@@ -36,7 +36,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** A program that stands for a release. It holds the data folder like the real one, and ends with its guard. */
+/** A program that simulates a release. It holds the data folder like the real one, and ends with its guard. */
 function install(version: string, migrations: readonly string[], does: string): Installed {
   const at = releases.folderOf(version);
   mkdirSync(join(at, 'services/minimal'), { recursive: true });
@@ -66,7 +66,7 @@ function install(version: string, migrations: readonly string[], does: string): 
   return { version, folder: at };
 }
 
-/** A guard in a separate process. @param variables of `infra/testing/mortal.ts` */
+/** A guard in a separate process. @param variables of `infra/testing/kill-steps.ts` */
 function startGuard(variables: Readonly<Record<string, string>>) {
   const child = spawn(process.execPath, [guardProgram, folder, JSON.stringify(from)], {
     env: { ...process.env, ...variables },

@@ -9,25 +9,25 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { guard } from './guard.ts';
 import type { Observation, Watched } from './observation.ts';
 
-/** Programs that stand for releases: what they do when started. */
+/** Programs that simulate releases, by their behaviour when started. */
 const programs = {
   well: `carryRun(); stay();`,
-  'ended a service': `carryRun(); stay(); process.send({ ended: 'the backend exited (exit code 1)' });`,
+  'has a service that exits': `carryRun(); stay(); process.send({ ended: 'the backend exited (exit code 1)' });`,
   'fails its self-check': `report(() => ({ status: 'failed', failure: 'sandbox_error' })); stay();`,
-  'puts out what is wrong': `report(() => ({ status: 'success', answer: 'x' })); stay();`,
+  'prints the wrong output': `report(() => ({ status: 'success', answer: 'x' })); stay();`,
   'never finishes its self-check': `report(() => ({ status: 'running' })); stay();`,
   'fails every run': `
     report(() => ({ status: 'running', others: { started: 3, ended: 3, sandboxErrors: 3 } })); stay();`,
   'is busy with other runs': `
     report(() => ({ status: 'queued', others: { started: 1, ended: 0, sandboxErrors: 0 } })); stay();`,
   ends: `process.exit(3);`,
-  'ends after it was up': `process.send('ready', () => process.exit(4));`,
-  'is never up': `setInterval(() => {}, 1000);`,
-  'spoils the database': `
+  'exits after it became ready': `process.send('ready', () => process.exit(4));`,
+  'never becomes ready': `setInterval(() => {}, 1000);`,
+  'corrupts the database': `
     writeFileSync(process.env.DATABASE, 'spoiled'); process.exit(5);`,
 } as const;
 
-/** The beginning of the programs: they answer the challenge, and report that they are up. */
+/** The beginning of the programs: they respond to the challenge, and report that they are up. */
 const prelude = `
   const { createHash } = require('node:crypto');
   const { appendFileSync, readFileSync, renameSync, writeFileSync } = require('node:fs');
@@ -83,10 +83,10 @@ function want(from: Installed, to: Installed, changes: Partial<Switch> = {}): vo
 }
 
 const quick: Observation = {
-  startPatienceMs: 60_000,
+  startTimeoutMs: 60_000,
   settleMs: 60,
   unhealthyMs: 100,
-  selfCheckPatienceMs: 100,
+  selfCheckTimeoutMs: 100,
   everyMs: 10,
 };
 type Watching = Partial<Observation> & { readonly services?: readonly Watched[] };
@@ -112,9 +112,9 @@ async function watch(
       },
       services,
       say: (line) => lines.push(line),
-      // Starts may take long on a busy machine; only a release that is never up waits for the timeout.
+      // Starts may take long on a busy machine; only a release that never becomes ready waits for the timeout.
       observation: { ...quick, ...observation },
-      stopPatienceMs: 200,
+      stopTimeoutMs: 200,
     },
     asked.signal,
   );
@@ -140,12 +140,12 @@ describe('a requested switch', () => {
 
   test.each([
     ['ends', /exited with code 3/, {}],
-    ['ends after it was up', /exited with code 4/, { settleMs: 60_000 }],
-    ['is never up', /did not become ready in time/, { startPatienceMs: 100 }],
-    ['spoils the database', /exited with code 5/, {}],
-    ['ended a service', /the backend exited \(exit code 1\)/, { settleMs: 60_000 }],
+    ['exits after it became ready', /exited with code 4/, { settleMs: 60_000 }],
+    ['never becomes ready', /did not become ready in time/, { startTimeoutMs: 100 }],
+    ['corrupts the database', /exited with code 5/, {}],
+    ['has a service that exits', /the backend exited \(exit code 1\)/, { settleMs: 60_000 }],
     ['fails its self-check', /self-check run ended with sandbox_error/, {}],
-    ['puts out what is wrong', /returned the wrong output/, {}],
+    ['prints the wrong output', /returned the wrong output/, {}],
     ['never finishes its self-check', /self-check run did not finish/, {}],
     ['fails every run', /all 3 runs failed with sandbox_error/, { settleMs: 60_000 }],
   ] as const)(
@@ -166,7 +166,7 @@ describe('a requested switch', () => {
     },
   );
 
-  describe('with a service', () => {
+  describe('a requested switch with a service', () => {
     let server: Server;
     let services: readonly Watched[];
     let reply: RequestListener;
@@ -207,7 +207,7 @@ describe('a requested switch', () => {
       },
     );
 
-    test('rolls back when the service becomes unhealthy within the window', async () => {
+    test('rolls back if the service becomes unhealthy within the window', async () => {
       let asked = 0;
       reply = (_, response) => void response.writeHead((asked += 1) > 3 ? 503 : 200).end();
       const outcome = await switchTo('0.1.14 0.1.13', { settleMs: 60_000 });
@@ -222,8 +222,8 @@ describe('a requested switch', () => {
     expect(releases.read('outcome')).toMatchObject({ kind: 'succeeded' });
   });
 
-  test('keeps new events at a rollback without a schema change', async () => {
-    const [from, to] = [install('0.1.13', 'well'), install('0.1.14', 'spoils the database')];
+  test('keeps new events in a rollback without a schema change', async () => {
+    const [from, to] = [install('0.1.13', 'well'), install('0.1.14', 'corrupts the database')];
     want(from, to);
     await watch(from, '0.1.14 0.1.13');
     expect(rows()).toBe('spoiled');
@@ -239,7 +239,7 @@ describe('a requested switch', () => {
     expect(rows()).toBe('kept');
   });
 
-  test('makes the copy of the database again after a crash', async () => {
+  test('copies the database again after a crash', async () => {
     const from = install('0.1.13', 'well');
     want(from, install('0.1.14', 'ends', ['0001_a.sql', '0002_b.sql']));
     mkdirSync(join(folder, 'postgres-before.part'));
@@ -281,13 +281,13 @@ describe('a successful update with a migration', () => {
     want(to, from, { ...rollback, restores });
     await watch(to, '0.1.13');
     expect(releases.read('active')).toEqual({ ...from, previous: to });
-    // In that database the update is under way.
+    // In that database, the update is still active.
     expect(releases.read('outcome')).toEqual({ ...restores, kind: 'rolled_back' });
     expect([rows(), releases.read('copy')]).toEqual(['previous', undefined]);
     expect(existsSync(join(folder, 'postgres-after'))).toBe(false);
   });
 
-  test('stays active with its data and the copy when the previous release does not start', async () => {
+  test('stays active, with its data and the copy, if the previous release does not start', async () => {
     writeFileSync(join(from.folder, 'services/minimal/main.ts'), 'process.exit(3);');
     want(to, from, { ...rollback, restores });
     await watch(to, '0.1.14');

@@ -1,5 +1,6 @@
-/** Supervises a switch from one release to another: starts the other release, and returns to the previous one if the
- *  other is not healthy. The guard is code of the previous release, so that the new release does not judge itself. */
+/** Supervises a switch from one release to another: starts the other release, and returns to the previous one if
+ *  the other is not healthy. The guard is code of the previous release, so that the new release does not evaluate
+ *  itself. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -21,7 +22,7 @@ import {
 } from './kept-database.ts';
 import {
   problemOf,
-  usualObservation,
+  defaultObservation,
   type Observation,
   type Observed,
   type Watched,
@@ -37,17 +38,17 @@ export interface GuardOptions {
   /** The services that are always running. */
   readonly services: readonly Watched[];
   readonly say: (line: string) => void;
-  /** Timeouts. Default: `usualObservation`. */
+  /** Timeouts. Default: `defaultObservation`. */
   readonly observation?: Partial<Observation>;
   /** The maximum time for a release to stop. */
-  readonly stopPatienceMs?: number;
+  readonly stopTimeoutMs?: number;
 }
 
 interface Started extends Observed {
   readonly child: ChildProcess;
 }
 
-const usualStopPatienceMs = 60_000;
+const defaultStopTimeoutMs = 60_000;
 /** How long the previous database is kept after an update for a rollback. */
 const keepMs = 24 * 60 * 60_000;
 
@@ -72,10 +73,10 @@ async function performSwitch(
   options: GuardOptions,
   signal: AbortSignal,
 ): Promise<Started> {
-  const { releases, say, dataDir, stopPatienceMs = usualStopPatienceMs } = options;
+  const { releases, say, dataDir, stopTimeoutMs = defaultStopTimeoutMs } = options;
   const { to } = wanted;
   // Processes of a killed guard may still be ending.
-  await untilStopped(dataDir, stopPatienceMs);
+  await untilStopped(dataDir, stopTimeoutMs);
   if (wanted.isWell === true) {
     keepRelease(wanted, options);
     return start(to, options, signal);
@@ -91,17 +92,17 @@ async function performSwitch(
   releases.write('switch', tried);
   say(`Starting version ${to.version}`);
   const started = start(to, options, signal);
-  const observation = { ...usualObservation, ...options.observation };
+  const observation = { ...defaultObservation, ...options.observation };
   const { services } = options;
   const problem = await problemOf(started, tried, { services, releases, observation }, signal);
   if (problem !== undefined) {
     await end(started, options);
-    await untilStopped(dataDir, stopPatienceMs);
+    await untilStopped(dataDir, stopTimeoutMs);
     // Stopped during the switch: the next start rolls back.
     if (signal.aborted) return started;
     return rollBack(tried, problem, options, signal);
   }
-  // From here on the other release is active, also after a crash.
+  // From here on, the other release is active, even after a crash.
   const well = { ...tried, isWell: true };
   releases.write('switch', well);
   keepRelease(well, options);
@@ -200,11 +201,11 @@ function isEnding(message: unknown): message is { readonly ended: string } {
 
 async function end(
   { child, exited }: Started,
-  { stopPatienceMs = usualStopPatienceMs }: GuardOptions,
+  { stopTimeoutMs = defaultStopTimeoutMs }: GuardOptions,
 ): Promise<void> {
   child.kill('SIGTERM');
   const over = new AbortController();
-  const killing = wait(stopPatienceMs, undefined, { signal: over.signal }).then(
+  const killing = wait(stopTimeoutMs, undefined, { signal: over.signal }).then(
     () => void child.kill('SIGKILL'),
     () => undefined,
   );

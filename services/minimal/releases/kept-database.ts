@@ -1,5 +1,5 @@
-/** The database before another release changes its schema: migrations only go forward. The copy is in the same folder
- *  as the database, so that one rename restores it. */
+/** A copy of the database from before another release changes its schema, because migrations only go forward. The copy
+ *  is in the same folder as the database, so that one rename restores it. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, lstatSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,13 +10,13 @@ import { untilFree } from '#services/shared/hold.ts';
 
 const databaseOf = (dataDir: string) => clusterFolder(join(dataDir, 'postgres'));
 const keptOf = (dataDir: string) => `${databaseOf(dataDir)}-before`;
-/** The database of the newer release, while the older one is tried on the copy. */
+/** The database of the newer release, while the older release is on trial with the copy. */
 const asideOf = (dataDir: string) => `${databaseOf(dataDir)}-after`;
 
-/** Waits until no program works on the data folder, and ends a database that one has left.
- *  @throws Error naming who has the folder still after `patienceMs` */
-export async function untilStopped(dataDir: string, patienceMs: number): Promise<void> {
-  untilFree(dataDir, patienceMs);
+/** Waits until no program uses the data folder, and ends a leftover database server. @throws Error that names the owner
+ *  of the folder after `timeoutMs` */
+export async function untilStopped(dataDir: string, timeoutMs: number): Promise<void> {
+  untilFree(dataDir, timeoutMs);
   await stopLeftover(join(databaseOf(dataDir), 'data'));
 }
 
@@ -44,7 +44,7 @@ export function restoreKeptDatabase(dataDir: string): void {
   renameSync(kept, database);
 }
 
-/** Replaces the database by the copy, and puts the database aside. Idempotent.
+/** Replaces the database by the copy, and sets the database aside. Idempotent.
  *  @throws Error if there is no copy */
 export function exchangeDatabase(dataDir: string): void {
   const [database, kept, aside] = [databaseOf(dataDir), keptOf(dataDir), asideOf(dataDir)];
@@ -55,7 +55,7 @@ export function exchangeDatabase(dataDir: string): void {
   if (existsSync(kept)) renameSync(kept, database);
 }
 
-/** Undoes `exchangeDatabase`, at whatever step it was cut. Done twice it ends the same. */
+/** Undoes `exchangeDatabase`, even if it was interrupted. Idempotent. */
 export function exchangeBack(dataDir: string): void {
   const [database, kept, aside] = [databaseOf(dataDir), keptOf(dataDir), asideOf(dataDir)];
   if (!existsSync(aside)) return;
@@ -63,7 +63,7 @@ export function exchangeBack(dataDir: string): void {
   renameSync(aside, database);
 }
 
-/** Removes the database that was put aside. Does nothing if it does not exist. */
+/** Removes the database that was set aside. Does nothing if it does not exist. */
 export function removeSetAside(dataDir: string): void {
   rmSync(asideOf(dataDir), { recursive: true, force: true });
 }

@@ -7,28 +7,28 @@ import { isHealthy } from '../health.ts';
 /** A service that is always up. */
 export interface Watched {
   readonly name: string;
-  /** Answers 200 while the service is healthy. */
+  /** The URL that returns 200 while the service is healthy. */
   readonly url: string;
 }
 
 export interface Observation {
   /** The maximum time until a release reports that it is up. */
-  readonly startPatienceMs: number;
+  readonly startTimeoutMs: number;
   /** How long each service must stay healthy. */
   readonly settleMs: number;
   /** How long a service may be unhealthy. */
   readonly unhealthyMs: number;
   /** How much longer than the window the self-check may take. */
-  readonly selfCheckPatienceMs: number;
+  readonly selfCheckTimeoutMs: number;
   /** Pause between two rounds of health checks. */
   readonly everyMs: number;
 }
 
-export const usualObservation: Observation = {
-  startPatienceMs: 180_000,
+export const defaultObservation: Observation = {
+  startTimeoutMs: 180_000,
   settleMs: 60_000,
   unhealthyMs: 10_000,
-  selfCheckPatienceMs: 120_000,
+  selfCheckTimeoutMs: 120_000,
   everyMs: 500,
 };
 
@@ -42,7 +42,7 @@ export interface Observed {
   readonly restarted: Promise<string>;
 }
 
-export interface ObservationParts {
+export interface ObservationDeps {
   readonly services: readonly Watched[];
   readonly releases: Releases;
   readonly observation: Observation;
@@ -58,21 +58,21 @@ const minSandboxErrors = 3;
 export async function problemOf(
   { exited, ready, restarted }: Observed,
   wanted: Switch,
-  parts: ObservationParts,
+  deps: ObservationDeps,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const { startPatienceMs } = parts.observation;
+  const { startTimeoutMs } = deps.observation;
   const over = new AbortController();
   const ended = exited.then((code) => `it exited with code ${code}; see the logs`);
   const aborted = new Promise<string>((resolve) =>
     signal.addEventListener('abort', () => resolve('it was asked to stop'), { once: true }),
   );
-  const late = wait(startPatienceMs, 'it did not become ready in time', { signal: over.signal });
+  const late = wait(startTimeoutMs, 'it did not become ready in time', { signal: over.signal });
   try {
     const up = ready.then(() => undefined);
     const problem = await Promise.race([up, ended, late.catch(() => undefined), aborted]);
     if (problem !== undefined) return problem;
-    return await Promise.race([restarted, ended, aborted, settle(wanted, parts, over.signal)]);
+    return await Promise.race([restarted, ended, aborted, settle(wanted, deps, over.signal)]);
   } finally {
     over.abort();
   }
@@ -81,10 +81,10 @@ export async function problemOf(
 /** Watches the services for the window. @returns the first problem */
 async function settle(
   wanted: Switch,
-  { services, releases, observation }: ObservationParts,
+  { services, releases, observation }: ObservationDeps,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const { settleMs, unhealthyMs, selfCheckPatienceMs, everyMs } = observation;
+  const { settleMs, unhealthyMs, selfCheckTimeoutMs, everyMs } = observation;
   const startedMs = performance.now();
   const healthyMs = new Map(services.map(({ name }) => [name, startedMs]));
   while (!signal.aborted) {
@@ -99,14 +99,14 @@ async function settle(
     const check = selfCheckState(wanted, releases.read('self-check'), isOver);
     if (typeof check === 'object') return check.problem;
     if (isOver && check === 'passed' && states.every(Boolean)) return undefined;
-    if (check === 'pending' && nowMs - startedMs >= settleMs + selfCheckPatienceMs)
+    if (check === 'pending' && nowMs - startedMs >= settleMs + selfCheckTimeoutMs)
       return 'its self-check run did not finish; see the log of the backend';
     await wait(everyMs, undefined, { signal }).catch(() => undefined);
   }
   return undefined;
 }
 
-/** @param isOver the window is: a self-check that waits behind other runs is then no obstacle, if those run */
+/** @param isOver whether the window has ended. A self-check that still waits for other active runs is then accepted */
 function selfCheckState(
   { updateId, challenge }: Switch,
   found: SelfCheck | undefined,

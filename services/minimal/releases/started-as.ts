@@ -6,7 +6,7 @@ import { compareVersions } from '#domain/update/update.ts';
 import type { Installed, Releases } from '#services/shared/releases.ts';
 import { version } from '#services/shared/version.ts';
 
-/** Set by the guard for the release that it watches over. */
+/** Set by the guard for the release that it supervises. */
 export const guardedVariable = 'ORCHESTRATOR_GUARDED';
 
 /** This release. */
@@ -32,7 +32,7 @@ export function programToStart(releases: Releases, isGuarded: boolean): string |
 
 export const guardEntry = fileURLToPath(new URL('guard-main.ts', import.meta.url));
 
-/** The Node that a release brings, or this one. */
+/** The Node of a release, or this one. */
 export function nodeOf({ folder }: Installed): string {
   const brought = join(folder, '.toolchain/node_modules/node/bin/node');
   return existsSync(brought) ? brought : process.execPath;

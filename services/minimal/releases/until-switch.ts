@@ -8,11 +8,11 @@ export async function untilSwitch(releases: Releases, signal: AbortSignal): Prom
   await new Promise<void>((resolve) => {
     const watcher = watch(releases.folder, look);
     signal.addEventListener('abort', done);
-    // A request may have come before the watch.
+    // A request may have arrived before the watch.
     look();
 
     function look(): void {
-      // A switch that is tried already has started this process.
+      // A switch that is already on trial started this process.
       if (releases.read('switch')?.isTried === false) done();
     }
     function done(): void {

@@ -1,4 +1,4 @@
-/** The shell commands of README.md and docs/, run as a reader does who copies them into a terminal. */
+/** The shell commands of README.md and docs/, run as if a reader had copied them into a terminal. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync, readFileSync } from 'node:fs';
@@ -28,7 +28,8 @@ export interface PageContext {
   readonly instead: readonly (readonly [found: string | RegExp, instead: string])[];
 }
 
-// A refusal of the server ends the page; programs of other machines do nothing here. The command line is on the PATH.
+// A refusal by the server ends the page. Programs for other machines are replaced by stubs. The command line is on the
+// PATH.
 const setUp = `set -euo pipefail
 shopt -s expand_aliases
 curl() { command curl --fail-with-body "$@"; echo; }
@@ -39,8 +40,8 @@ make() { echo "make $*"; }
 orchestrator() { ${join(root, 'services/cli/orchestrator')} "$@"; }
 `;
 
-/** Runs the commands of a page one after the other, in one shell, up to the first that fails.
- *  @returns how that ended, and what all of them printed */
+/** Runs the commands of a page in one shell, up to the first failure. @returns the exit code, and the output of all
+ *  commands */
 export async function runPage(page: string, { folder, variables, instead }: PageContext) {
   const commands = instead.reduce(
     (before, [found, other]) => before.replaceAll(found, other),
@@ -52,9 +53,10 @@ export async function runPage(page: string, { folder, variables, instead }: Page
         (quote) => (quote === '' ? `${root}` : `"${root}`),
       ),
   );
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
   const shell = spawn('bash', ['-s'], {
     cwd: folder,
-    env: { PATH: process.env['PATH'], HOME: folder, ...variables },
+    env: { PATH, NODE_COMPILE_CACHE, HOME: folder, ...variables },
   });
   shell.stdin.on('error', () => undefined).end(setUp + commands);
   const ended = once(shell, 'close');

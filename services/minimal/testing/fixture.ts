@@ -1,4 +1,4 @@
-/** A supervisor in a process of its own, with small services in place of the real ones. */
+/** A supervisor in a separate process, with small stub services. */
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -90,9 +90,9 @@ export class Fixture {
       import { startSupervisor } from ${file('minimal/supervisor.ts')};
       import { runInTerminal } from ${file('minimal/terminal.ts')};
       const services = ${JSON.stringify(services)};
-      const patience = { everyMs: 50, misses: 3 };
+      const healthPolicy = { everyMs: 50, misses: 3 };
       await runInTerminal((say, signal) =>
-        startSupervisor({ services, environment: process.env, say, patience,
+        startSupervisor({ services, environment: process.env, say, healthPolicy,
           onEnd: (what) => say('Reported: ' + what) }, signal));
       process.exit(0);`;
   }
@@ -103,6 +103,7 @@ export class Fixture {
         cwd: this.folder,
         env: {
           PATH: process.env['PATH'],
+          NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
           ORCH_DATA_DIR: this.dataDir,
           ORCH_HTTP_PORT: String(this.ports[0]),
           ORCH_RUNTIME_HEALTH_PORT: String(this.ports[1]),
@@ -153,7 +154,7 @@ export class Supervisor {
     this.#process.kill(signal);
   }
 
-  /** Waits until it has printed the text, this often. */
+  /** Waits until it has printed the text this many times. */
   async says(text: string, times = 1): Promise<void> {
     const said = (): boolean => this.output.split(text).length > times;
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -1,5 +1,5 @@
-/** Several of each process on one database, as in production: the real programs, killed and started again by
- *  the test. */
+/** Several replicas of each process on one database, as in production: the real programs, which the test kills and
+ *  restarts. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -10,7 +10,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { S3Location } from '#infra/objects/s3-calls.ts';
 import { freePorts } from '#infra/testing/free-ports.ts';
+import { compileCache, warmUp } from '../compiled.ts';
 import { isHealthy } from '../health.ts';
+import { services } from '../services.ts';
 import { productPassword, until } from './product.ts';
 
 export type Kind = 'backend' | 'runtime' | 'scheduler';
@@ -27,6 +29,8 @@ export interface FleetOptions {
 }
 
 const restartMs = 500;
+/** Compiled code, for all fleets of a test run. */
+const shared = join(tmpdir(), 'fleet');
 
 /** The settings for objects in a bucket. */
 export function bucketVariables({ bucket, root, endpoint = '', credentials }: S3Location) {
@@ -66,7 +70,7 @@ export class Replica {
     const entry = fileURLToPath(new URL(`../../${this.kind}/main.ts`, import.meta.url));
     const child = spawn(process.execPath, [entry], {
       env: this.#environment,
-      // It ends with the test, however that ends.
+      // It ends with the test, in any case.
       stdio: ['pipe', 'ignore', 'inherit'],
     });
     child.stdin.on('error', () => undefined);
@@ -91,7 +95,7 @@ export class Replica {
     return this.#child?.exitCode !== null || this.#child.signalCode !== null;
   }
 
-  /** Sends a signal to the process that runs now. */
+  /** Sends a signal to the current process. */
   signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
     this.#child?.kill(signal);
   }
@@ -111,7 +115,7 @@ export class Fleet {
   readonly folder: string;
   readonly replicas: readonly Replica[];
   #token = '';
-  /** The address for careful clients, if not the backends themselves. */
+  /** The address for careful clients, if they do not use the backends directly. */
   #door: Pick<Replica, 'url'> | undefined;
 
   private constructor(folder: string, replicas: readonly Replica[]) {
@@ -125,6 +129,11 @@ export class Fleet {
     const kinds = Object.entries(options.replicas) as [Kind, number][];
     const names = kinds.flatMap(([kind, count]) =>
       Array.from({ length: count }, (_, number) => ({ kind, name: `${kind}-${number + 1}` })),
+    );
+    // A killed process leaves no compiled code to the next.
+    await warmUp(
+      services.filter(({ name }) => name in options.replicas),
+      shared,
     );
     const ports = await freePorts(names.length * 2);
     const replicas = names.map(({ kind, name }) => {
@@ -161,7 +170,7 @@ export class Fleet {
     return this.replicas.filter((replica) => replica.kind === kind);
   }
 
-  /** One call of the REST API, of a given backend. @throws when the answer is not 2xx */
+  /** One call of the REST API, of a given backend. @throws if the response is not 2xx */
   async call<Answer>(
     method: string,
     path: string,
@@ -197,7 +206,7 @@ export class Fleet {
   /** Sends a request to the front, or to the backends in turn, under one idempotency key until one gives a final
    *  response, like a careful client.
    *  @throws if it is refused */
-  async insist<Answer>(
+  async requestReliably<Answer>(
     path: string,
     body: unknown,
     key: string,
@@ -238,7 +247,7 @@ function environmentOf(
   return {
     PATH: process.env['PATH'] ?? '',
     HOME: process.env['HOME'] ?? '/',
-    NODE_COMPILE_CACHE: join(tmpdir(), 'fleet-compiled'),
+    NODE_COMPILE_CACHE: compileCache(shared),
     ORCH_DATABASE_URL: databaseUrl,
     ORCH_DATA_DIR: folder,
     ORCH_WORK_DIR: join(folder, name),

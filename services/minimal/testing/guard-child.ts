@@ -1,6 +1,6 @@
-/** Supervises a switch in a separate process that tests can kill at a step (`infra/testing/mortal.ts`). Its arguments:
+/** Supervises a switch in a separate process that tests can kill at a step (`infra/testing/kill-steps.ts`). Its arguments:
  *  the data folder, and the program to run without a requested switch, as JSON. */
-import '#infra/testing/mortal.ts';
+import '#infra/testing/kill-steps.ts';
 import { Releases, type Installed } from '#services/shared/releases.ts';
 import { guard } from '../releases/guard.ts';
 

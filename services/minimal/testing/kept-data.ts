@@ -28,11 +28,11 @@ export interface KnownHistory {
 export interface KeptData {
   /** The release that wrote it. */
   readonly version: string;
-  /** In their order. */
+  /** In order. */
   readonly migrations: readonly { readonly name: string; readonly sha256: string }[];
-  /** By the table's name: a line of JSON for each row. */
+  /** By table name: a line of JSON for each row. */
   readonly tables: Readonly<Record<string, readonly string[]>>;
-  /** By the path in the data folder, in base64. */
+  /** By path in the data folder, in base64. */
   readonly files: Readonly<Record<string, string>>;
   readonly history: KnownHistory;
 }

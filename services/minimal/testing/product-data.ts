@@ -16,13 +16,13 @@ export async function setup(): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), 'orch-product-'));
   await chmod(folder, 0o711); // the database may have to run as another user
   process.env[variable] = folder;
-  // Programs that tests start find themselves compiled.
+  // Programs that tests start use the compiled code.
   process.env['NODE_COMPILE_CACHE'] ??= join(folder, 'compiled');
   // Ending programs may still write compiled code there.
   return () => rm(folder, { recursive: true, force: true, maxRetries: 10 });
 }
 
-/** Puts it into an empty folder; nothing, outside of a run of the tests.
+/** Copies it into an empty folder. Does nothing outside a test run.
  *  @param startOnce starts a product on an empty folder for the first time, and stops it */
 export async function copyProductData(
   target: string,
@@ -36,9 +36,10 @@ export async function copyProductData(
     await writeFile(ready, '');
   }
   for (const startedMs = performance.now(); !existsSync(ready); await pause(50)) {
-    if (performance.now() - startedMs > deadlineMs) throw new Error('no product was ever started');
+    if (performance.now() - startedMs > deadlineMs)
+      throw new Error(`the test installation did not start within ${deadlineMs} ms`);
   }
-  // With their owners.
+  // Keeps the owners of the files.
   await promisify(execFile)('cp', ['-a', `${data}/.`, target]);
 }
 

@@ -1,4 +1,4 @@
-/** Drives the whole product as its user does: the processes that `make run` starts, over HTTP. */
+/** Drives the whole product like a user: the processes of `make run`, over HTTP. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -45,12 +45,12 @@ export interface ProductOptions {
   readonly dataDir?: string;
   /** Default: true. */
   readonly signIn?: boolean;
-  /** Undefined: not set, whatever the default is. */
+  /** Undefined: not set, regardless of the default. */
   readonly variables?: Readonly<Record<string, string | undefined>>;
   /** The folder of the release. Default: this one's. */
   readonly folder?: string;
   /** The maximum time until it is healthy. Default: two minutes. */
-  readonly patienceMs?: number;
+  readonly timeoutMs?: number;
 }
 
 interface ProductPorts {
@@ -96,7 +96,7 @@ export class Product {
         ORCH_MCP_PORT: String(mcp),
         ORCH_ADMIN_PASSWORD: productPassword,
         ORCH_EXAMPLES: 'false',
-        // It has its own.
+        // The product has its own.
         NODE_COMPILE_CACHE: undefined,
         ...options.variables,
       },
@@ -107,7 +107,7 @@ export class Product {
     process.once('exit', () => running.delete(process));
     const product = new Product(process, { http, metrics, mcp }, dataDir);
     try {
-      await product.untilHealthy(options.patienceMs);
+      await product.untilHealthy(options.timeoutMs);
       if (options.signIn !== false) await product.signIn();
     } catch (error) {
       // The caller has no handle to stop it.
@@ -129,13 +129,13 @@ export class Product {
   }
 
   /** Polls `/health` until it is healthy. */
-  async untilHealthy(patienceMs?: number): Promise<void> {
+  async untilHealthy(timeoutMs?: number): Promise<void> {
     const ask = async () => {
       if (this.#process.exitCode !== null) throw new Error('the product exited during startup');
       const answer = await fetch(`${this.baseUrl}/health`).catch(() => undefined);
       return answer?.ok === true ? true : undefined;
     };
-    await until('the product is healthy', ask, patienceMs);
+    await until('the product is healthy', ask, timeoutMs);
   }
 
   async signIn(): Promise<void> {
@@ -146,7 +146,7 @@ export class Product {
     this.#token = answer.access_token;
   }
 
-  /** One call of the REST API. @throws when the answer is not 2xx */
+  /** Sends one request to the REST API. @throws if the response is not 2xx */
   async call<Answer>(method: string, path: string, body?: unknown): Promise<Answer> {
     const answer = await this.fetch(method, path, body);
     const text = await answer.text();
@@ -154,7 +154,7 @@ export class Product {
     return (text === '' ? undefined : JSON.parse(text)) as Answer;
   }
 
-  /** The raw answer of one call of the REST API. */
+  /** The raw response to one request to the REST API. */
   fetch(
     method: string,
     path: string,
@@ -243,7 +243,7 @@ export class Product {
     return undefined;
   }
 
-  /** Ends the product as Ctrl-C does. @returns ids of its processes that are left */
+  /** Ends the product like Ctrl-C. @returns ids of its remaining processes */
   async stop(): Promise<readonly number[]> {
     const before = await descendants(this.pid);
     if (this.#process.exitCode === null && this.#process.signalCode === null) {
@@ -254,7 +254,7 @@ export class Product {
     return before.filter(isAlive);
   }
 
-  /** Removes its data; to be called when it has stopped. */
+  /** Removes its data. Call it after the product has stopped. */
   async remove(): Promise<void> {
     await rm(this.dataDir, { recursive: true, force: true });
   }
@@ -269,18 +269,20 @@ async function newDataDir(): Promise<string> {
   return dataDir;
 }
 
-/** Polls until there is a result. @throws after `patienceMs`, naming `what` */
+/** Polls until there is a result. @throws after `timeoutMs`, naming `what` */
 export async function until<Answer>(
   what: string,
   ask: () => Promise<Answer | undefined>,
-  patienceMs = startDeadlineMs,
+  timeoutMs = startDeadlineMs,
 ): Promise<Answer> {
-  const deadline = Date.now() + patienceMs;
+  const startedMs = performance.now();
   for (;;) {
     const answer = await ask();
     if (answer !== undefined) return answer;
-    if (Date.now() > deadline) throw new Error(`waited in vain until ${what}`);
-    await pause(25);
+    const waitedMs = performance.now() - startedMs;
+    if (waitedMs > timeoutMs) throw new Error(`timed out waiting until ${what}`);
+    // The longer it takes, the less a late answer matters, and the more the questions would cost.
+    await pause(Math.min(25 + waitedMs / 20, 250));
   }
 }
 

@@ -4,7 +4,7 @@ import type { TestFront } from '#infra/testing/front.ts';
 import type { TestNatsServer } from '#infra/testing/nats-server.ts';
 import type { Fleet } from './fleet.ts';
 
-/** The same numbers from 0 to 1 for the same seed (mulberry32). */
+/** Numbers from 0 to 1 that depend only on the seed (mulberry32). */
 export function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -29,8 +29,8 @@ const kinds = ['backend', 'scheduler', 'runtime'] as const;
 /** The share of processes that are stopped gracefully. */
 const politely = 0.25;
 
-/** Ends and starts again, spread over the work: each kind in its turn, any of its replicas.
- *  @returns the names, in order */
+/** Ends and restarts processes, spread over the work: each kind in turn, and a random replica of it. @returns the
+ *  names, in order */
 export async function killAtRandom(chaos: Chaos): Promise<readonly string[]> {
   const { fleet, seed, kills, progress } = chaos;
   const random = randomFrom(seed);

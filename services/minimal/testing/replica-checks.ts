@@ -37,7 +37,7 @@ const statements = {
   history: `SELECT event_id FROM events ORDER BY transaction_id, global_position`,
 };
 
-/** Waits as long as there is progress. @returns all runs */
+/** Waits until there is no more progress. @returns all runs */
 export async function untilIdle(pool: pg.Pool): Promise<readonly EndedRun[]> {
   for (let before = Infinity; before > 0;) {
     before = await until('a run ends', async () => {
@@ -56,7 +56,7 @@ export async function unevenRuns(pool: pg.Pool): Promise<readonly unknown[]> {
   return (await pool.query(statements.uneven)).rows;
 }
 
-/** Ends of runs on which another run should have followed, once: another attempt, or one of a chain. */
+/** Ended runs that should have caused exactly one further run, but did not: a retry, or a chained run. */
 export async function unfollowedRuns(
   pool: pg.Pool,
   { limited, chained, plain, flaky }: LoadScripts,
@@ -93,13 +93,13 @@ export async function wronglyExecuted(
   ];
 }
 
-/** Due times of intervals behind which one is missing in the ledger. */
+/** Due times of intervals whose successor is missing in the ledger. */
 export async function gapsInLedger(pool: pg.Pool): Promise<readonly unknown[]> {
   return (await pool.query(statements.gaps)).rows;
 }
 
 /** Waits for the end of the feed.
- *  @returns how many events it has too few or too many: the retained events are a part of the history without gaps */
+ *  @returns the number of missing or extra events: the retained events must be a part of the history without gaps */
 export async function errorsInFeed(pool: pg.Pool, url: string): Promise<number> {
   const { rows } = await pool.query<{ event_id: string }>(statements.history);
   const history = rows.map((row) => row.event_id);

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Fleet } from './fleet.ts';
 
-/** Records executions outside of the platform. */
+/** Records executions outside the platform. */
 const source = `
 import os, time
 run, attempt = os.environ["ORCH_RUN_ID"], int(os.environ["ORCH_ATTEMPT"])
@@ -30,7 +30,7 @@ export interface LoadScripts {
   readonly plain: string;
   readonly flaky: string;
   readonly limited: string;
-  /** Follows on each run of `limited`. */
+  /** Runs after each run of `limited`. */
   readonly chained: string;
   readonly hook: string;
   readonly token: string;
@@ -96,7 +96,7 @@ export async function askForRun(
 ): Promise<string> {
   const run = (scriptId: string) => `/runs/scripts/${scriptId}/run`;
   const ask = async (path: string, body: object, headers = {}) =>
-    (await fleet.insist<{ run_id: string }>(path, body, `load-${number}`, headers)).run_id;
+    (await fleet.requestReliably<{ run_id: string }>(path, body, `load-${number}`, headers)).run_id;
   const again = earlier[(number * 7) % earlier.length];
   switch (number % 6) {
     case 0:

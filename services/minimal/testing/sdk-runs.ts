@@ -22,18 +22,18 @@ export class SdkRuns {
     this.#product = product;
   }
 
-  /** A script of these lines. @returns its id */
+  /** Creates a script with these lines. @returns its id */
   async scriptOf(code: string, settings: object = {}): Promise<string> {
     return await this.#product.script('SDK', { 'main.py': `${prelude}${code}\n` }, settings);
   }
 
-  /** Runs a script to its end. @throws what its log says when it fails */
+  /** Runs a script to its end. @throws with its log if it fails */
   async runOf(scriptId: string, body: object = {}): Promise<EndedRun> {
     const { run_id: runId } = await this.#product.run(scriptId, body);
     return await this.ended(runId);
   }
 
-  /** Waits for the end of a run. @throws what its log says when it fails */
+  /** Waits for the end of a run. @throws with its log if it fails */
   async ended(runId: string): Promise<EndedRun> {
     const { status } = await this.#product.untilFinished(runId);
     const texts = (await this.#product.log(runId)).map(({ text }) => text);

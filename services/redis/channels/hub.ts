@@ -3,6 +3,7 @@
 import type { Bus } from '#domain/ports/bus.ts';
 import { parseScriptId } from '#domain/kernel/ids.ts';
 import type { Right } from '#domain/kernel/rights.ts';
+import { errorGroupsOf } from '#projections/error-groups/queries.ts';
 import type { ReadModels } from '#projections/projection.ts';
 import { findScriptGroups } from '#projections/scripts/queries.ts';
 import type { Logger } from '#services/shared/logger.ts';
@@ -24,17 +25,23 @@ export function isChannel(name: string): name is Channel {
   return Object.hasOwn(channels, name);
 }
 
-/** The most waiting messages; beyond it, the oldest is dropped. */
+/** The maximum number of waiting messages; beyond it, the oldest is dropped. */
 const maxWaiting = 10_000;
 
 interface Message {
   readonly channel: Channel;
   /** Only callers that see this script receive the message; all callers if absent. */
   readonly scriptId: string | undefined;
+  readonly body: object;
+  /** Set for a run that failed with an error. The message then names the error group. */
+  readonly failedRunId: string | undefined;
+}
+
+interface WrittenMessage extends Pick<Message, 'channel' | 'scriptId'> {
   readonly text: string;
 }
 
-export interface HubParts {
+export interface HubDeps {
   readonly bus: Bus;
   readonly reads: ReadModels;
   readonly callers: Callers;
@@ -43,26 +50,33 @@ export interface HubParts {
 }
 
 export class Hub {
-  readonly #parts: HubParts;
+  readonly #deps: HubDeps;
   readonly #unsubscribe: readonly (() => void)[];
   #waiting: Message[] = [];
   #telling: Promise<void> | undefined;
 
-  constructor(parts: HubParts) {
-    this.#parts = parts;
-    const { bus } = parts;
+  constructor(deps: HubDeps) {
+    this.#deps = deps;
+    const { bus } = deps;
     this.#unsubscribe = [
       bus.subscribe('script-updated', ({ scriptId, version, position, time }) =>
         this.#note('script.updated', scriptId, { script_id: scriptId, version, position, time }),
       ),
-      bus.subscribe('script-completed', ({ scriptId, runId, status, exitCode, position }) =>
-        this.#note('script.completed', scriptId, {
-          script_id: scriptId,
-          run_id: runId,
-          status,
-          exit_code: exitCode,
-          position,
-        }),
+      bus.subscribe('script-completed', ({ scriptId, runId, errorType, ...run }) =>
+        this.#note(
+          'script.completed',
+          scriptId,
+          {
+            script_id: scriptId,
+            run_id: runId,
+            status: run.status,
+            exit_code: run.exitCode,
+            error_type: errorType ?? null,
+            error_group_id: null,
+            position: run.position,
+          },
+          errorType === undefined ? undefined : runId,
+        ),
       ),
       bus.subscribe('reload', ({ scriptId, scheduleId, position }) =>
         this.#note('scheduler:reload', scriptId, {
@@ -76,7 +90,7 @@ export class Hub {
 
   /** The number of connections of this process that are subscribed to a channel. */
   listeners(channel: string): number {
-    return [...this.#parts.connections()].filter((one) => hears(one, channel)).length;
+    return [...this.#deps.connections()].filter((one) => hears(one, channel)).length;
   }
 
   /** How many connections of this process are subscribed to a channel by its name. */
@@ -90,37 +104,47 @@ export class Hub {
   }
 
   #sessions() {
-    return [...this.#parts.connections()].map(({ session }) => session);
+    return [...this.#deps.connections()].map(({ session }) => session);
   }
 
-  /** Delivers pending messages and stops; safe to call twice. */
+  /** Delivers pending messages and stops. Idempotent. */
   async close(): Promise<void> {
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
     await this.#telling;
   }
 
-  #note(channel: Channel, scriptId: string | undefined, body: object): void {
+  #note(channel: Channel, scriptId: string | undefined, body: object, failedRunId?: string): void {
     if (this.listeners(channel) === 0) return;
     if (this.#waiting.length >= maxWaiting) this.#waiting.shift();
-    this.#waiting.push({ channel, scriptId, text: JSON.stringify(body) });
-    this.#telling ??= this.#tellAll().finally(() => (this.#telling = undefined));
+    this.#waiting.push({ channel, scriptId, body, failedRunId });
+    this.#telling ??= this.#sendToAll().finally(() => (this.#telling = undefined));
   }
 
-  async #tellAll(): Promise<void> {
-    const { logger } = this.#parts;
+  async #sendToAll(): Promise<void> {
+    const { logger } = this.#deps;
     while (this.#waiting.length > 0) {
       const messages = this.#waiting;
       this.#waiting = [];
       try {
-        await this.#tell(messages);
+        await this.#send(await this.#written(messages));
       } catch (error) {
         logger.warn({ error, lost: messages.length }, 'subscribers were not notified');
       }
     }
   }
 
-  async #tell(messages: readonly Message[]): Promise<void> {
-    const subscribers = [...this.#parts.connections()].filter((connection) =>
+  async #written(messages: readonly Message[]): Promise<readonly WrittenMessage[]> {
+    const failed = messages.flatMap(({ failedRunId }) => failedRunId ?? []);
+    const groups = await errorGroupsOf(this.#deps.reads, failed);
+    return messages.map(({ channel, scriptId, body, failedRunId = '' }) => {
+      const group = groups.get(failedRunId);
+      const all = group === undefined ? body : { ...body, error_group_id: group.errorGroupId };
+      return { channel, scriptId, text: JSON.stringify(all) };
+    });
+  }
+
+  async #send(messages: readonly WrittenMessage[]): Promise<void> {
+    const subscribers = [...this.#deps.connections()].filter((connection) =>
       messages.some(({ channel }) => hears(connection, channel)),
     );
     const isNarrowed = subscribers.some(({ session }) => session.credential?.kind === 'token');
@@ -128,23 +152,23 @@ export class Hub {
     for (const connection of subscribers) {
       // Checked last, so that revoked access takes effect.
       const { credential } = connection.session;
-      const caller = credential && (await this.#parts.callers.callerOf(credential));
+      const caller = credential && (await this.#deps.callers.callerOf(credential));
       if (credential === undefined || caller === undefined) connection.close();
-      else tellOne(connection, caller, credential, messages, groups);
+      else sendTo(connection, caller, credential, messages, groups);
     }
   }
 
-  async #groupsOf(messages: readonly Message[]): Promise<ReadonlyMap<string, string>> {
+  async #groupsOf(messages: readonly WrittenMessage[]): Promise<ReadonlyMap<string, string>> {
     const ids = new Set(messages.flatMap(({ scriptId }) => parseScriptId(scriptId ?? '') ?? []));
-    return await findScriptGroups(this.#parts.reads, [...ids]);
+    return await findScriptGroups(this.#deps.reads, [...ids]);
   }
 }
 
-function tellOne(
+function sendTo(
   connection: Connection,
   caller: Caller,
   credential: Credential,
-  messages: readonly Message[],
+  messages: readonly WrittenMessage[],
   groups: ReadonlyMap<string, string>,
 ): void {
   const { session } = connection;
@@ -154,10 +178,10 @@ function tellOne(
       const group = groups.get(scriptId);
       if (group === undefined || !isIn(caller, group)) continue;
     }
-    if (session.channels.has(channel)) connection.tell(push('message', channel, text));
+    if (session.channels.has(channel)) connection.push(push('message', channel, text));
     for (const pattern of session.patterns) {
       if (globMatches(pattern, channel)) {
-        connection.tell(push('pmessage', Buffer.from(pattern, 'latin1'), channel, text));
+        connection.push(push('pmessage', Buffer.from(pattern, 'latin1'), channel, text));
       }
     }
   }

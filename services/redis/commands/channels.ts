@@ -15,7 +15,7 @@ import { subscriptionCount, type Session } from '../session.ts';
 const maxSubscriptions = 100;
 const maxNameBytes = 256;
 
-export interface ChannelParts {
+export interface ChannelDeps {
   readonly hub: Hub;
   readonly bus: Bus;
   readonly leases: Leases;
@@ -24,12 +24,12 @@ export interface ChannelParts {
 
 type Names = 'channels' | 'patterns';
 
-export function channelCommands(parts: ChannelParts): readonly Command[] {
+export function channelCommands(deps: ChannelDeps): readonly Command[] {
   const common = {
     flags: ['pubsub', 'noscript', 'loading', 'stale'],
     keys: noKeys,
     whileSubscribed: true,
-    // Their replies are not part of the array that EXEC answers with.
+    // Their replies are not part of the array that EXEC returns.
     transaction: 'refused',
   } as const;
   return [
@@ -38,14 +38,14 @@ export function channelCommands(parts: ChannelParts): readonly Command[] {
       name: 'subscribe',
       arity: -2,
       access: 'groups.read',
-      run: (call) => subscribe(call, 'channels', parts),
+      run: (call) => subscribe(call, 'channels', deps),
     },
     {
       ...common,
       name: 'psubscribe',
       arity: -2,
       access: 'groups.read',
-      run: (call) => subscribe(call, 'patterns', parts),
+      run: (call) => subscribe(call, 'patterns', deps),
     },
     {
       ...common,
@@ -67,7 +67,7 @@ export function channelCommands(parts: ChannelParts): readonly Command[] {
       flags: ['pubsub', 'loading', 'stale', 'fast'],
       keys: noKeys,
       access: 'groups.read',
-      run: (call) => publish(call, parts),
+      run: (call) => publish(call, deps),
     },
   ];
 }
@@ -75,7 +75,7 @@ export function channelCommands(parts: ChannelParts): readonly Command[] {
 function subscribe(
   { args, caller, session }: MemberCall,
   names: Names,
-  { refusals }: ChannelParts,
+  { refusals }: ChannelDeps,
 ): Answer {
   for (const name of args) {
     const channel = name.toString('latin1');
@@ -140,17 +140,17 @@ const Completed = Type.Object(
 
 const readCompleted = messageReader(Completed, 'The message');
 
-async function publish(call: MemberCall, parts: ChannelParts): Promise<Answer> {
+async function publish(call: MemberCall, deps: ChannelDeps): Promise<Answer> {
   const [name, message = Buffer.alloc(0)] = call.args;
   switch (name?.toString('latin1')) {
     case 'script.completed':
-      return await complete(call, message, parts);
+      return await complete(call, message, deps);
     case 'scheduler:reload':
       if (!may(call.caller, 'schedules.write')) {
-        return turnAway(call, parts, 'forbidden', missing('schedules.write'));
+        return reject(call, deps, 'forbidden', missing('schedules.write'));
       }
-      parts.bus.publish({ topic: 'reload' });
-      return parts.hub.listeners('scheduler:reload');
+      deps.bus.publish({ topic: 'reload' });
+      return deps.hub.listeners('scheduler:reload');
     default:
       return failure(
         'ERR cannot publish to this channel; use script.completed or scheduler:reload (only the platform ' +
@@ -160,13 +160,13 @@ async function publish(call: MemberCall, parts: ChannelParts): Promise<Answer> {
 }
 
 /** Ends a run that the caller has leased. Subscribers are notified once it is recorded. */
-async function complete(call: MemberCall, message: Buffer, parts: ChannelParts): Promise<Answer> {
-  const { leases, hub } = parts;
+async function complete(call: MemberCall, message: Buffer, deps: ChannelDeps): Promise<Answer> {
+  const { leases, hub } = deps;
   if (!may(call.caller, 'runs.start')) {
-    return turnAway(call, parts, 'forbidden', missing('runs.start'));
+    return reject(call, deps, 'forbidden', missing('runs.start'));
   }
   const read = readCompleted(message);
-  if (!('value' in read)) return turnAway(call, parts, read.code, read.detail);
+  if (!('value' in read)) return reject(call, deps, read.code, read.detail);
   const { value } = read;
   const runId = parseRunId(value.run_id);
   const held = runId && (await leases.held(runId, call));
@@ -177,21 +177,21 @@ async function complete(call: MemberCall, message: Buffer, parts: ChannelParts):
     const resource = runId === undefined ? null : `run-${runId}`;
     const detail =
       'You do not hold the lease on this run: it has ended, or another worker holds it.';
-    return turnAway(call, parts, 'run_fenced', detail, resource);
+    return reject(call, deps, 'run_fenced', detail, resource);
   }
   const failed: Failure = value.failure_reason ?? 'exit_code';
   const exitCode = value.exit_code ?? (value.status === 'success' ? 0 : null);
   const outcome = value.status === 'failed' ? failed : value.status;
   const ended = await leases.finish(held, { outcome, exitCode }, call);
   if (ended.kind === 'refused') {
-    return turnAway(call, parts, ended.refusal.code, ended.refusal.detail, `run-${held.runId}`);
+    return reject(call, deps, ended.refusal.code, ended.refusal.detail, `run-${held.runId}`);
   }
   return hub.listeners('script.completed');
 }
 
-function turnAway(
+function reject(
   { session, caller }: MemberCall,
-  { refusals }: ChannelParts,
+  { refusals }: ChannelDeps,
   code: Code,
   detail: string,
   resource: string | null = null,

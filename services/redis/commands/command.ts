@@ -2,7 +2,7 @@
 import { noKeys, textOf, type Answer, type Call, type Command } from '../command.ts';
 import { failure, map, status, type Reply } from '../resp/replies.ts';
 
-/** @param all the commands that are served, this one included once it is there */
+/** @param all all supported commands, eventually including this one */
 export function commandCommand(all: () => ReadonlyMap<string, Command>): Command {
   return {
     name: 'command',

@@ -24,7 +24,7 @@ const maxNamed = 1000;
 const maxPatternBytes = 1024;
 const maxLeaseSeconds = 3600;
 
-export interface KeysParts {
+export interface KeysDeps {
   readonly reads: ReadModels;
   readonly database: Queryable;
   readonly leases: Leases;
@@ -32,7 +32,7 @@ export interface KeysParts {
 
 type KindOfValue = 'list' | 'stream' | 'string' | 'none';
 
-export function keyCommands(parts: KeysParts): readonly Command[] {
+export function keyCommands(deps: KeysDeps): readonly Command[] {
   const read = { flags: ['readonly', 'fast'], keys: oneKey } as const;
   return [
     {
@@ -40,7 +40,7 @@ export function keyCommands(parts: KeysParts): readonly Command[] {
       access: 'runs.read',
       name: 'type',
       arity: 2,
-      run: async ({ args: [name], caller }) => status(await kindOf(parseKey(name), caller, parts)),
+      run: async ({ args: [name], caller }) => status(await kindOf(parseKey(name), caller, deps)),
     },
     {
       ...read,
@@ -51,7 +51,7 @@ export function keyCommands(parts: KeysParts): readonly Command[] {
       run: async ({ args, caller }) => {
         let count = 0;
         for (const name of args) {
-          if ((await kindOf(parseKey(name), caller, parts)) !== 'none') count += 1;
+          if ((await kindOf(parseKey(name), caller, deps)) !== 'none') count += 1;
         }
         return count;
       },
@@ -63,8 +63,8 @@ export function keyCommands(parts: KeysParts): readonly Command[] {
       arity: 2,
       run: async ({ args: [name], caller }) => {
         const key = parseKey(name);
-        if (key.kind === 'lease') return (await parts.leases.secondsLeft(key.runId, caller)) ?? -2;
-        return (await kindOf(key, caller, parts)) === 'none' ? -2 : -1;
+        if (key.kind === 'lease') return (await deps.leases.secondsLeft(key.runId, caller)) ?? -2;
+        return (await kindOf(key, caller, deps)) === 'none' ? -2 : -1;
       },
     },
     {
@@ -73,7 +73,7 @@ export function keyCommands(parts: KeysParts): readonly Command[] {
       flags: ['write', 'fast'],
       keys: oneKey,
       access: 'runs.start',
-      run: (call) => expire(call, parts),
+      run: (call) => expire(call, deps),
     },
     {
       name: 'keys',
@@ -84,7 +84,7 @@ export function keyCommands(parts: KeysParts): readonly Command[] {
       run: async ({ args: [pattern], caller }) => {
         const wanted = pattern?.toString('latin1') ?? '';
         if (wanted.length > maxPatternBytes) return failure('ERR the pattern is too long');
-        return (await names(caller, parts)).filter((name) => globMatches(wanted, name));
+        return (await names(caller, deps)).filter((name) => globMatches(wanted, name));
       },
     },
     {
@@ -93,13 +93,13 @@ export function keyCommands(parts: KeysParts): readonly Command[] {
       flags: ['readonly'],
       keys: noKeys,
       access: 'runs.read',
-      run: (call) => scan(call, parts),
+      run: (call) => scan(call, deps),
     },
   ];
 }
 
 /** Renews a lease. 0: the caller no longer holds it, or a stop of the run was requested. */
-async function expire(call: MemberCall, { leases }: KeysParts): Promise<Answer> {
+async function expire(call: MemberCall, { leases }: KeysDeps): Promise<Answer> {
   const [name, time, ...others] = call.args;
   const seconds = integerOf(time);
   if (seconds === undefined) return notAnInteger;
@@ -116,8 +116,8 @@ async function expire(call: MemberCall, { leases }: KeysParts): Promise<Answer> 
   return (await leases.renew(held, seconds)) ? 1 : 0;
 }
 
-async function kindOf(key: Key, caller: Caller, parts: KeysParts): Promise<KindOfValue> {
-  const { reads, database, leases } = parts;
+async function kindOf(key: Key, caller: Caller, deps: KeysDeps): Promise<KindOfValue> {
+  const { reads, database, leases } = deps;
   switch (key.kind) {
     case 'none':
       return 'none';
@@ -134,7 +134,7 @@ async function kindOf(key: Key, caller: Caller, parts: KeysParts): Promise<KindO
 }
 
 /** The keys that can be listed: the jobs, the logs of running runs, and the caller's leases. */
-async function names(caller: Caller, { database }: KeysParts): Promise<readonly string[]> {
+async function names(caller: Caller, { database }: KeysDeps): Promise<readonly string[]> {
   const groups = groupsOf(caller);
   const [waiting, running, held] = await Promise.all([
     countWaiting(database, groups),
@@ -149,7 +149,7 @@ async function names(caller: Caller, { database }: KeysParts): Promise<readonly 
 }
 
 /** Returns all keys in one reply, which the protocol allows. */
-async function scan({ args, caller }: MemberCall, parts: KeysParts): Promise<Answer> {
+async function scan({ args, caller }: MemberCall, deps: KeysDeps): Promise<Answer> {
   const [cursor, ...options] = args;
   if (!/^\d{1,20}$/.test(textOf(cursor))) return failure('ERR invalid cursor');
   let pattern = '*';
@@ -173,7 +173,7 @@ async function scan({ args, caller }: MemberCall, parts: KeysParts): Promise<Ans
   }
   if (pattern.length > maxPatternBytes) return failure('ERR the pattern is too long');
   if (textOf(cursor) !== '0') return ['0', []];
-  const all = await names(caller, parts);
+  const all = await names(caller, deps);
   const kinds = { jobs: 'list', logs: 'stream', lease: 'string', none: 'none' } as const;
   const found = all.filter(
     (name) =>

@@ -1,5 +1,5 @@
-/** RPOP, LMOVE, LMPOP and their relatives lease a queued run to the caller. Either end of the list gives the
- *  next run of the queue. */
+/** RPOP, LMOVE, LMPOP and their relatives lease a queued run to the caller. Both ends of the list return the next run
+ *  of the queue. */
 import { noArray, failure, type ErrorReply, type Reply } from '../resp/replies.ts';
 import {
   noKeys,
@@ -12,26 +12,26 @@ import {
   type MemberCall,
 } from '../command.ts';
 import type { JobDispatcher } from '../jobs/dispatcher.ts';
-import { jobsOf, type JobsParts } from '../jobs/jobs.ts';
+import { jobsOf, type JobsDeps } from '../jobs/jobs.ts';
 import type { Leased } from '../jobs/leases.ts';
 import { integerOf, jobsKey, parseKey, syntaxError, wrongType } from '../keys.ts';
 
-const maxAtOnce = 100;
+const maxJobsPerPop = 100;
 
-export interface PopParts extends JobsParts {
+export interface PopDeps extends JobsDeps {
   readonly dispatcher: JobDispatcher;
 }
 
 type Form = (jobs: readonly string[]) => Reply;
 
-export function popCommands(parts: PopParts): readonly Command[] {
+export function popCommands(deps: PopDeps): readonly Command[] {
   const common = { flags: ['write', 'denyoom'], keys: oneKey } as const;
   const pop = (name: string): Command => ({
     ...common,
     access: 'runs.start',
     name,
     arity: -2,
-    run: (call) => popNow({ ...call, name }, parts),
+    run: (call) => popNow({ ...call, name }, deps),
   });
   const blockingPop = (name: string): Command => ({
     ...common,
@@ -40,7 +40,7 @@ export function popCommands(parts: PopParts): readonly Command[] {
     arity: -3,
     flags: ['write', 'noscript', 'blocking'],
     keys: [1, -2, 1],
-    run: (call) => popInTime(call, parts),
+    run: (call) => popInTime(call, deps),
   });
   return [
     pop('rpop'),
@@ -54,7 +54,7 @@ export function popCommands(parts: PopParts): readonly Command[] {
       arity: -4,
       flags: ['write', 'movablekeys'],
       keys: noKeys,
-      run: (call) => popSomeNow(call, parts),
+      run: (call) => popSomeNow(call, deps),
     },
     {
       ...common,
@@ -63,7 +63,7 @@ export function popCommands(parts: PopParts): readonly Command[] {
       arity: -5,
       flags: ['write', 'blocking', 'movablekeys'],
       keys: noKeys,
-      run: (call) => popSomeInTime(call, parts),
+      run: (call) => popSomeInTime(call, deps),
     },
     {
       ...common,
@@ -71,7 +71,7 @@ export function popCommands(parts: PopParts): readonly Command[] {
       name: 'rpoplpush',
       arity: 3,
       keys: [1, 2, 1],
-      run: (call) => moveNow(call, parts),
+      run: (call) => moveNow(call, deps),
     },
     {
       ...common,
@@ -80,7 +80,7 @@ export function popCommands(parts: PopParts): readonly Command[] {
       arity: 4,
       flags: ['write', 'denyoom', 'noscript', 'blocking'],
       keys: [1, 2, 1],
-      run: (call) => moveInTime(call, parts),
+      run: (call) => moveInTime(call, deps),
     },
     {
       ...common,
@@ -88,7 +88,7 @@ export function popCommands(parts: PopParts): readonly Command[] {
       name: 'lmove',
       arity: 5,
       keys: [1, 2, 1],
-      run: (call) => endsProblem(call.args) ?? moveNow(call, parts),
+      run: (call) => endsProblem(call.args) ?? moveNow(call, deps),
     },
     {
       ...common,
@@ -97,14 +97,14 @@ export function popCommands(parts: PopParts): readonly Command[] {
       arity: 6,
       flags: ['write', 'denyoom', 'noscript', 'blocking'],
       keys: [1, 2, 1],
-      run: (call) => endsProblem(call.args) ?? moveInTime(call, parts),
+      run: (call) => endsProblem(call.args) ?? moveInTime(call, deps),
     },
   ];
 }
 
 async function popNow(
   call: MemberCall & { readonly name: string },
-  parts: PopParts,
+  deps: PopDeps,
 ): Promise<Answer> {
   const [name, wanted, ...others] = call.args;
   if (others.length > 0) {
@@ -119,8 +119,8 @@ async function popNow(
   const none = count === undefined ? null : noArray;
   if (key.kind === 'none') return none;
   if (count === 0) return [];
-  const taken = await popSome(count ?? 1, call, parts);
-  return await deliver(taken, none, call, parts, (jobs) =>
+  const taken = await popSome(count ?? 1, call, deps);
+  return await deliver(taken, none, call, deps, (jobs) =>
     count === undefined ? (jobs[0] ?? null) : jobs,
   );
 }
@@ -129,10 +129,10 @@ async function popNow(
 async function popSome(
   count: number,
   { caller }: MemberCall,
-  { dispatcher }: PopParts,
+  { dispatcher }: PopDeps,
 ): Promise<readonly Leased[]> {
   const taken: Leased[] = [];
-  for (let left = Math.min(count, maxAtOnce); left > 0; left -= 1) {
+  for (let left = Math.min(count, maxJobsPerPop); left > 0; left -= 1) {
     const leased = await dispatcher.take(caller);
     if (leased === undefined) break;
     taken.push(leased);
@@ -142,21 +142,21 @@ async function popSome(
 
 const fromJobs: Form = (jobs) => [jobsKey, jobs];
 
-async function popSomeNow(call: MemberCall, parts: PopParts): Promise<Answer> {
+async function popSomeNow(call: MemberCall, deps: PopDeps): Promise<Answer> {
   const wanted = parseSome(call.args);
   if ('kind' in wanted) return wanted;
-  const taken = wanted.isThere ? await popSome(wanted.count, call, parts) : [];
-  return await deliver(taken, noArray, call, parts, fromJobs);
+  const taken = wanted.isThere ? await popSome(wanted.count, call, deps) : [];
+  return await deliver(taken, noArray, call, deps, fromJobs);
 }
 
 /** Waits for the first run, and pops further available runs with it. */
-async function popSomeInTime(call: MemberCall, parts: PopParts): Promise<Answer> {
+async function popSomeInTime(call: MemberCall, deps: PopDeps): Promise<Answer> {
   const waitMs = timeoutMs(call.args[0]);
   if (typeof waitMs !== 'number') return waitMs;
   const wanted = parseSome(call.args.slice(1));
   if ('kind' in wanted) return wanted;
   const { isThere, count } = wanted;
-  return await popOneInTime(isThere, waitMs, noArray, call, parts, fromJobs, count);
+  return await popOneInTime(isThere, waitMs, noArray, call, deps, fromJobs, count);
 }
 
 interface Some {
@@ -181,7 +181,7 @@ function parseSome([numkeys, ...rest]: readonly Buffer[]): Some | ErrorReply {
   return { isThere: kinds.includes('jobs'), count };
 }
 
-async function popInTime(call: MemberCall, parts: PopParts): Promise<Answer> {
+async function popInTime(call: MemberCall, deps: PopDeps): Promise<Answer> {
   const waitMs = timeoutMs(call.args.at(-1));
   if (typeof waitMs !== 'number') return waitMs;
   let isThere = false;
@@ -190,22 +190,22 @@ async function popInTime(call: MemberCall, parts: PopParts): Promise<Answer> {
     if (kind === 'logs' || kind === 'lease') return wrongType;
     isThere ||= kind === 'jobs';
   }
-  return await popOneInTime(isThere, waitMs, noArray, call, parts, ([job = '']) => [jobsKey, job]);
+  return await popOneInTime(isThere, waitMs, noArray, call, deps, ([job = '']) => [jobsKey, job]);
 }
 
-async function moveNow(call: MemberCall, parts: PopParts): Promise<Answer> {
+async function moveNow(call: MemberCall, deps: PopDeps): Promise<Answer> {
   const from = source(call.args);
   if (typeof from !== 'boolean') return from;
-  const leased = from ? await parts.dispatcher.take(call.caller) : undefined;
-  return await deliver(leased === undefined ? [] : [leased], null, call, parts, theJob);
+  const leased = from ? await deps.dispatcher.take(call.caller) : undefined;
+  return await deliver(leased === undefined ? [] : [leased], null, call, deps, theJob);
 }
 
-async function moveInTime(call: MemberCall, parts: PopParts): Promise<Answer> {
+async function moveInTime(call: MemberCall, deps: PopDeps): Promise<Answer> {
   const waitMs = timeoutMs(call.args.at(-1));
   if (typeof waitMs !== 'number') return waitMs;
   const from = source(call.args);
   if (typeof from !== 'boolean') return from;
-  return await popOneInTime(from, waitMs, null, call, parts, theJob);
+  return await popOneInTime(from, waitMs, null, call, deps, theJob);
 }
 
 /** A move requires two directions; any are accepted. */
@@ -216,7 +216,7 @@ function endsProblem([, , ...ends]: readonly Buffer[]): ErrorReply | undefined {
 
 const theJob: Form = ([job = null]) => job;
 
-/** @returns whether there are jobs in the list that is moved from */
+/** @returns whether the source list contains jobs */
 function source([from, to]: readonly Buffer[]): boolean | ErrorReply {
   const { kind } = parseKey(from);
   // The lease identifies the holder of a job; the destination list is not stored.
@@ -234,7 +234,7 @@ async function popOneInTime(
   waitMs: number,
   none: Reply,
   call: MemberCall,
-  parts: PopParts,
+  deps: PopDeps,
   form: Form,
   count = 1,
 ): Promise<Answer> {
@@ -242,21 +242,21 @@ async function popOneInTime(
   const { credential } = session;
   if (credential === undefined) return none;
   if (call.inTransaction) {
-    const taken = isThere ? await popSome(count, call, parts) : [];
-    return await deliver(taken, none, call, parts, form);
+    const taken = isThere ? await popSome(count, call, deps) : [];
+    return await deliver(taken, none, call, deps, form);
   }
   if (!isThere) {
-    await parts.dispatcher.idle(waitMs, signal);
+    await deps.dispatcher.idle(waitMs, signal);
     return none;
   }
-  const taken = await parts.dispatcher.wait(credential, waitMs, signal);
+  const taken = await deps.dispatcher.wait(credential, waitMs, signal);
   if (taken === 'unauthorized') {
     session.isEnding = true;
     return failure('NOAUTH The token has expired or was revoked.');
   }
   if (taken === undefined) return none;
-  const others = count > 1 ? await popSome(count - 1, call, parts) : [];
-  return await deliver([taken, ...others], none, call, parts, form);
+  const others = count > 1 ? await popSome(count - 1, call, deps) : [];
+  return await deliver([taken, ...others], none, call, deps, form);
 }
 
 /** The reply with the jobs, and the settlement of their delivery. */
@@ -264,19 +264,19 @@ async function deliver(
   taken: readonly Leased[],
   none: Reply,
   { session }: MemberCall,
-  parts: PopParts,
+  deps: PopDeps,
   form: Form,
 ): Promise<Answer> {
   if (taken.length === 0) return none;
   const settle: JobDelivery['settle'] = async (sent) => {
-    await Promise.all(taken.map((leased) => parts.dispatcher.settle(leased, sent, session)));
+    await Promise.all(taken.map((leased) => deps.dispatcher.settle(leased, sent, session)));
   };
   try {
     const jobIds = new Map(taken.map(({ run, jobId }) => [run.runId as string, jobId]));
-    const jobs = await jobsOf([...jobIds.keys()], jobIds, parts);
+    const jobs = await jobsOf([...jobIds.keys()], jobIds, deps);
     const texts = [...jobIds.keys()].flatMap((runId) => jobs.get(runId) ?? []);
     // A client that has not read the reply within half of the lease could receive it after the lease has expired.
-    const withinMs = (parts.leaseSeconds * 1000) / 2;
+    const withinMs = (deps.leaseSeconds * 1000) / 2;
     return { kind: 'delivery', reply: form(texts), withinMs, settle };
   } catch (error) {
     await settle(false);
@@ -284,7 +284,7 @@ async function deliver(
   }
 }
 
-/** Seconds, also fractions; 0 waits without a limit. */
+/** Seconds, including fractions; 0 waits without a limit. */
 function timeoutMs(argument: Buffer | undefined): number | ErrorReply {
   const text = textOf(argument);
   if (!/^-?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i.test(text)) {

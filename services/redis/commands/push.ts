@@ -1,8 +1,8 @@
 /** LPUSH, and commands that inspect the queue. */
 import { oneKey, type Answer, type Command, type MemberCall } from '../command.ts';
 import { groupsOf } from '../callers.ts';
-import { jobsOf, type JobsParts } from '../jobs/jobs.ts';
-import { pushJob, readJobs, type PushParts, type Refused } from '../jobs/push.ts';
+import { jobsOf, type JobsDeps } from '../jobs/jobs.ts';
+import { pushJob, readJobs, type PushDeps, type Refused } from '../jobs/push.ts';
 import { integerOf, notAnInteger, parseKey, wrongType } from '../keys.ts';
 import type { Refusals } from '../refusals.ts';
 import { failure } from '../resp/replies.ts';
@@ -10,11 +10,11 @@ import { countWaiting, listWaiting } from '../stores/queue.ts';
 
 const maxListed = 1000;
 
-export interface PushCommandParts extends PushParts, JobsParts {
+export interface PushCommandDeps extends PushDeps, JobsDeps {
   readonly refusals: Refusals;
 }
 
-export function pushCommands(parts: PushCommandParts): readonly Command[] {
+export function pushCommands(deps: PushCommandDeps): readonly Command[] {
   return [
     {
       name: 'lpush',
@@ -22,7 +22,7 @@ export function pushCommands(parts: PushCommandParts): readonly Command[] {
       flags: ['write', 'denyoom', 'fast'],
       keys: oneKey,
       access: 'runs.start',
-      run: (call) => push(call, parts),
+      run: (call) => push(call, deps),
     },
     {
       name: 'llen',
@@ -33,7 +33,7 @@ export function pushCommands(parts: PushCommandParts): readonly Command[] {
       run: async ({ args: [name], caller }) => {
         const { kind } = parseKey(name);
         if (kind === 'logs' || kind === 'lease') return wrongType;
-        return kind === 'jobs' ? await countWaiting(parts.database, groupsOf(caller)) : 0;
+        return kind === 'jobs' ? await countWaiting(deps.database, groupsOf(caller)) : 0;
       },
     },
     {
@@ -42,14 +42,14 @@ export function pushCommands(parts: PushCommandParts): readonly Command[] {
       flags: ['readonly'],
       keys: oneKey,
       access: 'runs.read',
-      run: (call) => range(call, parts),
+      run: (call) => range(call, deps),
     },
   ];
 }
 
-/** Parses all jobs before the first is queued, so that an invalid job stops them all. After that each is a separate
- *  request: a refused one ends the command, and the jobs before it stay queued. */
-async function push(call: MemberCall, parts: PushCommandParts): Promise<Answer> {
+/** Parses all jobs before the first is queued, so that one invalid job prevents all. Each job is then a separate
+ *  request: a refused job ends the command, and the earlier jobs stay queued. */
+async function push(call: MemberCall, deps: PushCommandDeps): Promise<Answer> {
   const { args, caller, session } = call;
   const [name, ...texts] = args;
   const { kind } = parseKey(name);
@@ -59,22 +59,22 @@ async function push(call: MemberCall, parts: PushCommandParts): Promise<Answer> 
   const refused = ({ code, detail, resource }: Refused, index: number, queued: number) => {
     const rest = queued === 0 ? '' : ` The ${queued} jobs before it were queued.`;
     const turned = { session, caller, name: 'lpush', code, resource };
-    return parts.refusals.refused(turned, `${detail}${place(index)}${rest}`);
+    return deps.refusals.refused(turned, `${detail}${place(index)}${rest}`);
   };
-  const jobs = await readJobs(texts, caller, parts);
+  const jobs = await readJobs(texts, caller, deps);
   for (const [index, job] of jobs.entries()) {
     if ('code' in job) return refused({ ...job, resource: null }, index, 0);
   }
   for (const [index, job] of jobs.entries()) {
     if ('code' in job) continue;
-    const refusal = await pushJob(job, caller, session, parts);
+    const refusal = await pushJob(job, caller, session, deps);
     if (refusal !== undefined) return refused(refusal, index, index);
   }
-  // Jobs that were popped already were in the list too.
-  return Math.max(jobs.length, await countWaiting(parts.database, groupsOf(caller)));
+  // Counts jobs that were already popped, because they were in the list.
+  return Math.max(jobs.length, await countWaiting(deps.database, groupsOf(caller)));
 }
 
-async function range(call: MemberCall, parts: PushCommandParts): Promise<Answer> {
+async function range(call: MemberCall, deps: PushCommandDeps): Promise<Answer> {
   const { args, caller } = call;
   const [first, last] = [integerOf(args[1]), integerOf(args[2])];
   if (first === undefined || last === undefined) return notAnInteger;
@@ -82,12 +82,12 @@ async function range(call: MemberCall, parts: PushCommandParts): Promise<Answer>
   if (kind === 'logs' || kind === 'lease') return wrongType;
   if (kind === 'none') return [];
   const groups = groupsOf(caller);
-  const length = await countWaiting(parts.database, groups);
+  const length = await countWaiting(deps.database, groups);
   const from = Math.max(0, first < 0 ? length + first : first);
   const to = Math.min(length - 1, last < 0 ? length + last : last);
   if (from > to) return [];
   if (to - from >= maxListed) return failure(`ERR request at most ${maxListed} jobs per command`);
-  const runIds = await listWaiting(parts.database, groups, from, to - from + 1);
-  const jobs = await jobsOf(runIds, new Map(), parts);
+  const runIds = await listWaiting(deps.database, groups, from, to - from + 1);
+  const jobs = await jobsOf(runIds, new Map(), deps);
   return runIds.flatMap((runId) => jobs.get(runId) ?? []);
 }

@@ -1,4 +1,4 @@
-/** HELLO, AUTH, and what ends or resets a connection. */
+/** HELLO, AUTH, and commands that end or reset a connection. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Callers } from '../callers.ts';
 import { noKeys, textOf, upper, type Answer, type Call, type Command } from '../command.ts';
@@ -8,21 +8,21 @@ import { resetSession, type Session } from '../session.ts';
 import { redisVersion } from '../version.ts';
 import { clientName } from './client.ts';
 
-/** A client must reconnect after so many failed attempts. */
+/** A client must reconnect after this many failed attempts. */
 const maxAttempts = 5;
 const afterFailureMs = 200;
 
-export interface SignInParts {
+export interface SignInDeps {
   readonly callers: Callers;
   readonly refusals: Refusals;
 }
 
-export function signInCommands(parts: SignInParts): readonly Command[] {
+export function signInCommands(deps: SignInDeps): readonly Command[] {
   const attempts = new WeakMap<Session, number>();
 
-  /** @returns the problem, or nothing if the session now has the credential */
+  /** @returns the problem; `undefined` after a successful sign-in */
   const signIn = async (session: Session, secret: Buffer): Promise<ErrorReply | undefined> => {
-    const credential = await parts.callers.credentialOf(secret);
+    const credential = await deps.callers.credentialOf(secret);
     if (credential !== undefined) {
       session.credential = credential;
       return undefined;
@@ -33,7 +33,7 @@ export function signInCommands(parts: SignInParts): readonly Command[] {
     await pause(afterFailureMs);
     const turned = { session, caller: undefined, name: 'auth', resource: null } as const;
     const detail = 'invalid username-password pair or user is disabled.';
-    return parts.refusals.refused({ ...turned, code: 'unauthenticated' }, detail);
+    return deps.refusals.refused({ ...turned, code: 'unauthenticated' }, detail);
   };
 
   return [

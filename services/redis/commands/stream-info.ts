@@ -1,22 +1,22 @@
 /** XINFO: details of the log of a run. There are no consumer groups. */
 import { textOf, type Answer, type Command, type MemberCall } from '../command.ts';
 import { parseKey, wrongType } from '../keys.ts';
-import { entry, lastLinesOf, lengthOf, linesOf, visible, type LineParts } from '../logs/lines.ts';
+import { entry, lastLinesOf, lengthOf, linesOf, visible, type LineDeps } from '../logs/lines.ts';
 import { placeOf } from '../logs/places.ts';
 import { failure, map } from '../resp/replies.ts';
 
-export function streamInfoCommand(parts: LineParts): Command {
+export function streamInfoCommand(deps: LineDeps): Command {
   return {
     name: 'xinfo',
     arity: -2,
     flags: ['readonly'],
     keys: [2, 2, 1],
     access: 'runs.read',
-    run: (call) => describeStream(call, parts),
+    run: (call) => describeStream(call, deps),
   };
 }
 
-async function describeStream(call: MemberCall, parts: LineParts): Promise<Answer> {
+async function describeStream(call: MemberCall, deps: LineDeps): Promise<Answer> {
   const [subcommand, name, ...others] = call.args;
   const kind = textOf(subcommand).toLowerCase();
   if (!['stream', 'groups', 'consumers'].includes(kind)) {
@@ -28,8 +28,8 @@ async function describeStream(call: MemberCall, parts: LineParts): Promise<Answe
   }
   const key = parseKey(name);
   if (key.kind === 'jobs' || key.kind === 'lease') return wrongType;
-  const [runId] = await visible([key], call.caller, parts);
-  const length = runId === undefined ? 0 : await lengthOf(runId, parts);
+  const [runId] = await visible([key], call.caller, deps);
+  const length = runId === undefined ? 0 : await lengthOf(runId, deps);
   if (runId === undefined || length === 0) return failure('ERR no such key');
   if (kind === 'groups') return [];
   if (kind === 'consumers') {
@@ -38,7 +38,7 @@ async function describeStream(call: MemberCall, parts: LineParts): Promise<Answe
   }
   const ends = await Promise.all(
     [linesOf, lastLinesOf].map((read) =>
-      read(runId, { from: 1, to: length, count: 1, bytes: Number.POSITIVE_INFINITY }, parts),
+      read(runId, { from: 1, to: length, count: 1, bytes: Number.POSITIVE_INFINITY }, deps),
     ),
   );
   const [first, last] = ends.map((items) => (items?.[0] ? entry(items[0]) : null));

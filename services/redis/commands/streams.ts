@@ -11,19 +11,19 @@ import {
   linesOf,
   sizeOf,
   visible,
-  type LineParts,
+  type LineDeps,
 } from '../logs/lines.ts';
 import { parsePlace, placeOf } from '../logs/places.ts';
 import type { LeasedLogs } from '../logs/leased-logs.ts';
 import { failure, noArray, streams, type ErrorReply, type Reply } from '../resp/replies.ts';
 import { afterOrGone } from '../waiting.ts';
 
-/** Messages of the bus may be lost: looking now and then is the guarantee. */
-const lookEveryMs = 1_000;
+/** Messages of the bus may be lost; polling is the guarantee. */
+const pollEveryMs = 1_000;
 const maxStreams = 64;
 const maxReplyBytes = 4 * 1024 * 1024;
 
-export interface StreamParts extends LineParts {
+export interface StreamDeps extends LineDeps {
   readonly leases: Leases;
   readonly leasedLogs: LeasedLogs;
   readonly bus: Bus;
@@ -32,7 +32,7 @@ export interface StreamParts extends LineParts {
 const tooLarge = failure('ERR the reply exceeds 4 MiB; limit it with COUNT');
 const badId = failure('ERR Invalid stream ID specified as stream command argument');
 
-export function streamCommands(parts: StreamParts): readonly Command[] {
+export function streamCommands(deps: StreamDeps): readonly Command[] {
   const read = { flags: ['readonly'], keys: oneKey } as const;
   return [
     {
@@ -41,7 +41,7 @@ export function streamCommands(parts: StreamParts): readonly Command[] {
       flags: ['write', 'denyoom', 'fast'],
       keys: oneKey,
       access: 'runs.start',
-      run: (call) => add(call, parts),
+      run: (call) => add(call, deps),
     },
     {
       ...read,
@@ -52,18 +52,18 @@ export function streamCommands(parts: StreamParts): readonly Command[] {
       run: async ({ args: [name], caller }) => {
         const key = parseKey(name);
         if (key.kind === 'jobs' || key.kind === 'lease') return wrongType;
-        return (await visible([key], caller, parts)).length === 0 || key.kind !== 'logs'
+        return (await visible([key], caller, deps)).length === 0 || key.kind !== 'logs'
           ? 0
-          : await lengthOf(key.runId, parts);
+          : await lengthOf(key.runId, deps);
       },
     },
-    { ...read, access: 'runs.read', name: 'xrange', arity: -4, run: (call) => range(call, parts) },
+    { ...read, access: 'runs.read', name: 'xrange', arity: -4, run: (call) => range(call, deps) },
     {
       ...read,
       access: 'runs.read',
       name: 'xrevrange',
       arity: -4,
-      run: (call) => range(call, parts, true),
+      run: (call) => range(call, deps, true),
     },
     {
       ...read,
@@ -72,13 +72,13 @@ export function streamCommands(parts: StreamParts): readonly Command[] {
       arity: -4,
       flags: ['readonly', 'blocking', 'movablekeys'],
       keys: [0, 0, 0],
-      run: (call) => readStreams(call, parts),
+      run: (call) => readStreams(call, deps),
     },
   ];
 }
 
 /** Writes lines to the log of a run that the caller has leased. */
-async function add(call: MemberCall, parts: StreamParts): Promise<Answer> {
+async function add(call: MemberCall, deps: StreamDeps): Promise<Answer> {
   const [name, id, ...fields] = call.args;
   const key = parseKey(name);
   if (key.kind === 'jobs' || key.kind === 'lease') return wrongType;
@@ -99,8 +99,8 @@ async function add(call: MemberCall, parts: StreamParts): Promise<Answer> {
     else return failure('ERR a line may have only the fields text and stream (stdout or stderr)');
   }
   if (text === undefined) return failure('ERR the field text is required');
-  const held = await parts.leases.held(key.runId, call);
-  const lastSeq = held && (await parts.leasedLogs.append(held, stream, text));
+  const held = await deps.leases.held(key.runId, call);
+  const lastSeq = held && (await deps.leasedLogs.append(held, stream, text));
   if (lastSeq === undefined) {
     return failure(
       'ERR run_fenced: You do not hold the lease on this run: it has ended, or another worker holds it.',
@@ -110,7 +110,7 @@ async function add(call: MemberCall, parts: StreamParts): Promise<Answer> {
 }
 
 /** @param isReverse XREVRANGE: the end comes first, and the newest lines are returned first */
-async function range(call: MemberCall, parts: StreamParts, isReverse = false): Promise<Answer> {
+async function range(call: MemberCall, deps: StreamDeps, isReverse = false): Promise<Answer> {
   const [name, first, second, option, value, ...others] = call.args;
   const [start, end] = isReverse ? [second, first] : [first, second];
   const key = parseKey(name);
@@ -125,10 +125,10 @@ async function range(call: MemberCall, parts: StreamParts, isReverse = false): P
     if (wanted === undefined) return notAnInteger;
     count = Math.max(0, wanted);
   }
-  const [runId] = await visible([key], call.caller, parts);
+  const [runId] = await visible([key], call.caller, deps);
   if (runId === undefined || count === 0) return [];
   const wanted = { from, to, count, bytes: maxReplyBytes };
-  const items = await (isReverse ? lastLinesOf : linesOf)(runId, wanted, parts);
+  const items = await (isReverse ? lastLinesOf : linesOf)(runId, wanted, deps);
   return items?.map(entry) ?? tooLarge;
 }
 
@@ -137,24 +137,24 @@ interface Reading {
   readonly count: number;
 }
 
-async function readStreams(call: MemberCall, parts: StreamParts): Promise<Answer> {
+async function readStreams(call: MemberCall, deps: StreamDeps): Promise<Answer> {
   const parsed = parseRead(call.args);
   if (!('names' in parsed)) return parsed;
   const { names, places, count, blockMs } = parsed;
   const keys = names.map(parseKey);
   if (keys.some(({ kind }) => kind === 'jobs' || kind === 'lease')) return wrongType;
-  const seen = new Set<string>(await visible(keys, call.caller, parts));
+  const seen = new Set<string>(await visible(keys, call.caller, deps));
   const runIds: [Buffer, RunId, number][] = [];
   for (const [index, key] of keys.entries()) {
     const place = places[index] ?? '';
     const after = place === '$' ? 0 : parsePlace(place, 'after');
     if (after === undefined) return badId;
     if (key.kind !== 'logs' || !seen.has(key.runId)) continue;
-    const from = place === '$' ? (await lengthOf(key.runId, parts)) + 1 : after;
+    const from = place === '$' ? (await lengthOf(key.runId, deps)) + 1 : after;
     runIds.push([names[index] ?? Buffer.alloc(0), key.runId, from]);
   }
   const waitMs = call.inTransaction ? undefined : blockMs;
-  return await readInTime({ runIds, count }, waitMs, call.signal, parts);
+  return await readInTime({ runIds, count }, waitMs, call.signal, deps);
 }
 
 interface ParsedRead {
@@ -202,13 +202,13 @@ async function readInTime(
   reading: Reading,
   blockMs: number | undefined,
   signal: AbortSignal,
-  parts: StreamParts,
+  deps: StreamDeps,
 ): Promise<Answer> {
-  if (blockMs === undefined) return (await readOnce(reading, parts)) ?? noArray;
+  if (blockMs === undefined) return (await readOnce(reading, deps)) ?? noArray;
   const wanted = new Set<string>(reading.runIds.map(([, runId]) => runId));
   let isOver = false;
   let look: () => void = () => undefined;
-  const unsubscribe = parts.bus.subscribe('log', ({ runId }) => {
+  const unsubscribe = deps.bus.subscribe('log', ({ runId }) => {
     if (wanted.has(runId)) look();
   });
   const cancel = afterOrGone(blockMs, signal, () => {
@@ -218,10 +218,10 @@ async function readInTime(
   try {
     for (;;) {
       const told = new Promise<void>((resolve) => (look = resolve));
-      const found = await readOnce(reading, parts);
+      const found = await readOnce(reading, deps);
       if (found !== undefined) return found;
       if (isOver) return noArray;
-      const timer = setTimeout(look, lookEveryMs);
+      const timer = setTimeout(look, pollEveryMs);
       await told;
       clearTimeout(timer);
     }
@@ -232,15 +232,12 @@ async function readInTime(
 }
 
 /** @returns `undefined` without lines */
-async function readOnce(
-  { runIds, count }: Reading,
-  parts: StreamParts,
-): Promise<Reply | undefined> {
+async function readOnce({ runIds, count }: Reading, deps: StreamDeps): Promise<Reply | undefined> {
   const found: [Buffer, Reply][] = [];
   let left = maxReplyBytes;
   for (const [name, runId, from] of runIds) {
     const wanted = { from, to: Number.MAX_SAFE_INTEGER, count, bytes: left };
-    const items = await linesOf(runId, wanted, parts);
+    const items = await linesOf(runId, wanted, deps);
     if (items === undefined) return tooLarge;
     left -= sizeOf(items);
     if (items.length > 0) found.push([name, items.map(entry)]);

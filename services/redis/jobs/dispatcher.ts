@@ -8,8 +8,8 @@ import type { Session } from '../session.ts';
 import { afterOrGone } from '../waiting.ts';
 import type { Leased, Leases } from './leases.ts';
 
-/** Messages of the bus may be lost: looking now and then is the guarantee. */
-const lookEveryMs = 1_000;
+/** Messages of the bus may be lost; polling is the guarantee. */
+const pollEveryMs = 1_000;
 
 export interface JobDispatcherOptions {
   readonly leases: Leases;
@@ -23,33 +23,33 @@ export type PopResult = Leased | 'unauthorized' | undefined;
 
 interface Waiter {
   readonly credential: Credential;
-  /** @returns false if it no longer waits */
+  /** @returns false if the client no longer waits */
   readonly give: (taken: PopResult) => boolean;
 }
 
 export class JobDispatcher {
-  readonly #parts: JobDispatcherOptions;
+  readonly #options: JobDispatcherOptions;
   readonly #waiters = new Set<Waiter>();
   readonly #loop: Loop;
   readonly #unsubscribe: () => void;
 
-  constructor(parts: JobDispatcherOptions) {
-    this.#parts = parts;
+  constructor(options: JobDispatcherOptions) {
+    this.#options = options;
     this.#loop = startLoop({
       name: 'deliver runs',
-      everyMs: lookEveryMs,
+      everyMs: pollEveryMs,
       runOnce: (signal) => this.#serve(signal),
-      logger: parts.logger,
+      logger: options.logger,
     });
-    this.#unsubscribe = parts.bus.subscribe('queue', () => this.#loop.wake());
+    this.#unsubscribe = options.bus.subscribe('queue', () => this.#loop.wake());
   }
 
   /** Claims the next run without waiting. */
   async take(caller: Caller): Promise<Leased | undefined> {
-    return await this.#parts.leases.claim(caller);
+    return await this.#options.leases.claim(caller);
   }
 
-  /** Waits for a run, behind the clients that wait already.
+  /** Waits for a run, behind clients that are already waiting.
    *  @param forMs Infinity waits until `signal` aborts */
   async wait(credential: Credential, forMs: number, signal: AbortSignal): Promise<PopResult> {
     const { promise, resolve } = Promise.withResolvers<PopResult>();
@@ -76,15 +76,15 @@ export class JobDispatcher {
   /** Records whether the run was delivered. Never fails: an unrecorded lease expires, and a report of its holder
    *  records the start. */
   async settle(leased: Leased, sent: boolean, session: Session): Promise<void> {
-    const { leases, logger, bus } = this.#parts;
+    const { leases, logger, bus } = this.#options;
     const { jobId, caller, run } = leased;
-    const { runId } = run;
+    const { runId, correlationId } = run;
     try {
       if (sent) {
-        const fence = await leases.start({ runId, jobId }, { caller, session });
+        const fence = await leases.start({ runId, correlationId, jobId }, { caller, session });
         if (fence === undefined) logger.info({ runId }, 'delivered run had already ended');
       } else {
-        await leases.giveBack(leased);
+        await leases.release(leased);
         bus.publish({ topic: 'queue' });
       }
     } catch (error) {
@@ -92,7 +92,7 @@ export class JobDispatcher {
     }
   }
 
-  /** Ends all waits; safe to call twice. */
+  /** Ends all waits. Idempotent. */
   async close(): Promise<void> {
     this.#unsubscribe();
     for (const waiter of this.#waiters) waiter.give(undefined);
@@ -100,7 +100,7 @@ export class JobDispatcher {
   }
 
   async #serve(signal: AbortSignal): Promise<void> {
-    const { callers, leases } = this.#parts;
+    const { callers, leases } = this.#options;
     const empty = new Set<string>();
     for (const waiter of this.#waiters) {
       if (signal.aborted) return;
@@ -113,7 +113,7 @@ export class JobDispatcher {
       if (empty.has('all') || empty.has(groups) || !this.#waiters.has(waiter)) continue;
       const leased = await leases.claim(caller);
       if (leased === undefined) empty.add(groups);
-      else if (!waiter.give(leased)) await leases.giveBack(leased);
+      else if (!waiter.give(leased)) await leases.release(leased);
     }
   }
 }

@@ -1,22 +1,22 @@
-/** Jobs as their takers get them (contract §4). */
+/** Jobs as clients receive them (contract §4). */
 import type { ReadModels } from '#projections/projection.ts';
 import { findRuns } from '#projections/runs/queries.ts';
 import type { RunsTable } from '#projections/runs/table.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
 import { readParams } from '#services/shared/params.ts';
 
-export interface JobsParts {
+export interface JobsDeps {
   readonly reads: ReadModels;
   readonly database: Queryable;
   readonly leaseSeconds: number;
 }
 
-/** The JSON of runs by their ids, without deleted ones.
+/** The JSON of runs by id, without deleted ones.
  *  @param jobIds of the leased runs */
 export async function jobsOf(
   runIds: readonly string[],
   jobIds: ReadonlyMap<string, string>,
-  { reads, database, leaseSeconds }: JobsParts,
+  { reads, database, leaseSeconds }: JobsDeps,
 ): Promise<ReadonlyMap<string, string>> {
   const runs = runIds.length === 0 ? [] : await findRuns(reads, runIds);
   const params = await readParams(

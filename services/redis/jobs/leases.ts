@@ -1,9 +1,9 @@
-/** Runs that programs outside the platform have taken. The lease is in the queue's row, so that it holds
- *  whichever adapter its holder talks to. Docs: docs/adr/0017-jobs-of-other-programs.md */
+/** Runs that queue clients have leased. The lease is in the queue's row, so it is valid at every adapter:
+ *  docs/adr/0017-jobs-of-other-programs.md */
 import { mustParse, parseCommandId, type RunId } from '#domain/kernel/ids.ts';
 import type { Commands, Outcome } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
-import type { ClaimedRun, RunQueue } from '#domain/ports/run-queue.ts';
+import type { ClaimedRun, QueuedRun, RunQueue } from '#domain/ports/run-queue.ts';
 import type { FinishRun } from '#domain/run/commands.ts';
 import { noTotals } from '#domain/run/run.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
@@ -12,7 +12,7 @@ import { groupsOf, type Caller } from '../callers.ts';
 import { workerName, type Session } from '../session.ts';
 import { findLease, logTotals, type LeaseRow } from '../stores/queue.ts';
 
-export interface LeasesParts {
+export interface LeasesDeps {
   readonly queue: RunQueue;
   readonly commands: Commands;
   readonly database: Queryable;
@@ -24,14 +24,14 @@ export interface LeasesParts {
 
 /** A leased run that must be delivered. */
 export interface Leased {
-  /** Names this lease; another one of the same run has another name. */
+  /** Identifies this lease; another lease of the same run has another id. */
   readonly jobId: string;
   readonly owner: string;
   readonly run: ClaimedRun;
   readonly caller: Caller;
 }
 
-/** A lease that the caller has now, on a run that has started. */
+/** A current lease of the caller, on a run that has started. */
 export interface Held extends Omit<LeaseRow, 'owner' | 'fence'> {
   readonly runId: RunId;
   readonly jobId: string;
@@ -46,19 +46,19 @@ export interface Holder {
 }
 
 export class Leases {
-  readonly #parts: LeasesParts;
+  readonly #deps: LeasesDeps;
 
-  constructor(parts: LeasesParts) {
-    this.#parts = parts;
+  constructor(deps: LeasesDeps) {
+    this.#deps = deps;
   }
 
   get leaseSeconds(): number {
-    return this.#parts.leaseSeconds;
+    return this.#deps.leaseSeconds;
   }
 
   /** Leases the next run that the caller may claim; `undefined` if no run is due. */
   async claim(caller: Caller): Promise<Leased | undefined> {
-    const { queue, ids, leaseSeconds } = this.#parts;
+    const { queue, ids, leaseSeconds } = this.#deps;
     const jobId = ids.next();
     const owner = `${ownersOf(caller)}${jobId}`;
     const [run] = await queue.claimInOrder(owner, 1, leaseSeconds, groupsOf(caller) ?? undefined);
@@ -66,19 +66,20 @@ export class Leases {
   }
 
   /** Returns an undelivered run to the queue. */
-  async giveBack({ owner, run }: Leased): Promise<void> {
-    await this.#parts.queue.release(owner, [run.runId]);
+  async release({ owner, run }: Leased): Promise<void> {
+    await this.#deps.queue.release(owner, [run.runId]);
   }
 
   /** Records that a delivered run has started. Repeating it changes nothing.
    *  @returns its fence; `undefined` if the run has ended meanwhile */
   async start(
-    { runId, jobId }: { readonly runId: RunId; readonly jobId: string },
+    { jobId, ...run }: QueuedRun & { readonly jobId: string },
     { caller, session }: Holder,
   ): Promise<number | undefined> {
-    const outcome = await this.#parts.commands.execute(
+    const { runId } = run;
+    const outcome = await this.#deps.commands.execute(
       { type: 'StartRun', runId, runtimeId: workerName(session), layers: [] },
-      { ...this.#context(runId, caller, session), ...this.#once(runId, `start ${jobId}`) },
+      { ...contextOf(run, caller, session), ...this.#once(runId, `start ${jobId}`) },
     );
     return outcome.kind === 'accepted' ? outcome.version : undefined;
   }
@@ -87,50 +88,49 @@ export class Leases {
   async held(runId: RunId, holder: Holder): Promise<Held | undefined> {
     const lease = await this.#find(runId, holder.caller);
     if (lease === undefined) return undefined;
-    // A caller that reports a run has received it, though the process that delivered it may have crashed before
-    // recording the start.
-    const fence = lease.fence ?? (await this.start({ runId, jobId: lease.jobId }, holder));
+    const { jobId, correlation_id: correlationId } = lease;
+    // A caller that reports a run has received it, even if the delivering process crashed before it recorded the start.
+    const fence = lease.fence ?? (await this.start({ runId, correlationId, jobId }, holder));
     return fence === undefined ? undefined : { ...lease, runId, fence };
   }
 
-  /** Seconds that are left of the caller's lease. */
+  /** Remaining seconds of the caller's lease. */
   async secondsLeft(runId: RunId, caller: Caller): Promise<number | undefined> {
     return (await this.#find(runId, caller))?.seconds_left;
   }
 
   /** @returns whether the caller still holds it */
   async renew({ owner, runId }: Held, seconds: number): Promise<boolean> {
-    return (await this.#parts.queue.renew(owner, [runId], seconds)).length > 0;
+    return (await this.#deps.queue.renew(owner, [runId], seconds)).length > 0;
   }
 
   /** Ends a run as its holder reports. */
   async finish(
-    { runId, fence, started_at: startedAt }: Held,
+    { runId, fence, started_at: startedAt, correlation_id: correlationId }: Held,
     ending: Pick<FinishRun, 'outcome' | 'exitCode'>,
     { caller, session }: Holder,
   ): Promise<Outcome> {
-    const { clock, commands, database } = this.#parts;
+    const { clock, commands, database } = this.#deps;
     const durationMs = startedAt && Math.max(0, clock.now().getTime() - startedAt.getTime());
     const totals = { ...noTotals, durationMs, ...(await logTotals(database, runId)) };
     return await commands.execute(
       { type: 'FinishRun', runId, fence, ...ending, signal: null, totals },
-      { ...this.#context(runId, caller, session), ...this.#once(runId, `finish ${fence}`) },
+      {
+        ...contextOf({ runId, correlationId }, caller, session),
+        ...this.#once(runId, `finish ${fence}`),
+      },
     );
   }
 
   async #find(runId: RunId, caller: Caller) {
-    const lease = await findLease(this.#parts.database, runId);
+    const lease = await findLease(this.#deps.database, runId);
     const owners = ownersOf(caller);
     if (lease?.owner?.startsWith(owners) !== true) return undefined;
     return { ...lease, owner: lease.owner, jobId: lease.owner.slice(owners.length) };
   }
 
-  #context(runId: RunId, { actor }: Caller, { ip }: Session) {
-    return { actor, ip, correlationId: runId, causationId: null };
-  }
-
   #once(runId: RunId, step: string) {
-    const commandId = mustParse(parseCommandId, this.#parts.ids.derived(runId, step));
+    const commandId = mustParse(parseCommandId, this.#deps.ids.derived(runId, step));
     return { commandId, fingerprint: step };
   }
 }
@@ -138,4 +138,8 @@ export class Leases {
 /** The prefix of the owner ids in a caller's leases. */
 export function ownersOf({ key }: Pick<Caller, 'key'>): string {
   return `queue:${key}:`;
+}
+
+function contextOf({ correlationId }: QueuedRun, { actor }: Caller, { ip }: Session) {
+  return { actor, ip, correlationId, causationId: null };
 }

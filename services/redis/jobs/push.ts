@@ -1,4 +1,4 @@
-/** LPUSH: jobs that producers bring become runs. */
+/** LPUSH: creates runs from the jobs of producers. */
 import { createHash } from 'node:crypto';
 import { mustParse, parseCommandId, parseScriptId } from '#domain/kernel/ids.ts';
 import { canonicalJson } from '#domain/kernel/json.ts';
@@ -7,7 +7,7 @@ import { busyChoices } from '#domain/run/run.ts';
 import type { ReadModels } from '#projections/projection.ts';
 import { findRunnableScripts, type RunnableScript } from '#projections/scripts/queries.ts';
 import { objection, type Objection } from '#services/shared/faults.ts';
-import { requestRun, type RunRequestParts } from '#services/shared/run-requests.ts';
+import { requestRun, type RunRequestDeps } from '#services/shared/run-requests.ts';
 import Type, { type Static } from 'typebox';
 import { isIn, type Caller } from '../callers.ts';
 import { messageReader, notFound } from '../messages.ts';
@@ -20,7 +20,7 @@ const Pushed = Type.Object(
     params: Type.Optional(Type.Object({}, { additionalProperties: true })),
     when_busy: Type.Optional(Type.Enum([...busyChoices])),
     timeout_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 604_800 })),
-    /** The same key and job again make no second run. */
+    /** Repeating a key with the same job creates no second run. */
     idempotency_key: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
   },
   { additionalProperties: false },
@@ -28,7 +28,7 @@ const Pushed = Type.Object(
 
 const read = messageReader(Pushed, 'The job');
 
-export interface PushParts extends RunRequestParts {
+export interface PushDeps extends RunRequestDeps {
   readonly reads: ReadModels;
 }
 
@@ -50,7 +50,7 @@ export interface Job {
 export async function readJobs(
   texts: readonly Buffer[],
   caller: Caller,
-  { reads }: PushParts,
+  { reads }: PushDeps,
 ): Promise<readonly (Job | Objection)[]> {
   const messages = texts.map((text) => read(text));
   const ids = messages.flatMap((one) =>
@@ -70,7 +70,7 @@ export async function pushJob(
   { given, script }: Job,
   caller: Caller,
   session: Session,
-  parts: PushParts,
+  deps: PushDeps,
 ): Promise<Refused | undefined> {
   const asked = await requestRun(
     {
@@ -79,9 +79,9 @@ export async function pushJob(
       trigger: { type: 'queue' },
       timeoutSeconds: given.timeout_seconds ?? null,
       whenBusy: given.when_busy ?? 'refuse',
-      context: contextOf({ given, script }, caller, session, parts),
+      context: contextOf({ given, script }, caller, session, deps),
     },
-    parts,
+    deps,
   );
   const resource = `script-${script.script_id}`;
   switch (asked.kind) {
@@ -105,7 +105,7 @@ function contextOf(
   { given, script }: Job,
   { key, actor }: Caller,
   { ip }: Session,
-  { ids }: PushParts,
+  { ids }: PushDeps,
 ): CommandContext {
   const { idempotency_key: ownKey, ...job } = given;
   const commandId = mustParse(

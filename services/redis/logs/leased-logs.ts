@@ -12,7 +12,7 @@ import type pg from 'pg';
 import type { Held } from '../jobs/leases.ts';
 
 const maxChunkBytes = 64 * 1024;
-/** Against the limit, a chunk is small, so that what is left out can be chosen finely. */
+/** Small compared with the limit, so that the omitted part can be chosen precisely. */
 const chunksPerLimit = 16;
 const maxKnown = 1000;
 
@@ -20,7 +20,8 @@ const statements = {
   lock: `SELECT FROM run_queue WHERE run_id = $1 AND owner = $2 AND lease_until > now() FOR UPDATE`,
   last: `SELECT last_seq FROM run_log_chunks WHERE run_id = $1 ORDER BY first_seq DESC LIMIT 1`,
   bytes: `SELECT coalesce(sum(bytes), 0)::bigint AS bytes FROM run_log_chunks WHERE run_id = $1`,
-  // The first half is kept, and the end of the rest. It is cut well below the limit, so that cutting is rare.
+  // The first half and the end of the rest are kept. The log is truncated well below the limit, so that truncation is
+  // rare.
   cut: `DELETE FROM run_log_chunks WHERE run_id = $1 AND first_seq IN (
       SELECT first_seq FROM (
         SELECT first_seq, bytes, sum(bytes) OVER (ORDER BY first_seq) AS up_to,
@@ -31,7 +32,7 @@ const statements = {
     RETURNING bytes`,
 };
 
-export interface LeasedLogsParts {
+export interface LeasedLogsDeps {
   readonly pool: pg.Pool;
   readonly bus: Bus;
   readonly clock: Clock;
@@ -40,12 +41,12 @@ export interface LeasedLogsParts {
 type Written = Pick<Held, 'runId' | 'owner' | 'limits'>;
 
 export class LeasedLogs {
-  readonly #parts: LeasedLogsParts;
-  /** The stored size of a log up to a line; valid only while that line is the last. */
+  readonly #deps: LeasedLogsDeps;
+  /** The stored size of a log up to a line; valid only while that line is the last one. */
   readonly #known = new Map<string, { readonly lastSeq: number; readonly bytes: number }>();
 
-  constructor(parts: LeasedLogsParts) {
-    this.#parts = parts;
+  constructor(deps: LeasedLogsDeps) {
+    this.#deps = deps;
   }
 
   /** @returns the number of the last line; `undefined` if the lease has expired */
@@ -54,7 +55,7 @@ export class LeasedLogs {
     stream: 'stdout' | 'stderr',
     text: Buffer,
   ): Promise<number | undefined> {
-    const { pool, bus } = this.#parts;
+    const { pool, bus } = this.#deps;
     const chunks = await inTransaction(pool, (client) => this.#store(client, held, stream, text));
     const { runId } = held;
     for (const { firstSeq, lastSeq, itemsJson: items } of chunks ?? []) {
@@ -90,7 +91,7 @@ export class LeasedLogs {
     const splitter = createLineSplitter();
     const lines = [...splitter.push(stream, text), ...splitter.flush(true)];
     const texts = lines.length === 0 ? [''] : lines.map((line) => line.text);
-    const time = this.#parts.clock.now().toISOString();
+    const time = this.#deps.clock.now().toISOString();
     const levels = new LogLevels();
     return texts.map((one) => ({ time, stream, level: levels.next(stream, one), text: one }));
   }

@@ -10,7 +10,7 @@ import { placeOf } from './places.ts';
 
 const pageSize = 1000;
 
-export interface LineParts {
+export interface LineDeps {
   readonly reads: ReadModels;
   readonly runLogs: RunLogs;
 }
@@ -27,7 +27,7 @@ export interface Wanted {
 export async function linesOf(
   runId: RunId,
   { from, to, count, bytes }: Wanted,
-  { runLogs }: LineParts,
+  { runLogs }: LineDeps,
 ): Promise<readonly LogItem[] | undefined> {
   const items: LogItem[] = [];
   let size = 0;
@@ -45,21 +45,21 @@ export async function linesOf(
 }
 
 /** The last lines of a range, the newest first. Reads pages from the end.
- *  @returns `undefined` if they are more than `bytes` */
+ *  @returns `undefined` if they exceed `bytes` */
 export async function lastLinesOf(
   runId: RunId,
   { from, to, count, bytes }: Wanted,
-  parts: LineParts,
+  deps: LineDeps,
 ): Promise<readonly LogItem[] | undefined> {
   const items: LogItem[] = [];
   let size = 0;
-  let last = Math.min(to, await lengthOf(runId, parts));
+  let last = Math.min(to, await lengthOf(runId, deps));
   while (last >= Math.max(1, from) && items.length < count) {
     const lines = Math.min(pageSize, count - items.length);
     const first = Math.max(1, from, last - lines + 1);
-    const page = await linesOf(runId, { from: first, to: last, count: lines, bytes }, parts);
+    const page = await linesOf(runId, { from: first, to: last, count: lines, bytes }, deps);
     if (page === undefined) return undefined;
-    // An entry for left-out lines can reach into the page that was read before.
+    // An entry for omitted lines can reach into the previous page.
     const oldest = items.at(-1)?.seq ?? Number.POSITIVE_INFINITY;
     const wanted = page.filter(({ seq }) => seq < oldest).toReversed();
     size += sizeOf(wanted);
@@ -80,16 +80,16 @@ export function entry({ seq, time, stream, text, from_seq: from, to_seq: to }: L
 }
 
 /** The number of the last line. */
-export async function lengthOf(runId: RunId, { runLogs }: LineParts): Promise<number> {
+export async function lengthOf(runId: RunId, { runLogs }: LineDeps): Promise<number> {
   const page = await runLogs.read(runId, { fromSeq: 1, limit: 1, fromEnd: true });
   return page.nextSeq - 1;
 }
 
-/** The runs among the keys whose log is there for the caller. */
+/** The runs among the keys whose log the caller may read. */
 export async function visible(
   keys: readonly Key[],
   caller: Caller,
-  { reads }: LineParts,
+  { reads }: LineDeps,
 ): Promise<readonly RunId[]> {
   const ids = keys.flatMap((key) => (key.kind === 'logs' ? key.runId : []));
   if (ids.length === 0) return [];

@@ -1,6 +1,6 @@
-/** Patterns as Redis takes them: `*`, `?`, `[abc]`, `[^a-c]` and `\` before any of them. Pure. */
+/** Redis patterns: `*`, `?`, `[abc]`, `[^a-c]` and `\` before any of them. Pure. */
 
-/** Whether all of `text` matches; takes time in proportion to both lengths at most. */
+/** Whether all of `text` matches. Takes at most time proportional to the product of both lengths. */
 export function globMatches(pattern: string, text: string): boolean {
   let [at, place] = [0, 0];
   let star: { readonly at: number; place: number } | undefined;

@@ -1,4 +1,4 @@
-/** Inline commands: words as a person types them, with quotes as Redis takes them. Pure. */
+/** Parses inline commands: words as typed by a person, with Redis's quoting rules. Pure. */
 
 const escapes: Readonly<Record<string, string>> = {
   n: '\n',
@@ -14,7 +14,7 @@ const literal = /'((?:[^'\\]|\\[^])*)'(?![^ \t\n\v\f\r])/y;
 const plain = /[^ \t\n\v\f\r"']+/y;
 const space = /[ \t\n\v\f\r]*/y;
 
-/** The words of a line; `undefined` where its quotes are not balanced. */
+/** The words of a line; `undefined` if its quotes are not balanced. */
 export function splitInline(line: Buffer): Buffer[] | undefined {
   const text = line.toString('latin1');
   const words: Buffer[] = [];

@@ -1,8 +1,8 @@
-/** Replies, and how they are written in either version of the protocol (RESP2, RESP3). Pure. */
+/** Replies, and their encoding in both versions of the protocol (RESP2, RESP3). Pure. */
 
 export type Protocol = 2 | 3;
 
-/** A number is an integer, text and bytes are a bulk string, `null` is the absence of one. */
+/** A number is an integer, text and bytes are a bulk string, `null` is the null reply. */
 export type Reply =
   | number
   | string
@@ -15,12 +15,12 @@ export type Reply =
   /** The null array, which RESP2 distinguishes from the null string. */
   | { readonly kind: 'no array' }
   | { readonly kind: 'map'; readonly entries: readonly (readonly [Reply, Reply])[] }
-  /** Names and values in turn, in either protocol. */
+  /** Names and values in turn, in both protocols. */
   | { readonly kind: 'pairs'; readonly entries: readonly (readonly [Reply, Reply])[] }
-  /** By name; in RESP2 each is an array of the name and what is under it. */
+  /** By name; in RESP2, each entry is an array of the name and its value. */
   | { readonly kind: 'streams'; readonly entries: readonly (readonly [Reply, Reply])[] }
   | { readonly kind: 'set'; readonly items: readonly Reply[] }
-  /** A message outside of request and reply. */
+  /** A message outside request and reply. */
   | { readonly kind: 'push'; readonly items: readonly Reply[] }
   /** Plain text for a person. */
   | { readonly kind: 'text'; readonly text: string }
@@ -45,7 +45,7 @@ export function map(entries: readonly (readonly [Reply, Reply])[]): Reply {
   return { kind: 'map', entries };
 }
 
-/** Redis sends PUBSUB NUMSUB as a flat array, also in RESP3. */
+/** Redis sends PUBSUB NUMSUB as a flat array in RESP3 too. */
 export function pairs(entries: readonly (readonly [Reply, Reply])[]): Reply {
   return { kind: 'pairs', entries };
 }

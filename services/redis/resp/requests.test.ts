@@ -50,7 +50,7 @@ const command = fc.oneof(
 );
 
 describe('any stream of commands', () => {
-  test('is read the same in any pieces', () => {
+  test('is parsed identically however it is split into chunks', () => {
     fc.assert(
       fc.property(
         fc.array(command, { maxLength: 6 }),
@@ -74,7 +74,7 @@ describe('any stream of commands', () => {
     );
   });
 
-  test('is read byte for byte when sent as arrays', () => {
+  test('is parsed byte for byte when sent as arrays', () => {
     fc.assert(
       fc.property(fc.array(fc.array(word, { minLength: 1, maxLength: 5 })), (commands) => {
         const expected = commands.map((words) => words.map((one) => one.toString('latin1')));
@@ -141,7 +141,7 @@ describe('invalid input', () => {
   });
 });
 
-test('reads nothing from half a command, and buffers only the received bytes', () => {
+test('an incomplete command is not parsed, and only the received bytes are buffered', () => {
   const reader = new RequestReader();
   reader.push(bytes('*2\r\n$4\r\nPING\r\n$10'));
   expect(reader.next(authenticatedLimits)).toBeUndefined();

@@ -8,7 +8,7 @@ export type Request = readonly Buffer[];
 export interface RequestLimits {
   readonly maxArguments: number;
   readonly maxArgumentBytes: number;
-  /** All arguments of a command together. */
+  /** Maximum size of all arguments of a command. */
   readonly maxCommandBytes: number;
   /** The beginning of errors about exceeded limits. */
   readonly complaint: 'invalid' | 'unauthenticated';
@@ -56,7 +56,7 @@ interface Unfinished {
 export class RequestReader {
   #pieces: Buffer[] = [];
   #length = 0;
-  /** No command can be complete before this many bytes. */
+  /** The next command needs at least this many bytes. */
   #wanted = 1;
   #unfinished: Unfinished | undefined;
 
@@ -83,7 +83,7 @@ export class RequestReader {
     return undefined;
   }
 
-  /** A new command: its count of arguments, or all of an inline one. */
+  /** Starts a new command: its number of arguments, or a whole inline command. */
   #begin(limits: RequestLimits): Request | 'more' | 'nothing' {
     const bytes = this.#whole();
     if (bytes[0] !== asterisk) return this.#inline(bytes);

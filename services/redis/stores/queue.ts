@@ -1,6 +1,7 @@
-/** The queue as its clients see it. */
+/** The queue from the clients' view. */
 import type { RunId } from '#domain/kernel/ids.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
+import { correlationIdOf } from '#projections/run-queue/correlation.ts';
 
 /** Unclaimed jobs of the groups in $1. Runs that require labels are left to runtimes. */
 const waiting = `FROM run_queue q JOIN runs r USING (run_id)
@@ -14,7 +15,8 @@ const statements = {
   list: `SELECT q.run_id ${waiting}
     ORDER BY q.priority, q.queue_position DESC OFFSET $2 LIMIT $3`,
   lease: `SELECT q.owner, q.fence, q.stop_requested, q.script_id, r.started_at, r.limits,
-      ceil(extract(epoch FROM q.lease_until - now()))::integer AS seconds_left
+      ceil(extract(epoch FROM q.lease_until - now()))::integer AS seconds_left,
+      ${correlationIdOf('q.run_id')} AS correlation_id
     FROM run_queue q JOIN runs r USING (run_id)
     WHERE q.run_id = $1 AND q.lease_until > now()`,
   running: `SELECT q.run_id FROM run_queue q JOIN runs r USING (run_id)
@@ -29,7 +31,7 @@ const statements = {
 
 type Groups = readonly string[] | null;
 
-/** How many runs wait to be taken. @param groupIds `null` for all groups */
+/** The number of claimable runs. @param groupIds `null` for all groups */
 export async function countWaiting(db: Queryable, groupIds: Groups): Promise<number> {
   const { rows } = await db.query<{ count: number }>(statements.count, [groupIds]);
   return rows[0]?.count ?? 0;
@@ -55,6 +57,7 @@ export interface LeaseRow {
   readonly started_at: Date | null;
   readonly limits: { readonly log_bytes?: number | null };
   readonly seconds_left: number;
+  readonly correlation_id: string;
 }
 
 /** The lease on a run, regardless of its holder; `undefined` if it is not leased. */

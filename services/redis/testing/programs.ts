@@ -1,4 +1,4 @@
-/** Programs of others that some suites need, where this machine has them. */
+/** Third-party programs that some suites need, if this machine has them. */
 import { execFile, execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { RawClient } from './raw-client.ts';
 
 const run = promisify(execFile);
 
-/** A program that Debian's packages redis-server and redis-tools bring. */
+/** A program of Debian's packages redis-server and redis-tools. */
 export function redisProgram(
   name: 'redis-server' | 'redis-cli' | 'redis-benchmark',
 ): OptionalService {
@@ -23,7 +23,7 @@ export function redisProgram(
   };
 }
 
-/** A Python that has redis-py: the one that ORCH_TEST_REDIS_PY names, or the one of this machine. */
+/** A Python with redis-py: the one that ORCH_TEST_REDIS_PY names, or the machine's own. */
 export function redisPy(): OptionalService {
   const candidates = [
     process.env['ORCH_TEST_REDIS_PY'],
@@ -85,7 +85,7 @@ export async function startRealRedis(program: string, password: string): Promise
   const port = await freePort();
   const args = ['--port', String(port), '--requirepass', password, '--save', '', '--dir', folder];
   const server = spawn(program, [...args, '--bind', '127.0.0.1'], { stdio: 'ignore' });
-  await untilItAnswers(server, port);
+  await waitUntilResponsive(server, port);
   return {
     port,
     close: async () => {
@@ -97,7 +97,7 @@ export async function startRealRedis(program: string, password: string): Promise
   };
 }
 
-async function untilItAnswers(server: ChildProcess, port: number): Promise<void> {
+async function waitUntilResponsive(server: ChildProcess, port: number): Promise<void> {
   for (;;) {
     if (server.exitCode !== null) throw new Error('redis-server exited during startup');
     const client = await RawClient.open(port).catch(() => undefined);

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** A reply in plain values: an error is its text behind `-`, a push is behind `>`. */
+/** A reply in plain values: an error is its text after `-`, a push message follows `>`. */
 export type Value = string | number | null | readonly Value[] | ReadonlyMap<Value, Value>;
 
 export class RawClient {
@@ -30,7 +30,7 @@ export class RawClient {
     return new RawClient(socket);
   }
 
-  /** Sends bytes as they are. */
+  /** Sends bytes unchanged. */
   send(bytes: string | Buffer): void {
     this.socket.write(bytes);
   }
@@ -41,7 +41,7 @@ export class RawClient {
     return await this.reply();
   }
 
-  /** The next reply. @throws when the connection ends first */
+  /** The next reply. @throws if the connection ends first */
   async reply(): Promise<Value> {
     for (;;) {
       const read = decode(this.#buffered, 0);

@@ -18,7 +18,7 @@ import {
 } from '#domain/testing/samples.ts';
 import type { CreateScript } from '#domain/script/commands.ts';
 import { defaultSettings, type ScriptSettings } from '#domain/script/settings.ts';
-import { MemoryBus } from '#infra/bus/memory.ts';
+import { MemoryBus } from '#infra/testing/memory-bus.ts';
 import { announcements } from '#infra/postgres/commands/announcements.ts';
 import { systemClock } from '#infra/system/clock.ts';
 import { systemIds } from '#infra/system/ids.ts';
@@ -32,7 +32,7 @@ import {
 import type { CommandPipeline } from '#infra/postgres/commands/command-pipeline.ts';
 import { newApiToken } from '#services/shared/api-tokens.ts';
 import { createLogger } from '#services/shared/logger.ts';
-import { createAdapter, type AdapterParts } from '../adapter.ts';
+import { createAdapter, type AdapterDeps } from '../adapter.ts';
 import { RawClient } from './raw-client.ts';
 
 export const password = 'the service password';
@@ -48,8 +48,8 @@ export interface TestAdapter {
   readonly commands: CommandPipeline;
   /** The log, line by line. */
   readonly logged: readonly string[];
-  /** A client that has not signed in. */
-  stranger(): Promise<RawClient>;
+  /** An unauthenticated client. */
+  openUnauthenticated(): Promise<RawClient>;
   /** A client with the service's password. */
   member(): Promise<RawClient>;
   /** The text of an API token of a new user. */
@@ -66,8 +66,8 @@ export interface TestAdapter {
 
 let made = 0;
 
-/** Starts it, with groups 1 and 2 and a script of each. */
-export async function startTestAdapter(changes: Partial<AdapterParts> = {}): Promise<TestAdapter> {
+/** Starts an adapter, with groups 1 and 2 and a script in each. */
+export async function startTestAdapter(changes: Partial<AdapterDeps> = {}): Promise<TestAdapter> {
   const platform = await openTestPlatform();
   const { pool, reads } = platform;
   const bus = new MemoryBus();
@@ -94,13 +94,13 @@ export async function startTestAdapter(changes: Partial<AdapterParts> = {}): Pro
   });
   const port = await adapter.listen(0, '127.0.0.1');
   const clients: RawClient[] = [];
-  const stranger = async (): Promise<RawClient> => {
+  const openUnauthenticated = async (): Promise<RawClient> => {
     const client = await RawClient.open(port);
     clients.push(client);
     return client;
   };
   const member = async (): Promise<RawClient> => {
-    const client = await stranger();
+    const client = await openUnauthenticated();
     await client.call('AUTH', password);
     return client;
   };
@@ -110,7 +110,7 @@ export async function startTestAdapter(changes: Partial<AdapterParts> = {}): Pro
     bus,
     commands,
     logged,
-    stranger,
+    openUnauthenticated,
     member,
     token: async (scopes, { role = 'operator', groups = [1] } = {}) => {
       made += 1;
@@ -138,7 +138,7 @@ export async function startTestAdapter(changes: Partial<AdapterParts> = {}): Pro
     clear: async () => {
       for (const client of clients.splice(0)) client.close();
       const last = await member();
-      // A connection is counted until all that it had under way is settled.
+      // A connection is counted until its pending work is settled.
       await untilTrue('all others have gone', async () =>
         ((await last.call('INFO', 'clients')) as string).includes('connected_clients:1\r'),
       );

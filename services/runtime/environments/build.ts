@@ -124,13 +124,13 @@ export type Installed =
   | { readonly status: 'failed'; readonly problem: string };
 
 /** Installs the requirements, or the locked packages.
- *  @throws what the runner throws, and the reason of `signal` */
+ *  @throws the error of the runner, and the reason of `signal` */
 export async function install(build: Build, runner: BuildRunner): Promise<Installed> {
   const splitter = createLineSplitter();
   const tail: string[] = [];
   const pass = async (lines: readonly { readonly text: string }[]) => {
     for (const line of lines) {
-      // The host's folders mean nothing to a script's author.
+      // Folders of the host are meaningless to a script's author.
       const text = line.text
         .replaceAll(`${build.workFolder}/`, '')
         .replaceAll(`${build.environment}/project/`, '');

@@ -27,7 +27,7 @@ export interface Order {
   readonly signal: AbortSignal;
 }
 
-export interface BuilderParts {
+export interface BuilderDeps {
   readonly catalog: Catalog;
   readonly runner: BuildRunner;
   readonly settings: IndexSettings;
@@ -39,32 +39,32 @@ export interface BuilderParts {
 
 /** The list of installed packages, in the environment's folder. */
 const LOCK_FILE = 'orchestrator-lock.txt';
-const LOOK_AGAIN_MS = 100;
+const RETRY_MS = 100;
 
 /** Builds the environment of a key, or waits for another process that builds it.
- *  @returns undefined when it is ready, else why it cannot be built
- *  @throws the reason of the signal, and what the runner throws */
-export async function buildOnce(parts: BuilderParts, order: Order): Promise<string | undefined> {
-  const { catalog } = parts;
+ *  @returns undefined when it is ready, otherwise the reason why it cannot be built @throws the reason of the signal,
+ *  and the error of the runner */
+export async function buildOnce(deps: BuilderDeps, order: Order): Promise<string | undefined> {
+  const { catalog } = deps;
   let hasSaid = false;
   for (;;) {
     const unlock = await tryLock(catalog.path('locks'), order.key);
     if (unlock !== undefined) {
       try {
-        return catalog.has(order.key) ? undefined : await build(parts, order);
+        return catalog.has(order.key) ? undefined : await build(deps, order);
       } finally {
         await unlock();
       }
     }
     if (!hasSaid) await order.say('Waiting for another process to build the same environment.');
     hasSaid = true;
-    await setTimeout(LOOK_AGAIN_MS, undefined, { signal: order.signal });
+    await setTimeout(RETRY_MS, undefined, { signal: order.signal });
     if (catalog.has(order.key)) return undefined;
   }
 }
 
-async function build(parts: BuilderParts, order: Order): Promise<string | undefined> {
-  const { catalog } = parts;
+async function build(deps: BuilderDeps, order: Order): Promise<string | undefined> {
+  const { catalog } = deps;
   const directory = `${order.key}-${randomUUID().slice(0, 8)}`;
   const environment = catalog.path('environments', directory);
   const workFolder = catalog.path('work', directory);
@@ -74,7 +74,7 @@ async function build(parts: BuilderParts, order: Order): Promise<string | undefi
     const isPrivate = order.requirements.kind === 'private';
     await makeVirtualEnvironment(environment, order.interpreter);
     await chmod(environment, privateMode);
-    const installed = await installInto(parts, order, environment, workFolder);
+    const installed = await installInto(deps, order, environment, workFolder);
     if (installed.status === 'failed') return installed.problem;
     const packages = packagesOf(environment, order.interpreter);
     const lock = order.lock ?? installed.choice ?? (await installedPackages(packages));
@@ -86,14 +86,14 @@ async function build(parts: BuilderParts, order: Order): Promise<string | undefi
     return undefined;
   } finally {
     // The next start removes leftovers.
-    await removeFolder(workFolder).catch(parts.onProblem);
-    if (!isFinished) await removeFolder(environment).catch(parts.onProblem);
+    await removeFolder(workFolder).catch(deps.onProblem);
+    if (!isFinished) await removeFolder(environment).catch(deps.onProblem);
     endUse();
   }
 }
 
 async function installInto(
-  parts: BuilderParts,
+  deps: BuilderDeps,
   order: Order,
   environment: string,
   workFolder: string,
@@ -101,7 +101,7 @@ async function installInto(
   const { requirements, lock, interpreter, scriptId, projectFolder, say, signal } = order;
   if (requirements.kind === 'none') return { status: 'installed', choice: undefined };
   const isPrivate = requirements.kind === 'private';
-  const installer = await parts.findInstaller(interpreter);
+  const installer = await deps.findInstaller(interpreter);
   await say(`Building the environment: Python ${interpreter.version}, ${installer.name}.`);
   return install(
     {
@@ -109,18 +109,18 @@ async function installInto(
       environment,
       workFolder,
       // Foreign code can write to a cache, so a shared environment must not be built from a script's own cache.
-      cacheFolder: isPrivate ? parts.cacheFolder(scriptId) : null,
+      cacheFolder: isPrivate ? deps.cacheFolder(scriptId) : null,
       projectFolder: isPrivate ? projectFolder : undefined,
       kind: requirements.kind,
       requirements: requirements.text,
       lock,
       interpreter,
       installer,
-      settings: parts.settings,
+      settings: deps.settings,
       onLine: say,
       signal,
     },
-    parts.runner,
+    deps.runner,
   );
 }
 

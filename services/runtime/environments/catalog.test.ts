@@ -51,7 +51,7 @@ async function deadOwner(): Promise<string> {
 }
 
 describe('an owner', () => {
-  test('is alive in its process, and dead after its end, a restart or reuse of its id', async () => {
+  test('is alive in its process, and dead after its end, a restart or a reuse of its id', async () => {
     const owner = newOwner();
     expect(isAlive(JSON.stringify(owner), 0)).toBe(true);
     expect(isAlive(await deadOwner(), 0)).toBe(false);
@@ -59,7 +59,7 @@ describe('an owner', () => {
     expect(isAlive(JSON.stringify({ ...owner, startedTicks: '1' }), 0)).toBe(false);
   });
 
-  test('is assumed alive for a while if it cannot be read', () => {
+  test('is assumed to be alive for some time if it cannot be checked', () => {
     const elsewhere = JSON.stringify({ ...newOwner(), pidNamespace: 'pid:[1]', pid: 1 });
     const hourMs = 60 * 60 * 1000;
     expect([isAlive(elsewhere, 0), isAlive(elsewhere, 2 * hourMs)]).toEqual([true, false]);
@@ -89,7 +89,7 @@ describe('the lock of a key', () => {
 });
 
 describe('a finished environment', () => {
-  test('is on the disk before it is renamed', async () => {
+  test('is on disk before it is renamed', async () => {
     const note = join(folder, 'note');
     const program = `#!/bin/sh\n{ echo "$@"; ls '${catalog.path('ready')}'; } > '${note}'\n`;
     await mkdir(join(folder, 'bin'));
@@ -110,7 +110,7 @@ describe('a finished environment', () => {
     expect(catalog.lease('b')).toBeUndefined();
   });
 
-  test('remains the one of its key when another is finished later', async () => {
+  test('remains the environment of its key when another is finished later', async () => {
     await givenEnvironment('a');
     await catalog.publish('a', { directory: 'a-2', lock: '', sizeBytes: 1 });
     expect(catalog.lease('a')?.environment.directory).toBe('a-1');
@@ -181,7 +181,7 @@ describe('eviction', () => {
     expect((await ids('environments')).toSorted()).toEqual(['a-1', 'c-1']);
   });
 
-  test('also limits bytes, and always keeps the newest environment', async () => {
+  test('also limits the total size, and always keeps the newest environment', async () => {
     await givenEnvironment('a', 30, 600);
     await givenEnvironment('b', 20, 600);
     await givenEnvironment('c', 10, 600);
@@ -222,7 +222,7 @@ describe('eviction', () => {
   });
 });
 
-test('closes the environment of a single script to other users, also one of an earlier version', async () => {
+test('closes the environment of a single script to other users, even one of an earlier release', async () => {
   for (const scriptId of ['s1', undefined]) {
     const key = scriptId ?? 'shared';
     const path = catalog.path('environments', `${key}-1`);

@@ -1,14 +1,13 @@
 /** The environments on this host, their users, and their eviction.
  *
- *  folder/environments/{key}-{id}   each built in its final place, because its scripts contain the path
- *  folder/ready/{key}               names the finished one, created as a link: the first to finish wins
- *  folder/uses/{directory}.{id}     one for each user, also for the builder
- *  folder/work/{directory}          temporary files of a build
- *  folder/locks/{key}               the builder
+ *  folder/environments/{key}-{id}   each built at its final path, because its scripts contain the path
+ *  folder/ready/{key}               points to the finished environment; created as a link, so the first to finish wins
+ *  folder/uses/{directory}.{id}     one for each user, including the builder folder/work/{directory}          temporary
+ *  files of a build folder/locks/{key}               the builder
  *
- *  Only environments in `ready` exist. A folder without an entry in `ready` or a living user is a leftover. A
- *  user first writes its file, and then checks whether the environment is still ready. An evicting process first
- *  removes the entry in `ready`, and then checks for users. So never both succeed. */
+ *  Only environments in `ready` exist. A folder without an entry in `ready` or a living user is a leftover. A user
+ *  first writes its file, and then checks whether the environment is still ready. An evicting process first removes the
+ *  entry in `ready`, and then checks for users. So never both succeed. */
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { chmod, link, mkdir, open, readdir, readFile, stat, unlink } from 'node:fs/promises';
@@ -28,7 +27,7 @@ export interface ReadyEnvironment {
 
 export interface Lease {
   readonly environment: ReadyEnvironment;
-  /** Releases it. Safe to call twice. */
+  /** Releases it. Idempotent. */
   release(): void;
 }
 
@@ -127,7 +126,7 @@ export class Catalog {
     }
   }
 
-  /** Scripts with environments of their own. */
+  /** Scripts with their own environments. */
   async owners(): Promise<readonly string[]> {
     const found = (await this.#keys()).map((key) => this.#ready(key)?.scriptId);
     return found.filter((scriptId) => scriptId !== undefined);

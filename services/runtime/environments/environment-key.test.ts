@@ -31,10 +31,13 @@ describe('the key of an environment', () => {
 
   test.each<[string, Partial<KeyParts>]>([
     ['the interpreter', { interpreter: { ...interpreter, version: '3.12.2' } }],
-    ['its place', { interpreter: { ...interpreter, executable: '/opt/python3.12' } }],
+    ['its path', { interpreter: { ...interpreter, executable: '/opt/python3.12' } }],
     ['the platform', { interpreter: { ...interpreter, platform: 'Linux-aarch64-cpython-312' } }],
-    ['the index', { settings: readIndexSettings({ PIP_INDEX_URL: 'http://localhost/simple' }) }],
-    ['the resolution', { resolution: '2' }],
+    [
+      'the package index',
+      { settings: readIndexSettings({ PIP_INDEX_URL: 'http://localhost/simple' }) },
+    ],
+    ['the locked packages', { resolution: '2' }],
   ])('changes with %s', (_what, changes) => {
     expect(keyOf('a', changes)).not.toBe(keyOf('a'));
   });

@@ -58,7 +58,7 @@ function hearing(part: string) {
 }
 
 describe('a script without packages', () => {
-  test('has an environment immediately, which is a virtual environment', async () => {
+  test('has an environment immediately: a virtual environment', async () => {
     const result = readyOf(await given.ensure({ requirements: '# nothing yet\n' }));
     expect(result).toMatchObject({ built: true, lock: '' });
     expect(given.runner.commands).toEqual([]);
@@ -93,7 +93,7 @@ describe('requirements', () => {
     expect(given.lines.join('\n')).toMatch(/Python 3\.\d+\.\d+, pip \d+[\s\S]*Successfully/);
   });
 
-  test('are built once if equal, for all scripts, without asking the index again', async () => {
+  test('are built once for all scripts if equal, without another request to the index', async () => {
     const first = readyOf(await given.ensure({ requirements: 'greeter == 1.2.0' }));
     const before = index.requests.length;
     const second = readyOf(
@@ -119,7 +119,7 @@ describe('requirements', () => {
     for (const { lines } of logs) expect(lines).toEqual(logs[0]?.lines);
   });
 
-  test('in use are not evicted to make room, and are evicted after release', async () => {
+  test('are not evicted while in use, and are evicted after release', async () => {
     const small = await givenEnvironments({
       variables: { PATH: '/usr/bin:/bin', PIP_INDEX_URL: index.url },
       maxEnvironments: 1,
@@ -137,7 +137,7 @@ describe('requirements', () => {
     await small.close();
   });
 
-  test('send output during the build', async () => {
+  test('produce output during the build', async () => {
     const letGo = index.hold();
     const log = hearing('Looking in indexes');
     const building = given.ensure({ requirements: 'greeter', onLog: log.onLog });
@@ -146,7 +146,7 @@ describe('requirements', () => {
     expect((await building).status).toBe('ready');
   });
 
-  test("with a package of the script's own files have their own environment", async () => {
+  test("with a package from the script's own files have their own environment", async () => {
     const folder = await mkdtemp(join(tmpdir(), 'project-'));
     await mkdir(join(folder, 'own'));
     for (const { path, content } of ownPackage) await writeFile(join(folder, path), content);
@@ -189,7 +189,7 @@ describe('invalid requirements', () => {
     ...(await readdir(join(given.folder, 'locks'))),
   ];
 
-  test("report the installer's complaint, and leave nothing behind", async () => {
+  test("report the installer's error, and leave nothing behind", async () => {
     const result = await given.ensure({ requirements: 'broken' });
     expect(result).toMatchObject({ status: 'failed' });
     expect(JSON.stringify(result)).toContain('no compiler for broken');
@@ -197,12 +197,12 @@ describe('invalid requirements', () => {
     expect(await leftOver()).toEqual([]);
   });
 
-  test('name a package that does not exist', async () => {
+  test('include unknown packages, which the error names', async () => {
     const result = await given.ensure({ requirements: 'greeter\nno-such-package-here' });
     expect(JSON.stringify(result)).toMatch(/failed with exit code 1.*no-such-package-here/);
   });
 
-  test('are stopped with all their processes when the build exceeds its time', async () => {
+  test('are stopped with all their processes when the build exceeds its time limit', async () => {
     const slow = await givenEnvironments({
       variables: { PATH: '/usr/bin:/bin', PIP_INDEX_URL: index.url },
       buildTimeoutMs: 1_500,
@@ -290,7 +290,7 @@ describe('several processes on one host', () => {
   });
 });
 
-test('a build sees the package index settings and no other platform settings', async () => {
+test('a build sees the package index settings, but no other platform settings', async () => {
   const probe = await startPackageIndex([
     sourcePackage('probe', '1.0', 'import os\nraise SystemExit(sorted(os.environ))\n'),
   ]);

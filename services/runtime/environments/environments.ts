@@ -4,7 +4,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import type { BuildRunner } from './build-runner.ts';
-import { buildOnce, type BuilderParts } from './builder.ts';
+import { buildOnce, type BuilderDeps } from './builder.ts';
 import { Catalog, type Bounds } from './catalog.ts';
 import { environmentKey, type KeyParts } from './environment-key.ts';
 import { Flights } from './flight.ts';
@@ -60,7 +60,7 @@ export type EnvironmentResult =
       /** Whether this request waited for a build. */
       readonly built: boolean;
       readonly buildMs: number;
-      /** Releases the environment. Safe to call twice. */
+      /** Releases the environment. Idempotent. */
       readonly release: () => void;
       /** Keeps the environment beyond `release`, until the returned function is called. */
       readonly hold: () => () => void;
@@ -86,7 +86,7 @@ export class Environments {
   readonly #options: EnvironmentsOptions;
   readonly #catalog: Catalog;
   readonly #bounds: Bounds;
-  readonly #parts: BuilderParts;
+  readonly #parts: BuilderDeps;
   readonly #flights = new Flights<string | undefined>();
   readonly #interpreters = new Map<string, Promise<Interpreter>>();
   readonly #installers = new Map<string, Promise<Installer>>();
@@ -114,7 +114,7 @@ export class Environments {
   }
 
   /** The environment for a script's requirements, built if it does not exist.
-   *  @throws the reason of the signal; what the build runner throws */
+   *  @throws the reason of the signal; the error of the build runner */
   async ensure(request: EnvironmentRequest): Promise<EnvironmentResult> {
     const { project, pythonPath, resolution, lock, scriptId, signal } = request;
     signal.throwIfAborted();
@@ -192,7 +192,7 @@ export class Environments {
     await removeFolder(cache).catch(this.#options.onProblem);
   }
 
-  /** Scripts with files of their own here. */
+  /** Scripts with their own files on this host. */
   async scripts(): Promise<readonly string[]> {
     const caches = await readdir(join(this.#options.folder, 'cache')).catch(noneWhereMissing);
     return [...new Set([...caches, ...(await this.#catalog.owners())])];

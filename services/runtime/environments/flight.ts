@@ -60,7 +60,7 @@ export class Flights<Result> {
   readonly #flights = new Map<string, Flight<Result>>();
 
   /** Joins the task of a key, or starts it.
-   *  @throws what the task throws, or the reason of `signal`, which ends the wait of this caller */
+   *  @throws the error of the task, or the reason of `signal`, which ends the wait of this caller */
   async join(
     key: string,
     work: Work<Result>,

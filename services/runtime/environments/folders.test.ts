@@ -74,7 +74,7 @@ test('removes deeply nested and unreadable folders, and the link in place of a f
   expect(await readdir(base)).toEqual(['kept']);
 });
 
-test('leaves no pipe, socket or device in a folder made read-only', async () => {
+test('making a folder read-only removes pipes, sockets and devices from it', async () => {
   const file = join(base, 'file');
   await writeFile(file, '');
   await promisify(execFile)('mkfifo', [join(base, 'pipe')]);

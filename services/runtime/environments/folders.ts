@@ -14,7 +14,7 @@ import {
 } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 
-// Node has no constant for it: a descriptor of a path, which requires no read permission.
+// O_PATH, for which Node has no constant: opens a path without read permission.
 const O_PATH = 0o10000000;
 
 /** Foreign code can choose names that are not text. */
@@ -27,7 +27,7 @@ interface Found {
   readonly sizeBytes: number;
 }
 
-/** The mode of a folder whose content only its owner may read. The sandbox opens it to the run that may see it. */
+/** The mode of a folder that only its owner may read. The sandbox opens it to its run. */
 export const privateMode = 0o700;
 
 /** `folder` and everything below; a folder precedes its content. */
@@ -108,9 +108,8 @@ export async function sizeOf(folder: string): Promise<number> {
   return bytes;
 }
 
-/** Removes a folder, also a read-only one, or any other file of that name. Everything is removed relative to open
- *  folders: a link that foreign code swaps in meanwhile is removed but not followed. A missing folder is not an
- *  error.
+/** Removes a folder, even a read-only one, or any other file of that name. Everything is removed relative to open
+ *  folders: a link that foreign code swaps in meanwhile is removed but not followed. A missing folder is not an error.
  *  @throws ENOTEMPTY if foreign code creates files meanwhile */
 export async function removeFolder(path: string): Promise<void> {
   if (await unlinkUnlessFolder(path)) return;

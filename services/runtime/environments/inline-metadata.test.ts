@@ -42,7 +42,7 @@ import requests
     '# /// script\n# dependencies = ["a"]\n',
     '# /// script\n# dependencies = ["a"]\n\n# ///\n',
     '  # /// script\n  # dependencies = ["a"]\n  # ///\n',
-  ])('is not in %j', (text) => {
+  ])('is not found in %j', (text) => {
     expect(read(text)).toEqual({ status: 'none' });
   });
 

@@ -46,29 +46,29 @@ describe('a lock', () => {
   });
 
   test.each(['', 'x', '{"install": 1}', '{"install": [{"metadata": {"name": "a"}}]}'])(
-    'is not made of the report %j',
+    'is not created from the report %j',
     (text) => {
       expect(lockOfReport(text)).toBeUndefined();
     },
   );
 
   test.each(['a', 'a>=1', '-e .', 'a==1 --hash=md5:0', 'a==1 --index-url=x', 'a==1;x'])(
-    'is not made of the line %j',
+    'is not created from the line %j',
     (line) => {
       expect(lockOfLines(line)).toBeUndefined();
     },
   );
 });
 
-test('reinstalls the packages chosen by pip when newer ones exist', async () => {
+test('reinstalls the packages that pip chose, even if newer ones exist', async () => {
   await expectSameAgain({ PATH: '/usr/bin:/bin' }, /^pip /);
 });
 
-test('refuses other files under the same name and version with pip', async () => {
+test('refuses different files under the same name and version with pip', async () => {
   await expectForgeryRefused({ PATH: '/usr/bin:/bin' });
 });
 
-test('reuses an environment built here without another build', async () => {
+test('reuses an environment built on this machine without another build', async () => {
   const offered = await givenPackages(greeter('1.0'), polite);
   const variables = { PATH: '/usr/bin:/bin', ...offered.variables };
   const given = await givenEnvironments({ variables });
@@ -80,7 +80,7 @@ test('reuses an environment built here without another build', async () => {
   await offered.close();
 });
 
-test('keeps the versions of a script with packages of its own files', async () => {
+test('keeps the versions for a script with a package from its own files', async () => {
   const offered = await givenPackages(greeter('1.0'), polite);
   const variables = { PATH: '/usr/bin:/bin', ...offered.variables };
   const folder = await mkdtemp(join(tmpdir(), 'project-'));

@@ -28,9 +28,9 @@ const run = async (file: string, code: string) =>
 
 describeWith(
   { service: 'a package index', ...(await reachIndex()) },
-  'given the real package index',
+  'the real package index',
   () => {
-    test('installs a small real package with the settings of the machine', async () => {
+    test("provides a small package with the machine's settings", async () => {
       const given = await givenEnvironments({ variables: process.env });
       const result = readyOf(await given.ensure({ requirements: 'six==1.17.0\n' }));
       expect(pinsOf(result.lock)).toBe('six==1.17.0\n');
@@ -57,11 +57,11 @@ describeWith({ service: 'uv', ...uv }, 'uv', () => {
     await index.close();
   });
 
-  test('reinstalls the packages it chose when newer ones exist', async () => {
+  test('reinstalls the resolved versions, even if newer ones exist', async () => {
     await expectSameAgain({ PATH: uv.found }, /^uv /);
   });
 
-  test('refuses other files under the same name and version', async () => {
+  test('refuses different files under the same name and version', async () => {
     await expectForgeryRefused({ PATH: uv.found });
   });
 });

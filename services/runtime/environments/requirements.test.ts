@@ -1,9 +1,10 @@
+import { cpuMsOf } from '#infra/testing/cpu-time.ts';
 import { describe, expect, test } from 'vitest';
 import { readRequirements } from './requirements.ts';
 
 describe('requirements', () => {
   test.each(['', '\n\n', '# nothing\n   # at all\n', '\ufeff# nothing', ' \r\n'])(
-    '%j asks for nothing',
+    '%j requires nothing',
     (text) => {
       expect(readRequirements(text)).toEqual({ kind: 'none' });
     },
@@ -60,23 +61,20 @@ describe('requirements', () => {
     'six; python_version > "3" --global-option="x"',
     'six --hash=sha256:00 --pre',
     'a\\b',
-  ])('%j is never shared, also among others', (text) => {
+  ])('%j is never shared, even together with other requirements', (text) => {
     expect(readRequirements(text)).toEqual({ kind: 'private', text });
     const among = `six\n${text}\nrequests\n`;
     expect(readRequirements(among)).toEqual({ kind: 'private', text: among });
   });
 
   test('are parsed quickly, also hostile ones', () => {
-    const started = performance.now();
-    for (const text of [
+    const hostile = [
       `a${'-'.repeat(50_000)}`,
       `a==1${',==1'.repeat(20_000)}!`,
       `a;${' '.repeat(50_000)}@`,
       `a${' '.repeat(50_000)}@`,
       `a${'.a'.repeat(50_000)}@`,
-    ]) {
-      readRequirements(text);
-    }
-    expect(performance.now() - started).toBeLessThan(2_000);
+    ];
+    expect(cpuMsOf(() => hostile.forEach((text) => readRequirements(text)))).toBeLessThan(2_000);
   });
 });

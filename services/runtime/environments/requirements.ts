@@ -15,7 +15,7 @@ const VERSION = String.raw`(?:~=|===?|!=|<=?|>=?)\s*[\w.*+!-]+`;
 const VERSIONS = String.raw`(?:\s*\(?\s*${VERSION}(?:\s*,\s*${VERSION})*\s*,?\s*\)?)?`;
 const MARKER = String.raw`(?:\s*;[\w\s.'"<>=!~()*+,-]*)?`;
 const PLAIN = new RegExp(`^${NAME}${EXTRAS}${VERSIONS}${MARKER}$`);
-// The only harmless option; any other could hide in a marker.
+// The only harmless option. Any other option could hide in a marker.
 const HASHES = /\s--hash[=\s]\s*\w+:[0-9a-fA-F]+(?=\s|$)/g;
 const OPTION = /\s-/;
 // Installers treat such a name as a file.

@@ -51,7 +51,7 @@ const lineBreaks = [
 /** The longest run of bytes that may remain visible. */
 const PROMISED_BYTES = 10;
 
-describe('the masking of encoded secrets', () => {
+describe('an encoded secret', () => {
   test.each(Object.entries(encodings))(
     'leaves no ten bytes as %s, in lines of any width and chunks of any size',
     (_, encode) => {
@@ -88,17 +88,14 @@ describe('the masking of encoded secrets', () => {
   test.each([
     ['lines of 76 characters', wrapped(Buffer.from(secret).toString('base64'), 76)],
     ['lines of 64 characters', wrapped(Buffer.from(secret).toString('base64'), 64, '\r\n')],
-    [
-      'the same, indented and quoted',
-      wrapped(Buffer.from(secret).toString('base64'), 64, '\n  > '),
-    ],
+    ['indented and quoted lines', wrapped(Buffer.from(secret).toString('base64'), 64, '\n  > ')],
   ])('shows only masks and line breaks in %s', (_name, text) => {
     const left = shown(secret, text, [text.length]);
     expect(left.replace(/[\r\n> ]/g, '')).toBe('***'.repeat(2));
     expect(shown(secret, text, [1])).toBe(left);
   });
 
-  test('is masked if only a part of it is encoded', () => {
+  test('is masked even if only a part of the text is encoded', () => {
     const part = Buffer.from(secret.slice(20, 40)).toString('base64');
     expect(shown(secret, `x ${part.slice(1, -4)} y`, [7])).toBe('x *** y');
   });
@@ -121,7 +118,7 @@ describe('the masking of encoded secrets', () => {
     );
   });
 
-  test('delays no line that happens to end with its beginning', () => {
+  test('does not delay lines that happen to end with its beginning', () => {
     const masker = new Masker();
     masker.add([secret]);
     const stream = masker.stream();

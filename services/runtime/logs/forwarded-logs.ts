@@ -4,30 +4,30 @@ import type { ClaimedRun } from '#domain/ports/run-queue.ts';
 import type { RunLogs } from '#domain/ports/run-logs.ts';
 import type { Logger } from '#services/shared/logger.ts';
 
-export interface ForwardingParts {
+export interface ForwardingDeps {
   readonly store: Pick<RunLogs, 'read'>;
   /** Resolves when there is room for more. */
   readonly write: (text: string) => Promise<void>;
   readonly logger: Pick<Logger, 'warn'>;
 }
 
-const linesAtOnce = 500;
+const linesPerPage = 500;
 /** The maximum number of queued runs. Other logs remain available in storage. */
 const maxWaiting = 1_000;
 
 export class ForwardedLogs {
-  readonly #parts: ForwardingParts;
+  readonly #deps: ForwardingDeps;
   readonly #waiting: ClaimedRun[] = [];
   #working: Promise<void> | undefined;
 
-  constructor(parts: ForwardingParts) {
-    this.#parts = parts;
+  constructor(deps: ForwardingDeps) {
+    this.#deps = deps;
   }
 
   /** Queues a run whose log is completely stored. */
   add(run: ClaimedRun): void {
     if (this.#waiting.length >= maxWaiting) {
-      this.#parts.logger.warn(
+      this.#deps.logger.warn(
         { runId: run.runId, script_name: run.scriptName },
         'run log is not forwarded: too many logs are pending',
       );
@@ -46,7 +46,7 @@ export class ForwardedLogs {
     for (let run = this.#waiting.shift(); run !== undefined; run = this.#waiting.shift()) {
       const { runId, scriptName } = run;
       await this.#forward(run).catch((error: unknown) => {
-        this.#parts.logger.warn(
+        this.#deps.logger.warn(
           { error, runId, script_name: scriptName },
           'run log was forwarded only in part',
         );
@@ -55,11 +55,11 @@ export class ForwardedLogs {
   }
 
   async #forward(run: ClaimedRun): Promise<void> {
-    const { store, write } = this.#parts;
+    const { store, write } = this.#deps;
     const { runId, scriptId, scriptName } = run;
     const common = { service: 'runtime', message: 'run log', trace_id: run.correlationId };
     for (let fromSeq = 1, more = true; more;) {
-      const page = await store.read(runId, { fromSeq, limit: linesAtOnce });
+      const page = await store.read(runId, { fromSeq, limit: linesPerPage });
       const lines = page.items.map((item) =>
         JSON.stringify({
           ...item,

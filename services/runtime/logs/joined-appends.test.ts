@@ -10,7 +10,7 @@ const chunk = (runId: string, size = 10): LogChunk => ({
   itemsJson: 'x'.repeat(size),
 });
 
-/** A store whose calls end when the test says so. */
+/** A store whose calls complete when the test requests it. */
 function given() {
   const calls: { runs: string[]; end: () => void; fail: (error: Error) => void }[] = [];
   const store = joinAppends({
@@ -23,8 +23,8 @@ function given() {
   return { calls, store };
 }
 
-describe('joined appends of many runs', () => {
-  test('send the first ones immediately, and the waiting ones together', async () => {
+describe('appends of many runs', () => {
+  test('are sent immediately at first, and later in batches', async () => {
     const { calls, store } = given();
     const all = ['a', 'b', 'c', 'd', 'e'].map((runId) => store.append([chunk(runId)]));
     expect(calls.map((call) => call.runs)).toEqual([['a'], ['b']]);
@@ -37,7 +37,7 @@ describe('joined appends of many runs', () => {
     await Promise.all(all);
   });
 
-  test('have a size limit, but send at least one', async () => {
+  test('are limited in size, but contain at least one append', async () => {
     const { calls, store } = given();
     const size = 700 * 1024;
     const all = ['a', 'b', 'c', 'd', 'e'].map((runId) => store.append([chunk(runId, 3 * size)]));
@@ -49,7 +49,7 @@ describe('joined appends of many runs', () => {
     expect(calls.map((call) => call.runs)).toEqual([['a'], ['b'], ['c'], ['d'], ['e']]);
   });
 
-  test('report a failure to the callers in the batch only', async () => {
+  test('report a failure only to the callers in the batch', async () => {
     const { calls, store } = given();
     const failing = store.append([chunk('a')]);
     const fine = store.append([chunk('b')]);

@@ -1,4 +1,4 @@
-/** Which stored chunks of a run must be removed to keep its log within its limit. Pure.
+/** Finds the stored chunks that must be removed to keep the log of a run within its limit. Pure.
  *
  *  Neighbouring chunks of the tail are counted together, so that a run that writes a few bytes for days needs neither
  *  much memory nor a removal for each chunk. */

@@ -66,7 +66,7 @@ describe('a log writer', () => {
     expect(store.appends[1]?.map((chunk) => [chunk.firstSeq, chunk.lastSeq])).toEqual([[2, 3]]);
   });
 
-  test('does not delay 64 KiB', async () => {
+  test('does not delay chunks of 64 KiB', async () => {
     const { writer, store } = given();
     await writer.write([line('first')]);
     await setImmediate();
@@ -93,7 +93,7 @@ describe('a log writer', () => {
 });
 
 describe('an unavailable store', () => {
-  test('receives everything once and in order after it recovers', async () => {
+  test('receives all lines once and in order after it recovers', async () => {
     const { writer, store, timers, retries } = given();
     store.fail = 'before';
     await writer.write([line('first')]);
@@ -114,7 +114,7 @@ describe('an unavailable store', () => {
     expect(retries.slice(0, 3)).toEqual([1, 2, 3]);
   });
 
-  test('stops writes at the buffer limit until there is room', async () => {
+  test('stops writes at the buffer limit until there is space', async () => {
     const { writer, store, timers } = given();
     store.fail = 'before';
     let written = 0;
@@ -151,7 +151,7 @@ describe('a log limit', () => {
     expect(store.items).toHaveLength(160);
   });
 
-  test('keeps the first and the last half of a longer log', async () => {
+  test('keeps the first and last half of a longer log', async () => {
     const { writer, store, timers } = given(limitBytes);
     for (let n = 0; n < 100; n += 1) await timers.until(writer.write(lines(10, 99)));
     expect(await writer.close()).toEqual({ lines: 1000, bytes: 100_000, truncated: true });
@@ -163,7 +163,7 @@ describe('a log limit', () => {
     expect(kept.length).toBeLessThanOrEqual(160);
   });
 
-  test('keeps the head and the newest lines whenever the log stops', async () => {
+  test('keeps the beginning and the newest lines at any length', async () => {
     const { writer, store, timers } = given(limitBytes);
     for (let n = 1; n <= 60; n += 1) {
       await timers.until(writer.write(lines(10, 99)));
@@ -185,7 +185,7 @@ describe('any sequence of writes', () => {
     fail: fc.constantFrom('never', 'never', 'before', 'after'),
   });
 
-  test('has consecutive numbers, keeps its order, and respects head, tail and limit', async () => {
+  test('has consecutive numbers, keeps its order, and respects the limits', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(step, { maxLength: 30 }),
@@ -214,7 +214,7 @@ describe('any sequence of writes', () => {
           const largest = Math.max(0, ...store.stored.map((chunk) => chunk.bytes));
           // The newest chunk is always kept, even with a line that is large relative to the limit.
           const excess = largest * 4 <= limitBytes ? largest : largest * 2;
-          expect(store.mostBytes).toBeLessThanOrEqual(limitBytes + excess);
+          expect(store.maxBytes).toBeLessThanOrEqual(limitBytes + excess);
           if (bytes <= limitBytes) expect(store.bytes).toBe(bytes);
 
           const kept = store.items;

@@ -80,7 +80,7 @@ export class LogWriter {
     return `log limit of ${limitBytes} bytes exceeded: ${bytes} bytes written; the middle was removed`;
   }
 
-  /** Stores everything and ends the log. Safe to call twice.
+  /** Stores everything and ends the log. Idempotent.
    *  @throws the reason of `signal` if it aborted first */
   async close(): Promise<LogTotals> {
     this.#closed = true;

@@ -1,3 +1,4 @@
+import { cpuMsOf } from '#infra/testing/cpu-time.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Masker } from './masker.ts';
@@ -28,25 +29,25 @@ describe('a secret', () => {
   test.each([
     ['itself', secret],
     ['base64', base64(secret)],
-    ['base64 for addresses', Buffer.from(secret).toString('base64url')],
+    ['URL-safe base64', Buffer.from(secret).toString('base64url')],
     ['URL-encoded', encodeURIComponent(secret)],
     [
-      'URL-encoded in lower case',
+      'URL encoding in lower case',
       encodeURIComponent(secret).replace(/%../g, (one) => one.toLowerCase()),
     ],
     ['JSON in ASCII', 'p4ss/w\\u00f6rd+%1'],
-    ['bytes in Python', String.raw`p4ss/w\xc3\xb6rd+%1`],
-    ['URL-encoded but for slashes', encodeURIComponent(secret).replaceAll('%2F', '/')],
+    ['a Python bytes literal', String.raw`p4ss/w\xc3\xb6rd+%1`],
+    ['URL encoding except for slashes', encodeURIComponent(secret).replaceAll('%2F', '/')],
   ])('is masked as %s', (_name, form) => {
     expect(masking(secret).text(`before ${form} after`)).toBe('before *** after');
   });
 
-  test('is masked without the white space around it', () => {
+  test('is masked without its surrounding white space', () => {
     expect(masking(` ${secret}\n`).text(`<${secret}>`)).toBe('<***>');
   });
 
   test.each(['', 'u', 'us', 'user:'])(
-    'then nothing of it is left in the base64 of a text that has "%s" before it',
+    'is fully masked in the base64 of a text that has "%s" before it',
     (before) => {
       const shown = masking(secret).text(base64(`${before}${secret}:more`));
       expect(shown).toContain('***');
@@ -78,12 +79,12 @@ describe('a secret', () => {
     expect(masking(secret).text(secret.repeat(3))).toBe('***');
   });
 
-  test('is masked although other secrets are too short to be masked', () => {
+  test('is masked even if other secrets are too short to be masked', () => {
     expect(masking('abc', 'é ').text('abc é')).toBe('abc é');
     expect(masking('abcd').text('abcd')).toBe('***');
   });
 
-  test('is masked in full when it begins with another secret', () => {
+  test('is masked completely if it begins with another secret', () => {
     const masker = masking('token', 'token-and-more');
     expect(masker.text('token token-and-more')).toBe('*** ***');
     expect(streamed(masker, 'token-and-more', [5, 6, 9])).toBe('***');
@@ -98,7 +99,7 @@ describe('a secret', () => {
     );
   });
 
-  test('delays a text that could be its beginning', () => {
+  test('delays text that could be its beginning', () => {
     const stream = masking(secret).stream();
     const push = (text: string) => Buffer.from(stream.push(Buffer.from(text))).toString();
     expect(push('prompt: p4ss')).toBe('prompt: ');
@@ -109,7 +110,7 @@ describe('a secret', () => {
 });
 
 describe('without secrets', () => {
-  test('bytes pass unchanged, also if they are not text', () => {
+  test('bytes pass unchanged, even if they are not text', () => {
     const bytes = Buffer.from([0xff, 0x00, 0xc3]);
     expect(new Masker().stream().push(bytes)).toBe(bytes);
     const stream = masking(secret).stream();
@@ -118,15 +119,15 @@ describe('without secrets', () => {
 });
 
 describe('the maximum number and length of secrets', () => {
-  test('are masked in a megabyte of similar text in reasonable time', () => {
+  test('are masked in a megabyte of similar text within a reasonable time', () => {
     const values = [
       ...Array.from({ length: 3 }, (_, index) => `${'a'.repeat(32_000)}${index}`),
       ...Array.from({ length: 90 }, (_, index) => `secret number ${index} is ${'x'.repeat(300)}`),
     ];
-    const startedMs = performance.now();
-    const masker = masking(...values);
     const text = `${'a'.repeat(500_000)}b${'secret number '.repeat(30_000)}`;
-    expect(streamed(masker, text, [100_000, 200_000, 700_000])).toContain('***');
-    expect(performance.now() - startedMs).toBeLessThan(5_000);
+    const cpuMs = cpuMsOf(() => {
+      expect(streamed(masking(...values), text, [100_000, 200_000, 700_000])).toContain('***');
+    });
+    expect(cpuMs).toBeLessThan(5_000);
   });
 });

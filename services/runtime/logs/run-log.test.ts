@@ -15,7 +15,7 @@ function given(limitBytes: number | null = null) {
     timers,
     onRetry: () => undefined,
   });
-  return { store, timers, log: createRunLog(writer, timers) };
+  return { store, timers, log: createRunLog(writer, { timers }) };
 }
 
 const textsOf = (store: MemoryStore) => store.items.map((item) => `${item.stream}: ${item.text}`);
@@ -38,7 +38,7 @@ describe('the log of a run', () => {
     ]);
   });
 
-  test('ends with the limit and the written size if truncated', async () => {
+  test('ends with the limit and the original size if truncated', async () => {
     const { log, store } = given(2_000);
     for (let line = 0; line < 1_000; line += 1)
       await log.write('stdout', Buffer.from('ten bytes\n'));
@@ -90,7 +90,7 @@ describe('the log of a run', () => {
     expect(timers.waiting.size).toBe(0);
   });
 
-  test('keeps a line whole whose rest arrives when the wait ends', async () => {
+  test('keeps a line whole if its rest arrives when the wait ends', async () => {
     const { log, store, timers } = given();
     await log.write('stdout', Buffer.from('one ha'));
     timers.fire();

@@ -1,4 +1,4 @@
-/** The log of one run, from the bytes of its process to the store. */
+/** Converts the output of one run's process to lines, and stores them. */
 import { createLineSplitter, type LogLine } from '#services/shared/line-splitter.ts';
 import { TextEnd } from './text-end.ts';
 import type { LogTotals, LogWriter } from './log-writer.ts';
@@ -7,7 +7,7 @@ import { systemTimers, type Timers } from './timers.ts';
 
 // Long enough for the rest of a line that the pipe has split, and short enough for a prompt.
 const PARTIAL_LINE_WAIT_MS = 100;
-/** A progress bar that runs for an hour leaves some hundred lines, not tens of thousands. */
+/** A progress bar that runs for an hour leaves several hundred lines, not tens of thousands. */
 const REDRAWN_LINE_WAIT_MS = 5_000;
 /** Enough for almost all tracebacks with their causes. */
 const ERROR_TEXT_LENGTH = 64 * 1024;
@@ -23,20 +23,29 @@ export interface RunLog {
   maskedValues(): readonly string[];
   /** The text as shown in the log. */
   masked(text: string): string;
-  /** The end of stderr as shown in the log; complete after the log is closed. */
+  /** The end of the script's error output as shown in the log; complete after the log is closed. */
   errorText(): string;
   /** Stores everything and ends the log.
-   *  @throws what `LogWriter.close` throws */
+   *  @throws the errors of `LogWriter.close` */
   close(): Promise<LogTotals>;
 }
 
-export function createRunLog(writer: LogWriter, timers: Timers = systemTimers): RunLog {
+export interface RunLogOptions {
+  readonly timers?: Timers;
+  /** The stream with the errors of the script. */
+  readonly errorStream?: 'stdout' | 'stderr';
+}
+
+export function createRunLog(
+  writer: LogWriter,
+  { timers = systemTimers, errorStream = 'stderr' }: RunLogOptions = {},
+): RunLog {
   const splitter = createLineSplitter();
   const masker = new Masker();
   const masked = new Set<string>();
   const errors = new TextEnd(ERROR_TEXT_LENGTH);
   const store = (lines: readonly LogLine[]) => {
-    for (const { stream, text } of lines) if (stream === 'stderr') errors.add(text);
+    for (const { stream, text } of lines) if (stream === errorStream) errors.add(text);
     return writer.write(lines);
   };
   const streams = { stdout: masker.stream(), stderr: masker.stream() };
@@ -63,7 +72,7 @@ export function createRunLog(writer: LogWriter, timers: Timers = systemTimers): 
       // The current partial line is new; without a new line, the earlier wait continues.
       if (lines.length > 0) stopWaiting();
       await store(lines);
-      // More is read only from here on: before, the rest of the line may still be in the pipe.
+      // Reading continues only from here: until then, the rest of the line may still be in the pipe.
       if (!splitter.hasPartial()) return;
       const waitMs = splitter.isRedrawing() ? REDRAWN_LINE_WAIT_MS : PARTIAL_LINE_WAIT_MS;
       cancelWait ??= timers.after(waitMs, waitATurn);

@@ -5,7 +5,7 @@ export class TextEnd {
   #lines: string[] = [];
   #size = 0;
 
-  /** @param length the minimum number of characters, if available; at most twice as many and a line */
+  /** @param length the minimum number of characters, if available; the maximum is twice as many plus one line */
   constructor(length: number) {
     this.#length = length;
   }

@@ -40,7 +40,8 @@ _OWN = ("keeper", "pool", "lifecycle", "containment", "kernel", "wire")
 
 
 def keep() -> None:
-    """Returns in a script's process alone, when the script may execute and its interpreter continues."""
+    """Returns only in a script's process, when the script may execute and its interpreter
+    continues."""
     config = json.loads(os.environ["ORCH_KEEPER"])
     fast_exit = FastExit()
     _move_to_environment(config["python"])

@@ -1,6 +1,6 @@
-/** Stores the samples of all runs of a process in batches. No caller waits for it. While the store is unavailable, the
- *  points of a run stay in memory; their number is limited regardless of the run's length. Points of ended runs are
- *  dropped if there are too many of them. */
+/** Stores the samples of all runs of a process in batches. Callers never wait for the store. While the store is
+ *  unavailable, points stay in memory. Their number per run is limited, regardless of the run's length. Points of ended
+ *  runs are dropped if there are too many of them. */
 import type { Clock } from '#domain/ports/clock.ts';
 import type { RunSamples, SamplePoint } from '#domain/ports/run-samples.ts';
 import type { RunSample } from '../sandbox/sandbox.ts';
@@ -8,7 +8,7 @@ import { SampleSeries } from './sample-series.ts';
 
 const MAX_ENDED = 256;
 
-export interface SampleRecorderParts {
+export interface SampleRecorderDeps {
   readonly store: Pick<RunSamples, 'save'>;
   readonly clock: Clock;
   /** Called with each new sample. Must not throw. */
@@ -20,23 +20,23 @@ export interface SampleRecorderParts {
 /** Records the samples of one run. */
 export interface RunSampling {
   take(sample: RunSample): void;
-  /** Ends the samples. Safe to call twice, and without samples. */
+  /** Ends the samples. Idempotent, even without samples. */
   end(): void;
 }
 
 export class SampleRecorder {
-  readonly #parts: SampleRecorderParts;
+  readonly #deps: SampleRecorderDeps;
   readonly #active = new Map<string, SampleSeries>();
   /** Unsaved samples of ended runs, oldest first. */
   readonly #ended = new Map<string, SampleSeries>();
 
-  constructor(parts: SampleRecorderParts) {
-    this.#parts = parts;
+  constructor(deps: SampleRecorderDeps) {
+    this.#deps = deps;
   }
 
   /** Starts the samples of a run. */
   open(runId: string): RunSampling {
-    const { clock, publish } = this.#parts;
+    const { clock, publish } = this.#deps;
     const series = new SampleSeries(runId);
     return {
       take: (sample) => {
@@ -58,7 +58,7 @@ export class SampleRecorder {
     const series = [...this.#active, ...ended].map(([, one]) => one);
     const taken = series.map((one) => ({ series: one, chunks: one.takeUnsaved() }));
     try {
-      await this.#parts.store.save(taken.flatMap(({ chunks }) => chunks));
+      await this.#deps.store.save(taken.flatMap(({ chunks }) => chunks));
     } catch (error) {
       for (const one of taken) {
         const [first] = one.chunks;
@@ -73,6 +73,6 @@ export class SampleRecorder {
     this.#ended.set(runId, series);
     const [oldest] = this.#ended.keys();
     if (this.#ended.size > MAX_ENDED && oldest !== undefined) this.#ended.delete(oldest);
-    this.#parts.onEnd();
+    this.#deps.onEnd();
   }
 }

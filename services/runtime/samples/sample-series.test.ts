@@ -22,7 +22,7 @@ function given(count: number, memoryBytes = (_: number) => 1) {
 const pointsOf = (chunks: readonly SampleChunk[]) => chunks.flatMap((chunk) => chunk.points);
 
 describe('the samples of a run', () => {
-  test('become one point each when few', () => {
+  test('become one point each if there are few', () => {
     const chunks = given(CHUNK_POINTS + 1).takeUnsaved();
     expect(chunks.map(({ runId, place, points }) => [runId, place, points.length])).toEqual([
       ['a', 0, CHUNK_POINTS],
@@ -31,7 +31,7 @@ describe('the samples of a run', () => {
     expect(chunks[1]?.points).toEqual([sample(CHUNK_POINTS + 1)]);
   });
 
-  test('need no write without new samples', () => {
+  test('cause no write if there are no new samples', () => {
     const series = given(3);
     expect(series.takeUnsaved()).toHaveLength(1);
     expect(series.takeUnsaved()).toEqual([]);
@@ -39,7 +39,7 @@ describe('the samples of a run', () => {
     expect(pointsOf(series.takeUnsaved())).toEqual([1, 2, 3].map((number) => sample(number)));
   });
 
-  test('need a write of the last chunk for a new sample', () => {
+  test('cause a write of the last chunk for a new sample', () => {
     const series = given(CHUNK_POINTS * 2);
     series.takeUnsaved();
     series.add(sample(0));
@@ -48,7 +48,7 @@ describe('the samples of a run', () => {
     ]);
   });
 
-  test('are merged with their neighbours when too many, and keep their peaks', () => {
+  test('are merged with their neighbours if there are too many, and keep their peaks', () => {
     const series = given(MAX_POINTS, (number) => (number === 9 ? 500 : 1));
     series.takeUnsaved();
     series.add(sample(MAX_POINTS + 1));
@@ -61,7 +61,7 @@ describe('the samples of a run', () => {
   });
 });
 
-test('any sequence of writes ends in bounded, complete and correct data', () => {
+test('any sequence of writes results in bounded, complete and correct data', () => {
   const steps = fc.array(fc.integer({ min: 1, max: 3000 }), { minLength: 1, maxLength: 6 });
   fc.assert(
     fc.property(steps, (lengths) => {

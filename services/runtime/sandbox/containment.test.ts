@@ -9,7 +9,7 @@ import { encodeFrame, TO_SUPERVISOR } from './frames.ts';
 import { Bench, NAMESPACES } from './testing/bench.ts';
 
 describe.each([
-  { kind: 'with what the machine has', without: [] },
+  { kind: 'with all available layers', without: [] },
   { kind: 'without namespaces', without: NAMESPACES },
 ])('a launcher $kind', ({ without }) => {
   let bench: Bench;
@@ -21,7 +21,7 @@ describe.each([
     expect(bench.log).toEqual([]);
   });
 
-  test('keeps data/ between runs and nothing else of the workspace', async () => {
+  test('keeps data/ between runs, but no other part of the workspace', async () => {
     const dataFolder = join(bench.folder, 'data', 'kept');
     const first = await bench.run('data.py', [], { dataFolder });
     const second = await bench.run('data.py', [], { dataFolder });
@@ -30,7 +30,7 @@ describe.each([
     expect((await readdir(join(bench.folder, 'runs'))).filter(isRun)).toEqual([]);
   });
 
-  test('writes the file of a version below data/ only if it does not exist', async () => {
+  test("writes a version's file below data/ only if it does not exist", async () => {
     const dataFolder = join(bench.folder, 'data', 'seeded');
     const source = join(bench.folder, 'seed');
     await writeFile(source, '5');
@@ -82,7 +82,7 @@ describe.each([
     },
   );
 
-  test('the launcher responds to its own runtime only', async () => {
+  test('responds only to its own runtime', async () => {
     const line = await readFile(`/proc/${bench.sandbox.launcherPid}/cmdline`, 'utf8');
     const socket = line.split('\0').find((word) => word.endsWith('.sock')) ?? '';
     const probe = [...encodeFrame(TO_SUPERVISOR.probe, {})];

@@ -15,7 +15,7 @@ const onLog = (line: string): void => void process.stderr.write(`${line}\n`);
 const RUNTIME = fileURLToPath(new URL('./testing/runtime-process.ts', import.meta.url));
 
 describe.each([
-  { kind: 'with what the machine has', without: [] },
+  { kind: 'with all available layers', without: [] },
   { kind: 'without namespaces', without: NAMESPACES },
 ])('a launcher $kind', ({ without }) => {
   let bench: Bench;
@@ -70,7 +70,7 @@ describe.each([
     await rm(folder, { recursive: true });
   });
 
-  test('removes what its killed predecessor and supervisors left behind', async () => {
+  test('removes leftovers of its killed predecessor and supervisors', async () => {
     const mark = `mark-all-${process.pid}-${without.length}`;
     const folder = await mkdtemp(join(tmpdir(), 'orch-all-'));
     const runsFolder = join(folder, 'runs');
@@ -84,7 +84,7 @@ describe.each([
     for (const pid of watching) process.kill(pid, 'SIGSTOP');
     for (const pid of watching) killIfThere(pid);
     await Promise.all(watching.map(gone));
-    // Without a namespace that ends with its watchers.
+    // Without a namespace that ends with its supervisor.
     if (without.length > 0) expect(await processesWith(mark)).not.toEqual([]);
     expect(existsSync(join(runsFolder, 'run-1'))).toBe(true);
 

@@ -52,7 +52,10 @@ export class FrameReader {
     let rest = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
     while (rest.length >= HEADER_BYTES) {
       const payloadBytes = rest.readUInt32BE(1);
-      if (payloadBytes > MAX_PAYLOAD_BYTES) throw new Error(`frame of ${payloadBytes} bytes`);
+      if (payloadBytes > MAX_PAYLOAD_BYTES)
+        throw new Error(
+          `a frame of ${payloadBytes} bytes exceeds the limit of ${MAX_PAYLOAD_BYTES}`,
+        );
       const end = HEADER_BYTES + payloadBytes;
       if (rest.length < end) break;
       const frame = { kind: rest.toString('latin1', 0, 1), payload: rest.subarray(5, end) };

@@ -56,9 +56,9 @@ export class KeeperProcess {
       python: order.python,
       modules: order.modules,
     };
-    // An interpreter reads `._pth` files, zip archives and `encodings` before any of our code can prevent it. Packages
-    // can put such files into the script's environment. The keeper therefore starts in an environment that only the
-    // platform writes, and switches to the script's inside the sandbox.
+    // An interpreter reads `._pth` files, zip archives and `encodings` before any platform code can prevent it.
+    // Packages can put such files into the script's environment. The keeper therefore starts in an environment that
+    // only the platform writes, and switches to the script's inside the sandbox.
     const environment = join(socketFolder, 'environment');
     await makeBareEnvironment(environment, order.interpreter);
     // The interpreter opens the script's path inside the sandbox, after `site`.
@@ -98,7 +98,7 @@ export class KeeperProcess {
     return connectTo('keeper', socketPath(this.#socketFolder));
   }
 
-  /** Accepts no more runs. Resolves when its runs and the keeper have ended. Safe to call twice. */
+  /** Accepts no more runs. Resolves when its runs and the keeper have ended. Idempotent. */
   async close(): Promise<void> {
     lifeLineOf(this.#process).end();
     await this.#exited;

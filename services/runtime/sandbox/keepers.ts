@@ -75,7 +75,7 @@ export class Keepers {
     this.#make(key, order);
   }
 
-  /** Ends a keeper that failed to prepare a run, which is then started otherwise. */
+  /** Ends a keeper that failed to prepare a run; the run is then started cold. */
   failed(spec: RunSpec): void {
     const key = keyOf(spec);
     if (key === undefined) return;
@@ -132,7 +132,7 @@ export class Keepers {
     }
   }
 
-  /** Accepts no more runs. Resolves when all keepers have ended. Safe to call twice. */
+  /** Accepts no more runs. Resolves when all keepers have ended. Idempotent. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     clearInterval(this.#timer);

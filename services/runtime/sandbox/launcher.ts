@@ -16,7 +16,7 @@ const PROGRAM = fileURLToPath(new URL('../python/launcher.py', import.meta.url))
 const ENVIRONMENT = { PATH: '/usr/local/bin:/usr/bin:/bin', LANG: 'C.UTF-8' };
 const STOP_TIMEOUT_MS = 15_000;
 const FIRST_RESTART_MS = 50;
-const LONGEST_RESTART_MS = 5_000;
+const MAX_RESTART_MS = 5_000;
 
 type LauncherProcess = ChildProcessByStdio<Writable, Readable, Readable>;
 
@@ -71,7 +71,7 @@ export class Launcher {
   }
 
   /** Accepts no more runs. Resolves when the launcher has ended, with the supervisors of all runs whose channels are
-   *  closed. Safe to call twice and before `start()`. */
+   *  closed. Idempotent; may be called before `start()`. */
   async stop(): Promise<void> {
     this.#stopping = true;
     const running = this.#process;
@@ -127,7 +127,7 @@ export class Launcher {
     });
     this.#listening.catch(() => undefined);
     setTimeout(waited.resolve, this.#restartMs);
-    this.#restartMs = Math.min(this.#restartMs * 2, LONGEST_RESTART_MS);
+    this.#restartMs = Math.min(this.#restartMs * 2, MAX_RESTART_MS);
   }
 }
 

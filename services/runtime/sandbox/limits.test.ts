@@ -7,7 +7,7 @@ import { answerOf } from './testing/with-modules.ts';
 const MIB = 1024 * 1024;
 
 describe.each([
-  { kind: 'with what the machine has', without: [] },
+  { kind: 'with all available layers', without: [] },
   { kind: 'without namespaces', without: NAMESPACES },
 ])('a launcher $kind', ({ without }) => {
   let bench: Bench;
@@ -20,7 +20,7 @@ describe.each([
   });
 
   test.each([{ args: [] }, { args: ['ignore'] }, { args: ['children'] }])(
-    'CPU time over the limit ends the run: $args',
+    'ends a run over the CPU time limit: $args',
     async ({ args }) => {
       const limits = { ...NO_LIMITS, cpuSeconds: 1 };
       const { exit } = await bench.run('burn.py', args, { limits });
@@ -127,7 +127,7 @@ describe.each([
     expect(exit).toHaveProperty('detail', expect.stringContaining('deep'));
   });
 
-  test('does not end a run that adds nothing to data from before a lower quota', async () => {
+  test('does not end a run that adds nothing to data stored under a higher quota', async () => {
     const dataFolder = join(bench.folder, 'data', `lowered-${without.length}`);
     const first = await bench.run('disk.py', ['within', 'data'], {
       dataFolder,
@@ -140,7 +140,7 @@ describe.each([
     expect(idle.exit).toMatchObject({ exitCode: 0, reason: null });
   });
 
-  test('limits a fork bomb, and leaves nothing of it', async () => {
+  test('limits a fork bomb, and leaves none of its processes', async () => {
     const mark = `mark-bomb-${process.pid}-${without.length}`;
     const limits = { ...NO_LIMITS, processes: 30, wallClockSeconds: 1 };
     const running = await bench.start(bench.spec('forks.py', [mark], { limits, stopGraceMs: 0 }));
@@ -150,7 +150,7 @@ describe.each([
     expect(await processesWith(mark)).toEqual([]);
   });
 
-  test('permits processes up to the limit, then refuses more or ends the run', async () => {
+  test('allows processes up to the limit, then refuses more or ends the run', async () => {
     const limits = { ...NO_LIMITS, processes: 30 };
     const few = await bench.run('fork_count.py', ['20'], { limits });
     expect(few).toMatchObject({ stdout: 'children 20\n', exit: { exitCode: 0 } });
@@ -174,7 +174,7 @@ describe.each([
   });
 });
 
-test('ends a run at the disk limit while its files are in transit between processes', async () => {
+test('ends a run at the disk limit even if its files are in transit between processes', async () => {
   expect(await answerOf('sends_files.py')).toEqual({
     'nothing in transit': null,
     'in transit': expect.stringContaining(

@@ -13,7 +13,7 @@ const ways = ['127.0.0.1', '::1', 'port 0', 'a socket that is not bound', 'MPTCP
 
 describe.each([
   { kind: 'all layers', without: [] },
-  { kind: 'no rules of Landlock for ports', without: ['bind_tcp'] },
+  { kind: 'no Landlock rules for ports', without: ['bind_tcp'] },
   { kind: 'no filter on listening', without: ['listen_filter'] },
   { kind: 'no namespaces', without: NAMESPACES },
 ])('with $kind', ({ without }) => {
@@ -31,26 +31,26 @@ describe.each([
     return JSON.parse(stdout) as string[];
   }
 
-  test('a run listens on a permitted port', async () => {
+  test('a run can listen on a permitted port', async () => {
     const [port = 0, other = 0] = await freePorts(2);
     expect(await listening(port, [other, port])).toEqual(
       expect.arrayContaining(['127.0.0.1', '::1']),
     );
   });
 
-  test('a run does not listen on other ports', async () => {
+  test('a run cannot listen on other ports', async () => {
     const [port = 0, other = 0] = await freePorts(2);
     const through = await listening(port, [other]);
     expect(through).not.toContain('127.0.0.1');
     expect(through).not.toContain('::1');
   });
 
-  test('a run listens on a port chosen by the kernel, if permitted', async () => {
+  test('a run can listen on a port chosen by the kernel, if permitted', async () => {
     const [port = 0] = await freePorts(1);
     expect(await listening(port, [0])).toEqual(['port 0', 'a socket that is not bound']);
   });
 
-  test('programs in a run listen as usual', async () => {
+  test('programs in a run can listen as usual', async () => {
     const { stdout, exit } = await bench.run('listens_within.py');
     expect(exit).toMatchObject({ exitCode: 0 });
     expect(JSON.parse(stdout)).toEqual({
@@ -76,7 +76,7 @@ async function portForClients(): Promise<number> {
 
 test.each([
   { kind: 'all layers', without: [] },
-  { kind: 'no rules of Landlock for ports', without: ['bind_tcp'] },
+  { kind: 'no Landlock rules for ports', without: ['bind_tcp'] },
 ])('with $kind a run cannot switch to a port other than the checked one', async ({ without }) => {
   const bench = await Bench.open({ without });
   try {
@@ -101,7 +101,7 @@ test.each([
   });
 });
 
-test('gives no other port to a socket that gives up its port', async () => {
+test('gives no other port to a socket that releases its port', async () => {
   expect(await answerOf('moves_before_listening.py', '6', 'leaves')).toEqual({
     error: 0,
     allowed: true,

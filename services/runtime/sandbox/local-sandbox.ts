@@ -155,5 +155,5 @@ async function probe(launcher: Launcher): Promise<SandboxLayers> {
       if (frame.kind === FROM_SUPERVISOR.layers) return layersFromWire(frame.payload);
     }
   }
-  throw new SandboxError('launcher', 'the launcher did not answer');
+  throw new SandboxError('launcher', 'the launcher ended without reporting its layers');
 }

@@ -36,7 +36,7 @@ describeWith(
     found: reason === undefined ? 'here' : undefined,
     reason: reason ?? '',
   },
-  'given an ordinary user',
+  'a launcher of an ordinary user',
   () => {
     test(
       'contains scripts as well',

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Bench, NAMESPACES } from './testing/bench.ts';
 
 describe.each([
-  { kind: 'with what the machine has', without: [] },
+  { kind: 'with all available layers', without: [] },
   { kind: 'without namespaces', without: NAMESPACES },
 ])('a launcher $kind', ({ without }) => {
   let bench: Bench;
@@ -11,7 +11,7 @@ describe.each([
   });
   afterAll(() => bench.close());
 
-  test('lets programs use processes, threads, memory, files and sockets as usual', async () => {
+  test('allows programs to use processes, threads, memory, files and sockets as usual', async () => {
     const { stdout, exit } = await bench.run('programs.py', [], { listenPorts: [0] });
     expect(JSON.parse(stdout)).toEqual({});
     expect(exit).toMatchObject({ exitCode: 0 });

@@ -84,14 +84,14 @@ export async function listPythons(
 }
 
 async function* candidates(query: PythonQuery): AsyncGenerator<string> {
-  const names = query.configured === undefined ? usualNames(query.version) : [query.configured];
+  const names = query.configured === undefined ? defaultNames(query.version) : [query.configured];
   for (const name of names) {
     if (isAbsolute(name)) yield name;
     else yield* onPath(name, query.path);
   }
 }
 
-function usualNames(version: string | undefined): string[] {
+function defaultNames(version: string | undefined): string[] {
   if (version !== undefined && version !== '3') return [`python${version}`, 'python3'];
   const names = ['python3'];
   for (let minor = NEWEST_MINOR; minor >= OLDEST[1]; minor -= 1) names.push(`python3.${minor}`);

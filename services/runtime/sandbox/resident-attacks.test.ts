@@ -31,7 +31,7 @@ function attackFromResidentProcesses(bench: Bench): void {
 const families = FAMILIES.filter(({ way }) => ['reach', 'gain', 'call', 'take'].includes(way));
 
 describe.each(families)('$title from a resident process', { timeout: 120_000 }, (family) => {
-  test('with all layers nothing gets through', async () => {
+  test('is prevented with all layers', async () => {
     const names = family.attacks.filter(({ only = me }) => only === me).map(({ name }) => name);
     const bench = await Bench.open({ maxResidents: 16, ...(python && { python }) });
     try {

@@ -21,7 +21,7 @@ const callOf = (stdout: string) => Number(/call (\d+)/.exec(stdout)?.[1]);
 describe('a resident process', () => {
   let bench: Bench;
   let scripts = 0;
-  /** A script of its own for each test. */
+  /** Each test has its own script. */
   let own: { scriptId: string };
   beforeAll(async () => {
     bench = await Bench.open({ maxResidents: 8 });
@@ -35,7 +35,7 @@ describe('a resident process', () => {
     expect(bench.log).toEqual([]);
   });
 
-  test('serves run after run and imports once', async () => {
+  test('serves consecutive runs, and imports modules once', async () => {
     const first = await runResident(bench, {}, own);
     const second = await runResident(bench, {}, own);
     expect(first.exit).toMatchObject({ kind: 'exited', exitCode: 0, signal: null, reason: null });
@@ -44,7 +44,7 @@ describe('a resident process', () => {
     expect(second.exit).toMatchObject({ exitCode: 0, usage: { maxThreads: 1 } });
   });
 
-  test('reports an exception with the frames of the script alone, and serves the next run', async () => {
+  test("reports an exception with the script's frames only, and serves the next run", async () => {
     const { exit, stderr } = await runResident(bench, { action: 'fail' }, own);
     expect(exit).toMatchObject({ exitCode: 1, signal: null, reason: null });
     expect(stderr).toMatch(/^Traceback .*\n {2}File ".*main\.py", line \d+, in handler\n/);
@@ -56,7 +56,7 @@ describe('a resident process', () => {
     ['exits', { action: 'exit' }, { exitCode: 3, signal: null, reason: null }],
     ['crashes', { action: 'kill' }, { exitCode: null, signal: 'SIGSEGV', reason: null }],
   ])(
-    'that %s is recorded on its run, and the next run starts a fresh process',
+    'that %s ends with a recorded run, and the next run starts a new process',
     async (_, params, end) => {
       await runResident(bench, {}, own);
       expect((await runResident(bench, params, own)).exit).toMatchObject(end);
@@ -73,7 +73,7 @@ describe('a resident process', () => {
     expect((await runResident(bench, {}, change)).stdout).toMatch(/^imported\ncall 1 /);
   });
 
-  test('counts the processor time of each run alone', async () => {
+  test('measures the processor time of each run separately', async () => {
     const change = { ...own, limits: { ...NO_LIMITS, cpuSeconds: 1 } };
     await runResident(bench, {}, change);
     const burnt = await runResident(bench, { action: 'burn' }, change);
@@ -102,7 +102,7 @@ describe('a resident process', () => {
     expect((await runResident(bench, {}, own)).stdout).toMatch(/^imported\ncall 1 /);
   });
 
-  test('ignores a stop of a run that is over', async () => {
+  test('ignores a stop of a run that has ended', async () => {
     const first = await runResident(bench, {}, own);
     const running = await bench.start(residentSpec(bench, {}, own));
     first.run.stop();
@@ -129,7 +129,7 @@ describe('a resident process', () => {
     await hanging.outcome();
   });
 
-  test('adds no output to a run after its end, and none of between two runs to the next one', async () => {
+  test('adds no output to a run after its end, nor output from between two runs to the next run', async () => {
     const first = await runResident(bench, { action: 'background' }, own);
     const { stdout } = first;
     const second = await runResident(bench, {}, own);
@@ -139,7 +139,7 @@ describe('a resident process', () => {
     expect(callOf(second.stdout)).toBe(2);
   });
 
-  test('gets the variables of each run and no others', async () => {
+  test('gets the variables of each run, and no others', async () => {
     const variables = { action: 'variables' };
     const secret = { ...own, env: { OWN_TOKEN: 'first' } };
     const first = await runResident(bench, variables, secret);
@@ -152,7 +152,7 @@ describe('a resident process', () => {
     expect(callOf(third.stdout)).toBe(3);
   });
 
-  test('passes the returned value on as output, and explains a value that is not JSON', async () => {
+  test("returns the handler's result as output, and reports a value that is not JSON", async () => {
     const change = { ...own, limits: { ...NO_LIMITS, wallClockSeconds: 100 } };
     const right = await runResident(bench, { action: 'return' }, change);
     expect(right.stderr).toMatch(/output \{"calls": 1, "deadline": "\d{4}-.*\+00:00"\}/);
@@ -163,7 +163,7 @@ describe('a resident process', () => {
     );
   });
 
-  test('receives the payload of its run alone', async () => {
+  test('receives only the payload of the current run', async () => {
     const path = join(bench.folder, 'payload');
     await writeFile(path, 'body \u{e9}', { mode: 0o400 });
     const payload = { action: 'payload' };
@@ -175,7 +175,7 @@ describe('a resident process', () => {
     expect((await runResident(bench, payload, own)).stdout).toContain('None\ncall 2');
   });
 
-  test('masks in each run what earlier runs have read', async () => {
+  test('masks the secrets of earlier runs in each run', async () => {
     const masked: string[] = [];
     const log = { mask: (values: readonly string[]) => void masked.push(...values) };
     const read = { log: { ...log, maskedValues: () => ['a secret'] } };
@@ -192,7 +192,7 @@ describe('a resident process', () => {
     expect((await runResident(bench, {}, own)).stdout).toMatch(/^imported\ncall 1 /);
   });
 
-  test('whose handler returns in a forked child serves later runs in the parent alone', async () => {
+  test('whose handler returns in a forked child serves later runs in the parent only', async () => {
     await runResident(bench, { action: 'fork' }, own);
     const calls = [];
     for (let run = 0; run < 3; run += 1)
@@ -239,7 +239,7 @@ describe('a resident process', () => {
     await gone(last.run.pid);
   });
 
-  test('serves runs at the same time in as many processes as remain afterwards', async () => {
+  test('serves concurrent runs, and keeps only the configured number of processes afterwards', async () => {
     const hang = { action: 'grow', bytes: 1, seconds: 0.3 };
     const two = { processes: 2 };
     const calls = async () =>
@@ -258,7 +258,7 @@ describe('a resident process', () => {
   });
 });
 
-test('without namespaces each run gets a new process', async () => {
+test('without namespaces, each run gets a new process', async () => {
   const python = await systemPython();
   const bench = await Bench.open({
     maxResidents: 8,

@@ -8,7 +8,7 @@ import type { PreparedRun, ResidentRun, RunObserver, RunSpec } from './sandbox.t
 export interface ResidentsOptions {
   /** A connection with a new supervisor. */
   readonly connect: () => Promise<Socket>;
-  /** Whether the machine can stop a process between two runs. Without, each run gets a new process. */
+  /** Whether the machine can stop a process between two runs. Otherwise, each run gets a new process. */
   readonly canReuse: boolean;
   /** Maximum number of idle processes of all scripts. The process with the longest idle time ends first. */
   readonly maxIdle: number;
@@ -16,7 +16,7 @@ export interface ResidentsOptions {
 
 type ResidentSpec = RunSpec & { readonly resident: ResidentRun };
 
-/** What differs from run to run of one process. */
+/** The parts of the specification that differ between runs of one process. */
 const variablesOfRuns = /^ORCH_/;
 
 export class Residents {
@@ -30,7 +30,7 @@ export class Residents {
     this.#options = options;
   }
 
-  /** Scripts that have a process now. */
+  /** Scripts that currently have a process. */
   get scripts(): readonly string[] {
     return [...this.#processes].map(({ scriptId }) => scriptId);
   }
@@ -63,7 +63,7 @@ export class Residents {
     await this.#endIdle((one) => one.scriptId === scriptId);
   }
 
-  /** Keeps no more processes; resolves when the idle ones have ended. */
+  /** Keeps no further processes; resolves when the idle ones have ended. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     await this.#endIdle(() => true);
@@ -167,7 +167,7 @@ class ResidentProcess {
     return await this.#channel.prepare(next, observer, isLast);
   }
 
-  /** Remembers secrets that a run has read. */
+  /** Adds secrets that a run has read. */
   learn(secrets: readonly string[]): void {
     for (const secret of secrets) this.#secrets.add(secret);
   }
@@ -196,7 +196,7 @@ class ResidentProcess {
 
 /** Equal for two runs that the same process may execute. A hash, since it covers secrets. */
 function keyOf({ resident, env, runId, sdk, readWrite, limits, ...spec }: ResidentSpec): string {
-  // The supervisor applies the time limit of each run.
+  // The supervisor enforces the time limit of each run.
   const { wallClockSeconds: _, ...processLimits } = limits;
   const variables = Object.entries(env).filter(([name]) => !variablesOfRuns.test(name));
   const folders = readWrite.filter((path) => path !== sdk?.path);

@@ -15,7 +15,7 @@ import {
 import type { Ready } from './wire.ts';
 
 /** Prepares a run over a new connection.
- *  @throws SandboxError if the supervisor cannot prepare it, or the connection breaks before */
+ *  @throws SandboxError if the supervisor cannot prepare it, or if the connection breaks first */
 export async function prepareRun(
   socket: Socket,
   spec: RunSpec,
@@ -33,7 +33,7 @@ interface CurrentRun {
 }
 
 export class RunChannel {
-  /** Resolves when the channel is closed: the process and everything of it has ended. */
+  /** Resolves when the channel is closed: the process and its descendants have ended. */
   readonly closed: Promise<void>;
   readonly #socket: Socket;
   readonly #reader = new FrameReader();
@@ -51,9 +51,9 @@ export class RunChannel {
     return this.#isIdle && this.#socket.writable;
   }
 
-  /** Prepares the next run. The previous run is over.
+  /** Prepares the next run. The previous run must have ended.
    *  @param isLast a resident process ends after this run
-   *  @throws SandboxError when the supervisor cannot prepare it, or the connection breaks before */
+   *  @throws SandboxError if the supervisor cannot prepare it, or if the connection breaks first */
   async prepare(spec: RunSpec, observer: RunObserver, isLast = true): Promise<PreparedRun> {
     const run: CurrentRun = {
       observer,
@@ -68,7 +68,7 @@ export class RunChannel {
     try {
       return this.#prepared(run, await run.ready.promise);
     } catch (error) {
-      // Only now is nothing of the run left, so the caller may retry.
+      // Only now is the run completely removed, so the caller may retry.
       await this.closed;
       throw error;
     }
@@ -107,7 +107,7 @@ export class RunChannel {
 
   #prepared(run: CurrentRun, ready: Ready): PreparedRun {
     const send = (kind: FrameToSupervisor, content?: object) => {
-      // The process may execute another run already.
+      // The process may already execute another run.
       if (this.#run === run) this.#send(kind, content);
     };
     return {

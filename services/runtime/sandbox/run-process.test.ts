@@ -6,7 +6,7 @@ import { SandboxError } from './sandbox.ts';
 import { Bench, gone, NAMESPACES, NO_LIMITS, processesWith, until } from './testing/bench.ts';
 
 describe.each([
-  { kind: 'with what the machine has', without: [] },
+  { kind: 'with all available layers', without: [] },
   { kind: 'without namespaces', without: NAMESPACES },
 ])('a launcher $kind', ({ without }) => {
   let bench: Bench;
@@ -37,7 +37,7 @@ describe.each([
     expect(exit).toMatchObject({ exitCode: 41, signal: null, reason: null });
   });
 
-  test('measures the duration to the last process, not to the last stored output', async () => {
+  test('measures the duration up to the last process, not to the last stored output', async () => {
     const spec = bench.spec('hello.py');
     const stored = Promise.withResolvers<void>();
     const run = await bench.sandbox.prepare(spec, {
@@ -63,7 +63,7 @@ describe.each([
     expect(exit).toMatchObject({ exitCode: null, signal: 'SIGSEGV', reason: null });
   });
 
-  test('executes nothing before go, and leaves nothing of an abandoned run', async () => {
+  test('executes nothing before its start signal, and leaves no trace of an abandoned run', async () => {
     const spec = bench.spec('hello.py');
     const output: string[] = [];
     const run = await bench.sandbox.prepare(spec, {
@@ -94,7 +94,7 @@ describe.each([
     });
   });
 
-  test('reports a missing program in plain words', async () => {
+  test('reports a missing program clearly', async () => {
     const running = bench.start({ ...bench.spec('hello.py'), argv: ['/nowhere/bin/python'] });
     await expect(running).rejects.toMatchObject({
       stage: 'exec',
@@ -115,21 +115,21 @@ describe.each([
     expect(exit).toMatchObject({ kind: 'failed', stage: 'exec' });
   });
 
-  test('stop lets a script finish that handles the signal', async () => {
+  test('lets a script that handles the stop signal finish', async () => {
     const running = await bench.start(bench.spec('stubborn.py', ['polite']));
     await running.seen('waiting');
     running.run.stop();
     expect(await running.run.finished).toMatchObject({ exitCode: 7, reason: 'stopped' });
   });
 
-  test('stop kills a script that ignores the signal after the grace period', async () => {
+  test('kills a script that ignores the stop signal after the grace period', async () => {
     const running = await bench.start(bench.spec('stubborn.py'));
     await running.seen('waiting');
     running.run.stop(100);
     expect(await running.run.finished).toMatchObject({ signal: 'SIGKILL', reason: 'stopped' });
   });
 
-  test('stop wakes a script that has stopped itself', async () => {
+  test('wakes a suspended script to stop it', async () => {
     const running = await bench.start(bench.spec('stubborn.py', ['polite', 'frozen']));
     await running.seen('waiting');
     running.run.stop();
@@ -155,7 +155,7 @@ describe.each([
     expect(await processesWith(mark)).toEqual([]);
   });
 
-  test('stop reaches processes that left the process group', async () => {
+  test('stops processes that left the process group', async () => {
     const mark = `mark-stays-${process.pid}-${without.length}`;
     const running = await bench.start(bench.spec('escape.py', [mark, 'stay']));
     await running.seen('held');
@@ -176,7 +176,7 @@ describe.each([
     expect(await processesWith(mark)).toEqual([]);
   });
 
-  test('continues a script that closes its output', async () => {
+  test('does not end a script that closes its output', async () => {
     const dataFolder = join(bench.folder, 'data', `closed-${without.length}`);
     const { exit } = await bench.run('closes_output.py', [], { dataFolder });
     expect(exit).toMatchObject({ exitCode: 3 });
@@ -195,7 +195,7 @@ describe.each([
     expect(stdout).toBe(Array.from({ length: 100_000 }, (_, line) => `line ${line}\n`).join(''));
   });
 
-  test('blocks the script while the observer does not read, and stop still works', async () => {
+  test('blocks the script while the observer does not read, and can still stop it', async () => {
     const release = Promise.withResolvers<void>();
     let taken = 0;
     const running = await bench.start(bench.spec('output.py', ['endless']), {
@@ -206,7 +206,7 @@ describe.each([
     });
     await running.seen('endless');
     running.run.stop(50);
-    // The supervisor obeys although nothing is read yet.
+    // The supervisor handles the stop although no output has been read yet.
     await gone(running.run.pid);
     release.resolve();
     expect(await running.run.finished).toMatchObject({ reason: 'stopped' });

@@ -1,6 +1,6 @@
-/** How the runtime starts, watches and ends the process of one run.
- *  The port is independent of events and queues. It guarantees that no process outlives its run,
- *  that a run has one process at a time, and that the end is reported exactly once. */
+/** The port through which the runtime starts, monitors and ends the process of one run. The port is independent of
+ *  events and queues. It guarantees that no process outlives its run, that a run has one process at a time, and that
+ *  the end is reported exactly once. */
 
 import type { BaseInterpreter } from '../environments/virtual-environment.ts';
 import type { RunLog } from '../logs/run-log.ts';
@@ -21,7 +21,7 @@ export interface Sandbox {
   probe(): Promise<SandboxLayers>;
 }
 
-/** A run whose process exists. All methods are safe to repeat, also after the end. */
+/** A run whose process exists. All methods are idempotent, even after the end. */
 export interface PreparedRun {
   /** Process id of the script's main process on the host. */
   readonly pid: number;
@@ -61,7 +61,7 @@ export interface RunObserver {
 
 export type OutputStream = 'stdout' | 'stderr';
 
-/** What to run, and its limits. All paths are absolute paths of the host. */
+/** The program to run, and its limits. All paths are absolute paths of the host. */
 export interface RunSpec {
   readonly runId: string;
   readonly scriptId: string;
@@ -90,6 +90,8 @@ export interface RunSpec {
   /** Never visible: the platform's data folder. `readOnly` and `readWrite`
    *  paths below a hidden one are visible again. */
   readonly hidden: readonly string[];
+  /** Whether the process writes stderr to stdout. Default: false. */
+  readonly mergeStderr?: boolean;
   /** TCP ports that the run may listen on; `0` stands for those that the kernel chooses. */
   readonly listenPorts: readonly number[];
   readonly limits: RunLimits;

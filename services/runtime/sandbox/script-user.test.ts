@@ -16,7 +16,7 @@ describeWith(
     found: process.getuid?.() === 0 ? 'here' : undefined,
     reason: 'the tests run as an ordinary user',
   },
-  'given a launcher of user 0',
+  'a launcher of user 0',
   () => {
     let bench: Bench;
     beforeAll(async () => {
@@ -31,7 +31,7 @@ describeWith(
       return { uid, gid, dataFolder, stdout: outcome.stdout };
     }
 
-    test('each script has its own user, the same in each run', async () => {
+    test('gives each script its own user, the same in each run', async () => {
       const [one, another] = [await runAs('one'), await runAs('another')];
       expect(one.uid).toBeGreaterThanOrEqual(FIRST_USER);
       expect(one.gid).toBe(one.uid);
@@ -48,7 +48,7 @@ describeWith(
       expect((await readdir(claims)).every((name) => /^\d+$/.test(name))).toBe(true);
     });
 
-    test('data from when scripts ran as user 0 remains usable', async () => {
+    test('keeps data usable that scripts wrote as user 0', async () => {
       const dataFolder = join(bench.folder, 'data', 'old');
       await mkdir(join(dataFolder, 'folder'), { recursive: true, mode: 0o700 });
       await writeFile(join(dataFolder, 'count'), '41', { mode: 0o600 });
@@ -73,7 +73,7 @@ describeWith(
       },
     );
 
-    test('gives a script its own user also in a user namespace that cannot create others', async () => {
+    test('a script has its own user even in a user namespace that cannot create others', async () => {
       const wrapper = join(bench.folder, 'without-sys-admin');
       const python = (await systemPython()) ?? bench.python.executable;
       const command = `setpriv --bounding-set=-sys_admin ${python} "$@"`;
@@ -90,9 +90,9 @@ describeWith(
     });
 
     test.each([
-      { kind: 'as they are here', without: [] },
+      { kind: 'with all available layers', without: [] },
       { kind: 'without namespaces', without: NAMESPACES },
-    ])('opens private paths to the run only, $kind', async ({ without }) => {
+    ])('private paths are open to the run only, $kind', async ({ without }) => {
       const place = await Bench.open({ without });
       const folder = join(place.folder, `private-${without.length}`);
       const [inner, payload] = [join(folder, 'source.py'), join(place.folder, 'payload')];
@@ -113,7 +113,7 @@ describeWith(
       await place.close();
     });
 
-    test('gives the workspace and writable folders to the user of the script', async () => {
+    test('the workspace and writable folders belong to the user of the script', async () => {
       const writable = join(bench.folder, 'writable');
       await mkdir(join(writable, 'below'), { recursive: true });
       const { stdout } = await bench.run('looks.py', ['.', 'data', writable, `${writable}/below`], {

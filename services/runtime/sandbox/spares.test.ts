@@ -24,7 +24,7 @@ print(json.dumps(wanted))`;
   return JSON.parse(stdout) as unknown;
 }
 
-test('starts one spare shortly after a single run, and more immediately in a burst, up to a limit', async () => {
+test('starts one spare soon after a single run, and more spares immediately in a burst', async () => {
   const seldom = await wantedAfter([
     ['taken', 10],
     ['taken', 10.2],
@@ -45,7 +45,7 @@ test('starts one spare shortly after a single run, and more immediately in a bur
   expect(burst).toEqual([later, ...atOnce]);
 });
 
-test('serves a burst of runs and ends the additional spares afterwards', async () => {
+test('serves a burst of runs, and ends the additional spares afterwards', async () => {
   const bench = await Bench.open();
   const { launcherPid } = bench.sandbox;
   const spares = async () => {

@@ -52,6 +52,7 @@ export function specToWire(spec: RunSpec, isLast = true): object {
     read_write: spec.readWrite,
     hidden: spec.hidden,
     listen_ports: spec.listenPorts,
+    merge_stderr: spec.mergeStderr ?? false,
     limits: {
       cpu_seconds: limits.cpuSeconds,
       memory_bytes: limits.memoryBytes,

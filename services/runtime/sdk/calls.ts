@@ -9,8 +9,10 @@ import type { ScriptQueries } from '#infra/postgres/script-queries/script-querie
 import type { ReadModels } from '#projections/projection.ts';
 import type { ParameterSchemas } from '#services/shared/parameter-schemas/parameter-schemas.ts';
 import type { Tracing } from '#services/shared/tracing/tracing.ts';
+import type { ReportedErrors } from '../reported-errors.ts';
 import type { RunSecrets } from '../secrets/run-secrets.ts';
 import type { SdkCalls } from './call.ts';
+import { errorCalls } from './calls/errors.ts';
 import { mqttCalls } from './calls/mqtt.ts';
 import { noticeCalls } from './calls/notices.ts';
 import { queryCalls } from './calls/queries.ts';
@@ -21,11 +23,12 @@ import { spanCalls } from './calls/spans.ts';
 import { stateCalls } from './calls/state.ts';
 import { storageCalls } from './calls/storage.ts';
 
-export interface SdkCallsParts {
+export interface SdkCallsDeps {
   readonly database: Queryable;
   readonly reads: ReadModels;
   readonly objects: ObjectStore;
   readonly secrets: Pick<RunSecrets, 'valueOf'>;
+  readonly reportedErrors: Pick<ReportedErrors, 'add'>;
   readonly bus: Pick<Bus, 'publish'>;
   readonly commands: Commands;
   readonly queries: ScriptQueries;
@@ -37,17 +40,18 @@ export interface SdkCallsParts {
   readonly tracing: Tracing | undefined;
 }
 
-export function sdkCalls(parts: SdkCallsParts): SdkCalls {
-  const { database, reads, objects, secrets, bus, commands, ids, mqttUrl } = parts;
+export function sdkCalls(deps: SdkCallsDeps): SdkCalls {
+  const { database, reads, objects, secrets, bus, commands, ids, mqttUrl } = deps;
   return {
     ...secretCalls(secrets),
     ...reportCalls(database, (...messages) => bus.publish(...messages)),
-    ...spanCalls(parts),
+    ...errorCalls(deps.reportedErrors),
+    ...spanCalls(deps),
     ...storageCalls(objects, reads),
     ...stateCalls(database),
     ...noticeCalls(commands, ids),
-    ...runCalls(parts),
-    ...queryCalls(parts.queries, reads),
+    ...runCalls(deps),
+    ...queryCalls(deps.queries, reads),
     ...mqttCalls(mqttUrl === undefined ? undefined : new URL(mqttUrl)),
   };
 }

@@ -5,11 +5,11 @@ import {
 } from '#infra/postgres/script-queries/script-queries.ts';
 import type { Logger } from '#services/shared/logger.ts';
 import { ParameterSchemas } from '#services/shared/parameter-schemas/parameter-schemas.ts';
-import { sdkCalls, type SdkCallsParts } from './calls.ts';
+import { sdkCalls, type SdkCallsDeps } from './calls.ts';
 import { SdkChannels } from './channels.ts';
 import { PackagePaths } from './package.ts';
 
-export interface SdkParts extends Omit<SdkCallsParts, 'queries' | 'parameterSchemas'> {
+export interface SdkDeps extends Omit<SdkCallsDeps, 'queries' | 'parameterSchemas'> {
   readonly queries: Omit<ScriptQueriesOptions, 'platform' | 'onIdleError'>;
   /** The parent of the runs' socket folders; a short path that other scripts cannot list. */
   readonly socketsParent: string;
@@ -32,7 +32,7 @@ export async function openSdk({
   socketsParent,
   logger,
   ...parts
-}: SdkParts): Promise<Sdk> {
+}: SdkDeps): Promise<Sdk> {
   const queries = new ScriptQueries({
     ...queryOptions,
     platform: parts.database,

@@ -3,7 +3,7 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 
-const atOnce = 4;
+const maxConcurrent = 4;
 const burst = 200;
 const perSecond = 100;
 
@@ -13,9 +13,9 @@ export class Pace {
   /** The time of the next call at the permitted rate. */
   #dueAtMs = 0;
 
-  /** Does the work when it is its turn. */
+  /** Runs the work when it is its turn. */
   async keep<Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
-    if (this.#active >= atOnce) {
+    if (this.#active >= maxConcurrent) {
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     } else {
       this.#active += 1;

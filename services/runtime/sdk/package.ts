@@ -5,11 +5,14 @@ import { readdir, realpath, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Contains only the package. */
+/** Contains only the package and its hook. */
 export const sdkFolder = fileURLToPath(new URL('../python/sdk', import.meta.url));
 
 const name = 'orchestrator-platform.pth';
-const content = `${sdkFolder}\n`;
+/** The second line also installs the hook for uncaught exceptions, in the main process of a run. */
+const content = `${sdkFolder}
+import os; "ORCH_REPORT_ERRORS" in os.environ and __import__("_orchestrator_hook").install()
+`;
 
 /** Makes the package available to the interpreters of environments, after a script's own modules and its packages. This
  *  includes existing environments, and those of a platform in another folder. */

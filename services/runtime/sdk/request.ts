@@ -1,4 +1,4 @@
-/** One request of a script: a line of JSON, and the announced bytes. All of it is limited and validated before any
+/** Reads one request of a script: a line of JSON, and the announced bytes. Both are limited and validated before any
  *  effect. */
 import type { Socket } from 'node:net';
 
@@ -20,13 +20,10 @@ export interface SdkRequest {
 }
 
 /** Reads the request. @returns the problem, as a sentence
- *  @param patienceMs the maximum pause between two pieces of the request
+ *  @param timeoutMs the maximum pause between two pieces of the request
  *  @throws RequestCut without a request */
-export async function readRequest(
-  socket: Socket,
-  patienceMs: number,
-): Promise<SdkRequest | string> {
-  socket.setTimeout(patienceMs, () => socket.destroy(new RequestCut('the script stopped sending')));
+export async function readRequest(socket: Socket, timeoutMs: number): Promise<SdkRequest | string> {
+  socket.setTimeout(timeoutMs, () => socket.destroy(new RequestCut('the script stopped sending')));
   const pieces = socket.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer, undefined>;
   const line: Buffer[] = [];
   let bytes = 0;

@@ -37,7 +37,7 @@ beforeAll(async () => {
       },
       logger: { error: () => undefined },
       onClose: () => undefined,
-      patienceMs: 50,
+      timeoutMs: 50,
     },
   );
   server = createServer({ allowHalfOpen: true }, (socket) => channel.accept(socket));

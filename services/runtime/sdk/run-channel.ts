@@ -13,44 +13,44 @@ import { readRequest, RequestCut, type SdkRequest } from './request.ts';
 
 /** More than a script can have open. */
 const maxConnections = 512;
-const usualPatienceMs = 30_000;
+const defaultTimeoutMs = 30_000;
 
-export interface RunChannelParts {
+export interface RunChannelDeps {
   readonly calls: SdkCalls;
   readonly context: SdkContext;
   readonly logger: Pick<Logger, 'error'>;
   /** Called when new connections must be refused. */
   readonly onClose: () => void;
   /** The maximum pause of a script while it sends a request or reads a response. */
-  readonly patienceMs?: number;
+  readonly timeoutMs?: number;
 }
 
 export class RunChannel {
   /** Where its supervisor listens, and how it reaches `accept`. */
   readonly entry: SdkEntry;
-  readonly #parts: RunChannelParts;
+  readonly #deps: RunChannelDeps;
   readonly #sockets = new Set<Socket>();
   readonly #pace = new Pace();
   readonly #closing = new AbortController();
 
-  constructor(entry: SdkEntry, parts: RunChannelParts) {
+  constructor(entry: SdkEntry, deps: RunChannelDeps) {
     this.entry = entry;
-    this.#parts = parts;
+    this.#deps = deps;
   }
 
-  get #patienceMs(): number {
-    return this.#parts.patienceMs ?? usualPatienceMs;
+  get #readTimeoutMs(): number {
+    return this.#deps.timeoutMs ?? defaultTimeoutMs;
   }
 
-  /** Ends all requests. Safe to call twice; never rejects. */
+  /** Ends all requests. Idempotent; never rejects. */
   async close(): Promise<void> {
-    this.#parts.onClose();
+    this.#deps.onClose();
     this.#closing.abort(new Error('the run has ended'));
     for (const socket of this.#sockets) socket.destroy();
     // The supervisor may have been killed before it removed the socket.
     await rm(this.entry.path, { force: true }).catch((error: unknown) => {
-      const { runId } = this.#parts.context.run;
-      this.#parts.logger.error({ error, runId }, 'socket could not be removed');
+      const { runId } = this.#deps.context.run;
+      this.#deps.logger.error({ error, runId }, 'socket could not be removed');
     });
   }
 
@@ -67,7 +67,7 @@ export class RunChannel {
 
   async #serve(socket: Socket): Promise<void> {
     try {
-      const request = await readRequest(socket, this.#patienceMs);
+      const request = await readRequest(socket, this.#readTimeoutMs);
       // The request is complete, so the call may wait as long as necessary.
       if (typeof request === 'object' && request.sizeBytes === 0) socket.setTimeout(0);
       const work = async () => await this.#send(socket, await this.#answer(request));
@@ -81,8 +81,8 @@ export class RunChannel {
 
   async #answer(request: SdkRequest | string): Promise<SdkAnswer> {
     if (typeof request === 'string') return refused('invalid_request', request);
-    const call = Object.hasOwn(this.#parts.calls, request.call)
-      ? this.#parts.calls[request.call]
+    const call = Object.hasOwn(this.#deps.calls, request.call)
+      ? this.#deps.calls[request.call]
       : undefined;
     if (call === undefined) {
       return refused('invalid_request', 'The platform does not support this call.');
@@ -91,7 +91,7 @@ export class RunChannel {
     if (problem !== undefined) return problem;
     const { given, sizeBytes, chunks } = request;
     try {
-      return await call.handle(given, this.#parts.context, { sizeBytes, chunks });
+      return await call.handle(given, this.#deps.context, { sizeBytes, chunks });
     } catch (error) {
       if (error instanceof RequestCut) return refused('invalid_request', 'The body ended early.');
       this.#complain(error, request.call);
@@ -100,7 +100,7 @@ export class RunChannel {
   }
 
   async #send(socket: Socket, answer: SdkAnswer): Promise<void> {
-    socket.setTimeout(this.#patienceMs);
+    socket.setTimeout(this.#readTimeoutMs);
     switch (answer.kind) {
       case 'value':
         socket.write(`${JSON.stringify({ ok: true, result: answer.value })}\n`);
@@ -122,8 +122,8 @@ export class RunChannel {
 
   #complain(error: unknown, call?: string): void {
     if (this.#closing.signal.aborted) return;
-    const { runId } = this.#parts.context.run;
-    this.#parts.logger.error({ error, runId, call }, 'script request failed');
+    const { runId } = this.#deps.context.run;
+    this.#deps.logger.error({ error, runId, call }, 'script request failed');
   }
 }
 

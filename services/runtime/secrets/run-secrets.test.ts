@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ClaimedRun } from '#domain/ports/run-queue.ts';
 import { defaultSettings } from '#domain/script/settings.ts';
-import { runId, scriptId } from '#domain/testing/ids.ts';
+import { groupId, runId, scriptId } from '#domain/testing/ids.ts';
 import { createGroup, createScript, runScript } from '#domain/testing/samples.ts';
 import { Vault } from '#infra/secrets/vault.ts';
 import { systemIds } from '#infra/system/ids.ts';
@@ -56,4 +56,41 @@ test('an exact rerun receives the secret versions of the original run', async ()
   await expect(secrets.environmentOf(again)).rejects.toThrow(gone);
   expect(await secrets.valueOf(again, 'TOKEN')).toBe('original');
   expect((await secrets.environmentOf(await queued(4, {})))['TOKEN']).toBe('current');
+});
+
+async function setForGroup(name: string, version: number, value: string): Promise<void> {
+  const sealed = await vault.seal({ scriptId: groupId(), name, version }, value);
+  const change = { name, version, asEnvironment: true, sealed };
+  await platform.accepted({ type: 'SetGroupSecret', groupId: groupId(), ...change });
+}
+
+test('a run receives the secrets of its group, unless the script has one of that name', async () => {
+  await setForGroup('SHARED', 1, 'of the group');
+  await setForGroup('TOKEN', 1, 'hidden by the one of the script');
+  const first = await queued(5);
+  expect(await secrets.environmentOf(first)).toMatchObject({
+    SHARED: 'of the group',
+    TOKEN: 'current',
+  });
+  expect(await secrets.valueOf(first, 'SHARED')).toBe('of the group');
+  await setForGroup('SHARED', 2, 'rotated');
+  expect(await secrets.valueOf(await queued(6), 'SHARED')).toBe('rotated');
+});
+
+test('a run of another group receives no secret of the group', async () => {
+  await platform.accepted(createGroup({ groupId: groupId(2), name: 'Other group' }));
+  await platform.accepted(createScript({ scriptId: scriptId(2), groupId: groupId(2) }));
+  await platform.accepted(runScript({ runId: runId(20), scriptId: scriptId(2) }));
+  const foreign = { ...(await queued(9)), runId: runId(20), scriptId: scriptId(2) };
+  expect(await secrets.environmentOf(foreign)).toEqual({});
+  expect(await secrets.valueOf(foreign, 'SHARED')).toBeUndefined();
+});
+
+test('an exact rerun receives the version of the group secret that the original run used', async () => {
+  const trigger = { type: 'rerun', runId: runId(5), exact: true } as const;
+  await platform.accepted(runScript({ runId: runId(7), trigger }));
+  const again = { ...(await queued(8)), runId: runId(7), triggerType: 'rerun' } as ClaimedRun;
+  expect(await secrets.valueOf(again, 'SHARED')).toBe('of the group');
+  await platform.accepted({ type: 'DeleteGroupSecret', groupId: groupId(), name: 'SHARED' });
+  await expect(secrets.valueOf(again, 'SHARED')).rejects.toThrow(/"SHARED".* no longer exists/);
 });

@@ -1,7 +1,6 @@
 /** Decrypts secrets for runs, in the runtime only, for the requesting run, after recording the access. */
-import type { Actor } from '#domain/kernel/actor.ts';
-import { mustParse, parseCommandId } from '#domain/kernel/ids.ts';
-import type { Commands } from '#domain/ports/commands.ts';
+
+import { systemContext, type Commands } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import type { ClaimedRun } from '#domain/ports/run-queue.ts';
 import { UnreadableSecret } from '#infra/secrets/envelope.ts';
@@ -14,20 +13,18 @@ import {
   type SealedSecret,
 } from '#projections/secrets/queries.ts';
 
-export interface RunSecretsParts {
+export interface RunSecretsDeps {
   readonly reads: ReadModels;
   readonly vault: Vault;
   readonly commands: Commands;
   readonly ids: Ids;
 }
 
-const actor: Actor = { kind: 'system', name: 'runtime' };
-
 export class RunSecrets {
-  readonly #parts: RunSecretsParts;
+  readonly #deps: RunSecretsDeps;
 
-  constructor(parts: RunSecretsParts) {
-    this.#parts = parts;
+  constructor(deps: RunSecretsDeps) {
+    this.#deps = deps;
   }
 
   /** The secrets that are variables of the script's runs, by name.
@@ -44,11 +41,13 @@ export class RunSecrets {
    *  @throws UnreadableSecret */
   async revisionOf(run: ClaimedRun): Promise<string> {
     const sealed = await this.#sealedFor(run);
-    const revisions = sealed.map(({ name, version }) => `${name} ${version}`);
+    const revisions = sealed.map(
+      ({ name, version, group_id: groupId }) => `${name} ${version} ${groupId ?? ''}`,
+    );
     return revisions.toSorted().join('\n');
   }
 
-  /** The value of a secret; `undefined` if the script has no secret of that name.
+  /** The value of a secret; `undefined` if neither the script nor its group has a secret of that name.
    *  @throws UnreadableSecret */
   async valueOf(run: ClaimedRun, name: string): Promise<string | undefined> {
     const values = await this.#open(run, await this.#sealedFor(run, name));
@@ -58,18 +57,17 @@ export class RunSecrets {
   /** The current values, or those of the repeated run.
    *  @throws UnreadableSecret if one no longer exists, because it must not be replaced by another */
   async #sealedFor(run: ClaimedRun, name?: string): Promise<readonly SealedSecret[]> {
-    const { reads } = this.#parts;
+    const { reads } = this.#deps;
     const present = await sealedSecrets(reads, run.scriptId, name);
     if (run.triggerType !== 'rerun') return present;
     const pins = await pinnedVersions(reads, run.runId);
-    const wanted = [...pins].filter(([pinned]) => name === undefined || pinned === name);
-    const then = wanted.map(async ([pinned, version]) => {
-      const isThere = present.some((one) => one.name === pinned);
-      const place = { name: pinned, version };
-      const sealed = isThere ? await sealedVersion(reads, run.scriptId, place) : undefined;
-      if (sealed !== undefined) return { ...place, ...sealed };
+    const wanted = [...pins.values()].filter((pin) => name === undefined || pin.name === name);
+    const then = wanted.map(async (pin) => {
+      const isThere = present.some((one) => one.name === pin.name && one.group_id === pin.group_id);
+      const sealed = isThere ? await sealedVersion(reads, run.scriptId, pin) : undefined;
+      if (sealed !== undefined) return sealed;
       throw new UnreadableSecret(
-        `The secret "${pinned}", of which the original run used version ${version}, no longer exists. Rerun ` +
+        `The secret "${pin.name}", of which the original run used version ${pin.version}, no longer exists. Rerun ` +
           'with the current secrets instead.',
       );
     });
@@ -82,9 +80,9 @@ export class RunSecrets {
     secrets: readonly SealedSecret[],
   ): Promise<Readonly<Record<string, string>>> {
     if (secrets.length === 0) return {};
-    const { vault } = this.#parts;
-    const opened = secrets.map(async ({ name, version, sealed }) => {
-      const value = await vault.open({ scriptId: run.scriptId, name, version }, sealed);
+    const { vault } = this.#deps;
+    const opened = secrets.map(async ({ name, version, sealed, group_id: groupId }) => {
+      const value = await vault.open({ scriptId: groupId ?? run.scriptId, name, version }, sealed);
       return [name, value] as const;
     });
     const values = Object.fromEntries(await Promise.all(opened));
@@ -93,22 +91,20 @@ export class RunSecrets {
   }
 
   async #record(run: ClaimedRun, secrets: readonly SealedSecret[]): Promise<void> {
-    const { commands, ids } = this.#parts;
+    const { commands, ids } = this.#deps;
     const { runId, scriptId, correlationId } = run;
     const outcome = await commands.execute(
       {
         type: 'ReadSecrets',
         runId,
         scriptId,
-        secrets: secrets.map(({ name, version }) => ({ name, version })),
+        secrets: secrets.map(({ name, version, group_id: groupId }) => ({
+          name,
+          version,
+          ...(groupId !== null && { groupId }),
+        })),
       },
-      {
-        commandId: mustParse(parseCommandId, ids.next()),
-        actor,
-        ip: null,
-        correlationId,
-        causationId: null,
-      },
+      systemContext('runtime', ids.next(), correlationId),
     );
     if (outcome.kind !== 'accepted') throw new Error('secret access was not recorded');
   }

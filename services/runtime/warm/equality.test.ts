@@ -35,7 +35,7 @@ describe('a keeper with all permitted modules imported', () => {
     expect(JSON.parse(warm.stdout)).toMatchObject({ 'no frame beneath': true });
   });
 
-  test('executes the run itself', async () => {
+  test('executes the run in the prepared process', async () => {
     const files = { 'main.py': 'import time; time.sleep(60)' };
     const running = await bench.bench.start(await bench.warm(files));
     expect(await bench.keeperOf(running)).toBe(keeper);
@@ -57,7 +57,7 @@ describe('a keeper with all permitted modules imported', () => {
   });
 
   test.each(['own.pth', 'sitecustomize.py'])(
-    'until the word is given nothing of %s is executed, nor of the script',
+    'executes nothing of %s or of the script before the start signal',
     async (name) => {
       await writeFile(join(bench.packages, name), "import os; os.write(1, b'executed ')\n");
       const files = { 'main.py': "print('script')" };
@@ -94,7 +94,7 @@ print(hash('text'))`,
     expect(first.split('\n')[1]).toBe(second.split('\n')[1]);
   });
 
-  test('was used by every run of this suite', () => {
+  test('is used by every run in this suite', () => {
     expect(bench.bench.sandbox.keeperPids).toEqual([keeper]);
   });
 });

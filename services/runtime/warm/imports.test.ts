@@ -34,7 +34,7 @@ describe('the files of a script', () => {
     ['lib/email/x.txt'],
     ['select.cpython-312-x86_64-linux-gnu.so'],
     ['sitecustomize.py'],
-  ])('may shadow a module of the library: %s', ([path = '']) => {
+  ])('may shadow a library module: %s', ([path = '']) => {
     expect(shadowsLibrary(['main.py', path])).toBe(true);
   });
 
@@ -42,7 +42,7 @@ describe('the files of a script', () => {
     ['helpers.py'],
     ['bot/__init__.py', 'bot/json.py', 'bot/logging/x.py'],
     ['data/a.txt'],
-  ])('do not shadow a module of the library: %s', (paths) => {
+  ])('do not shadow a library module: %s', (paths) => {
     expect(shadowsLibrary(['main.py', ...paths])).toBe(false);
   });
 });

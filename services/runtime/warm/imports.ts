@@ -4,8 +4,8 @@ import { safeModules, takenNames } from './safe-modules.ts';
 const importLine = /(?:^|;)[ \t]*import[ \t]+([^#;\n]+)/gm;
 const fromLine = /(?:^|;)[ \t]*from[ \t]+([\w.]+)[ \t]+import[ \t]+([^#;\n]+)/gm;
 
-/** The imported modules of the standard library that may be preloaded, sorted.
- *  Text within a string may look like an import; an additional module does no harm. */
+/** The imported modules of the standard library that may be preloaded, sorted. Text within a string may look like an
+ *  import; an additional module is harmless. */
 export function safeImportsOf(texts: readonly string[]): readonly string[] {
   const names = new Set<string>();
   for (const text of texts) {

@@ -1,4 +1,4 @@
-/** A supervisor of a keeper executes several runs: whatever one run does, the next behaves like the first. */
+/** A keeper's supervisor executes several runs: each run behaves like the first, whatever earlier runs did. */
 import { existsSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -191,7 +191,7 @@ os.chmod('left/empty', 0)`;
     const { exit, stdout } = await bench.outcome({ ...spec, runId, files });
     expect(exit).toMatchObject({ exitCode: 0 });
     expect(stdout).toContain('main.py 0o644\nall 0o777\ngroup 0o664\nown 0o600\n');
-    // If each script has its own user, these are that user's alone.
+    // If each script has its own user, the objects belong to that user only.
     const hasUser = bench.bench.sandbox.layers.includes('script_user');
     expect(stdout).toContain(hasUser ? '. 0o700\ndata 0o755\n/tmp 0o700\n' : '/tmp 0o1777\n');
   }

@@ -46,7 +46,7 @@ describe('a warm start', () => {
   const answer = (change: Partial<WarmQuestion> = {}) =>
     new WarmStarts().of({ ...question, ...change });
 
-  test('is permitted, with the imports', async () => {
+  test('is allowed, with the imports', async () => {
     const { executable, version } = await askInterpreter(question.interpreter.executable);
     expect(await answer()).toMatchObject({
       interpreter: { executable, version },
@@ -54,43 +54,43 @@ describe('a warm start', () => {
     });
   });
 
-  test('is not permitted when the script requests cold starts', async () => {
+  test('is not allowed when the script requests cold starts', async () => {
     const run = { ...question.run, startMode: 'cold' as const };
     expect(await answer({ run })).toBeUndefined();
   });
 
   test.for([['LANG'], ['LC_ALL'], ['LD_PRELOAD'], ['PYTHONOPTIMIZE'], ['MALLOC_ARENA_MAX']])(
-    'not with a variable %s, which counts while an interpreter starts',
+    'is not allowed with a variable %s, which affects interpreter startup',
     async ([name = '']) => {
       const variables = { ...question.variables, [name]: 'C' };
       expect(await answer({ variables })).toBeUndefined();
     },
   );
 
-  test('is not permitted when a file shadows a module of the library', async () => {
+  test('is not allowed when a file shadows a library module', async () => {
     const files = [...question.files, await file('json.py', '')];
     expect(await answer({ files })).toBeUndefined();
   });
 
-  test('is not permitted when the entry point is not one of its files', async () => {
+  test('is not allowed when the entry point is not one of its files', async () => {
     const run = { ...question.run, entrypoint: 'other.py' };
     expect(await answer({ run })).toBeUndefined();
   });
 
   test.for([['from concurrent import interpreters'], ['import _xxsubinterpreters']])(
-    'not when it may start a subinterpreter: %s',
+    'is not allowed when the script may start a subinterpreter: %s',
     async ([text = '']) => {
       const files = [...question.files, await file('more.py', text)];
       expect(await answer({ files })).toBeUndefined();
     },
   );
 
-  test('is not permitted with a path file that replaces the paths of a cold start', async () => {
+  test('is not allowed with a path file that replaces the paths of a cold start', async () => {
     await writeFile(join(question.environmentFolder, 'bin', 'python._pth'), '/elsewhere\n');
     expect(await answer()).toBeUndefined();
   });
 
-  test('is not permitted in an environment that was redirected', async () => {
+  test('is not allowed in an environment that was redirected', async () => {
     const { environmentFolder } = question;
     await writeFile(join(environmentFolder, 'pyvenv.cfg'), 'home = /elsewhere\n');
     expect(await answer()).toBeUndefined();

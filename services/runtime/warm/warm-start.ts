@@ -1,4 +1,4 @@
-/** Whether a run may start in a kept interpreter, and with which preloaded modules. */
+/** Decides whether a run may start in a kept interpreter, and with which preloaded modules. */
 import { readdir, readFile, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ClaimedRun } from '#domain/ports/run-queue.ts';
@@ -11,7 +11,7 @@ import { safeImportsOf, shadowsLibrary } from './imports.ts';
 const maxRemembered = 1_000;
 const maxFiles = 200;
 
-/** Variables that affect an interpreter or its libraries at their start, which is over for a kept one. */
+/** Variables that affect an interpreter or its libraries only at startup, and so cannot affect a kept one. */
 const readAtStart = /^(PYTHON|LD_|LC_|GLIBC_|MALLOC_|OPENSSL_|LANG|LOCPATH|NLSPATH|GCONV_PATH)/;
 
 /** Subinterpreters use the options of the keeper's start, not the result of `site`. */

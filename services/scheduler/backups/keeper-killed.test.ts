@@ -1,5 +1,5 @@
-/** The making of a backup, killed before each of its steps: there is no backup then, or a whole one, and the next
- *  scheduler makes it one. The steps are named in docs/backup.md. */
+/** The creation of a backup, killed before each of its steps. Afterwards there is either no backup or a complete one,
+ *  and the next scheduler completes it. docs/backup.md names the steps. */
 import { fileURLToPath } from 'node:url';
 import { backupId } from '#domain/testing/ids.ts';
 import { readSummary, storedBackup } from '#infra/backup/files.ts';
@@ -55,7 +55,7 @@ describe('a requested backup', () => {
   });
 
   test.each(steps)(
-    'is absent or complete after a crash before %s, and is made by the next round',
+    'is absent or complete after a crash before %s, and is made in the next round',
     async (step) => {
       await killedBefore(step, program, args);
       const isWhole = step === 'recording FinishBackup' || step === 'the next round';

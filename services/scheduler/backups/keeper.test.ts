@@ -1,4 +1,4 @@
-/** Requested, found and expired backups. */
+/** Requested, discovered and expired backups. */
 import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,7 +14,7 @@ import { masterKey, openSample, type Sample } from '#infra/backup/testing/sample
 import { systemIds } from '#infra/system/ids.ts';
 import { findBackup, listBackups } from '#projections/backups/queries.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { BackupKeeper, type BackupKeeperParts } from './keeper.ts';
+import { BackupKeeper, type BackupKeeperDeps } from './keeper.ts';
 
 const migrations = fileURLToPath(new URL('../../../migrations', import.meta.url));
 const going = new AbortController().signal;
@@ -30,7 +30,7 @@ beforeEach(async () => {
 });
 afterEach(() => sample.close());
 
-function keeper(changes: Partial<BackupKeeperParts> = {}): BackupKeeper {
+function keeper(changes: Partial<BackupKeeperDeps> = {}): BackupKeeper {
   const { platform, objects } = sample;
   return new BackupKeeper(
     {
@@ -90,13 +90,13 @@ describe('a requested backup', () => {
 
   test('is made from the beginning by another scheduler after a crash', async () => {
     await asked();
-    const dying = objectsWith(async (_key, chunks) => {
+    const crashingStore = objectsWith(async (_key, chunks) => {
       for await (const _ of chunks) throw stopped;
       return 0;
     });
     const stopping = new AbortController();
     const stopped = new Error('killed');
-    const making = keeper({ objects: dying }).runOnce(stopping.signal);
+    const making = keeper({ objects: crashingStore }).runOnce(stopping.signal);
     stopping.abort(stopped);
     await expect(making).rejects.toThrow('killed');
     expect(await found()).toMatchObject({ status: 'running' });
@@ -131,7 +131,7 @@ describe('a requested backup', () => {
     expect(await storedBackups(sample.objects)).toEqual([]);
   });
 
-  test('is left to another scheduler that is making it', async () => {
+  test('is skipped by a scheduler while another one is making it', async () => {
     await asked();
     await withBackupLock(sample.platform.pool, () => keeper().runOnce(going));
     expect(await found()).toMatchObject({ status: 'running' });
@@ -144,7 +144,7 @@ describe('a complete backup', () => {
     await keeper().runOnce(going);
   });
 
-  test('names the damaged place after one flipped bit', async () => {
+  test('is reported with the damaged location after one flipped bit', async () => {
     const bytes = readFileSync(archiveOf(backupId()));
     bytes.writeUInt8(bytes.readUInt8(bytes.length / 2) ^ 1, bytes.length / 2);
     writeFileSync(archiveOf(backupId()), bytes);
@@ -182,19 +182,21 @@ describe('a complete backup', () => {
         scriptId(),
       ]);
       let writes = 0;
-      const mortal = <Args extends readonly unknown[]>(write: (...args: Args) => Promise<void>) => {
+      const crashing = <Args extends readonly unknown[]>(
+        write: (...args: Args) => Promise<void>,
+      ) => {
         return (...args: Args) => {
           writes += 1;
           return writes === fatal ? Promise.reject(new Error('killed')) : write(...args);
         };
       };
       const { objects } = sample;
-      const dying: ObjectStore = {
+      const crashingStore: ObjectStore = {
         ...objectsWith((key, chunks) => objects.putStream(key, chunks)),
-        put: mortal((key, bytes) => objects.put(key, bytes)),
-        delete: mortal((key) => objects.delete(key)),
+        put: crashing((key, bytes) => objects.put(key, bytes)),
+        delete: crashing((key) => objects.delete(key)),
       };
-      await expect(keeper({ objects: dying }).runOnce(going)).rejects.toThrow('killed');
+      await expect(keeper({ objects: crashingStore }).runOnce(going)).rejects.toThrow('killed');
       const { names } = await stored();
       expect(names.filter((name) => name.startsWith('keys'))).toHaveLength(fatal === 1 ? 1 : 2);
       await keeper().runOnce(going);
@@ -206,7 +208,7 @@ describe('a complete backup', () => {
     const next = Buffer.alloc(32, 'next key');
     await keeper({ masterKeys: [next, masterKey] }).runOnce(going);
     expect(await verified([next])).toMatchObject({ foreignKeys: 0, unsealed: null });
-    await expect(verified()).rejects.toThrow('another master key is here');
+    await expect(verified()).rejects.toThrow('the configured keys differ');
   });
 
   test('loses its seal and destroyed keys when its master key is not available', async () => {
@@ -282,7 +284,7 @@ describe('a nightly schedule with two retained backups', () => {
     await sample.platform.accepted({ type: 'ChangeBackupSchedule', changes });
   });
 
-  test('makes a backup once when due, also with several schedulers', async () => {
+  test('makes a backup once when due, even with several schedulers', async () => {
     now = new Date('2026-03-01T01:59:59Z');
     await sample.platform.pool.query(`UPDATE backup_schedule SET changed_at = $1`, [start]);
     await keeper().runOnce(going);
@@ -311,7 +313,7 @@ describe('a nightly schedule with two retained backups', () => {
   });
 });
 
-/** When a scheduled one was due, from its id. */
+/** The due time of a scheduled backup, from its id. */
 function timeOf(id: BackupId): string {
   return new Date(Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)).toISOString();
 }

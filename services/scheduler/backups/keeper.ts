@@ -1,15 +1,14 @@
-/** Makes, checks, finds and removes backups (contract §3, "Backup"). Only one scheduler does this at a time, and each
- *  task starts from its beginning, so that the next scheduler repeats an interrupted one. */
+/** Creates, verifies, discovers and removes backups (contract §3, "Backup"). Only one scheduler does this at a time,
+ *  and each task starts from its beginning, so that the next scheduler repeats an interrupted one. */
 import type { BackupCommand } from '#domain/backup/commands.ts';
 import {
-  inOrderOfTime,
+  deriveTimeOrderedId,
   mustParse,
   parseBackupId,
-  parseCommandId,
   type BackupId,
 } from '#domain/kernel/ids.ts';
 import type { Clock } from '#domain/ports/clock.ts';
-import type { Commands } from '#domain/ports/commands.ts';
+import { systemContext, type Commands } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import type { ObjectStore } from '#domain/ports/objects.ts';
 import { lastBackupDue } from '#domain/system/backup-schedule.ts';
@@ -31,10 +30,10 @@ import type { Logger } from '#services/shared/logger.ts';
 import type pg from 'pg';
 
 /** The minimum time between progress updates. */
-const tellEveryMs = 500;
+const progressIntervalMs = 500;
 const noSupervisor = 'No supervisor runs the services. Restore the backup from the command line.';
 
-export interface BackupKeeperParts {
+export interface BackupKeeperDeps {
   readonly pool: pg.Pool;
   readonly reads: ReadModels;
   readonly objects: ObjectStore;
@@ -43,7 +42,7 @@ export interface BackupKeeperParts {
   readonly clock: Clock;
   /** The encryption key of backups. Undefined: not encrypted. */
   readonly key: Uint8Array | undefined;
-  /** The current one first, which seals backups. */
+  /** The current key first, which seals backups. */
   readonly masterKeys: MasterKeys;
   /** The program's version. */
   readonly version: string;
@@ -55,13 +54,13 @@ export interface BackupKeeperParts {
 }
 
 export class BackupKeeper {
-  readonly #parts: BackupKeeperParts;
+  readonly #deps: BackupKeeperDeps;
   readonly #tidyEveryMs: number;
   #tidyAtMs = 0;
 
-  /** @param tidyEveryMs how often the stored backups are compared with the recorded ones */
-  constructor(parts: BackupKeeperParts, tidyEveryMs: number) {
-    this.#parts = parts;
+  /** @param tidyEveryMs interval for comparing stored with recorded backups */
+  constructor(deps: BackupKeeperDeps, tidyEveryMs: number) {
+    this.#deps = deps;
     this.#tidyEveryMs = tidyEveryMs;
   }
 
@@ -72,8 +71,8 @@ export class BackupKeeper {
 
   /** Runs one round, unless another scheduler does. */
   async runOnce(signal: AbortSignal): Promise<void> {
-    await withBackupLock(this.#parts.pool, async () => {
-      const { reads, clock } = this.#parts;
+    await withBackupLock(this.#deps.pool, async () => {
+      const { reads, clock } = this.#deps;
       const schedule = await backupSchedule(reads);
       const known = await allBackups(reads);
       if (schedule !== undefined) await this.#startDue(schedule, known);
@@ -86,22 +85,22 @@ export class BackupKeeper {
       if (schedule !== undefined) await this.#dropOld(schedule.keep);
       const now = clock.now().getTime();
       if (now - this.#tidyAtMs < this.#tidyEveryMs) return;
-      if (await withUploadLock(this.#parts.pool, () => this.#tidy(signal))) this.#tidyAtMs = now;
+      if (await withUploadLock(this.#deps.pool, () => this.#tidy(signal))) this.#tidyAtMs = now;
     });
   }
 
-  /** The id is derived from the due time, so that each due time makes one backup, also with several schedulers. */
+  /** The id is derived from the due time, so that each due time causes one backup, even with several schedulers. */
   async #startDue(schedule: BackupScheduleTable, known: readonly BackupsTable[]): Promise<void> {
-    const { clock, ids } = this.#parts;
+    const { clock, ids } = this.#deps;
     const due = lastBackupDue(schedule, schedule.changed_at, clock.now());
     if (due === undefined) return;
-    const id = inOrderOfTime(ids.derived('scheduled backup', due.toISOString()), due);
+    const id = deriveTimeOrderedId(ids.derived('scheduled backup', due.toISOString()), due);
     if (known.some((row) => row.backup_id === id)) return;
     await this.#execute({ type: 'StartBackup', backupId: backupId(id), kind: 'scheduled' });
   }
 
   async #make(row: BackupsTable, signal: AbortSignal): Promise<void> {
-    const { pool, objects, key, masterKeys, version, clock, logger } = this.#parts;
+    const { pool, objects, key, masterKeys, version, clock, logger } = this.#deps;
     const [masterKey] = masterKeys;
     const id = backupId(row.backup_id);
     const request = {
@@ -110,7 +109,7 @@ export class BackupKeeper {
       createdAt: row.created_at,
       now: () => clock.now(),
     };
-    const onProgress = this.#teller(id);
+    const onProgress = this.#progressReporter(id);
     try {
       // A backup that is complete except for its record is not made again.
       const summary =
@@ -128,7 +127,7 @@ export class BackupKeeper {
   }
 
   async #check(row: BackupsTable, signal: AbortSignal): Promise<void> {
-    const { pool, logger } = this.#parts;
+    const { pool, logger } = this.#deps;
     const id = backupId(row.backup_id);
     try {
       const problem = await problemOf(() => this.#verify(id, signal));
@@ -141,23 +140,23 @@ export class BackupKeeper {
 
   /** @throws DamagedBackup */
   async #verify(id: BackupId, signal: AbortSignal): Promise<VerifiedBackup> {
-    const { objects, key, masterKeys } = this.#parts;
-    const tell = this.#teller(id);
+    const { objects, key, masterKeys } = this.#deps;
+    const report = this.#progressReporter(id);
     const source = await storedBackup(objects, id);
     if (source === undefined) throw new DamagedBackup('The backup is not in the backup folder.');
     const { sizeBytes } = source.summary;
     const onRead = async (bytes: number) => {
       signal.throwIfAborted();
-      await tell(bytes / Math.max(1, sizeBytes));
+      await report(bytes / Math.max(1, sizeBytes));
     };
     return verifyBackup(source, { key, masterKeys, onRead });
   }
 
-  /** Services stop only for a backup that can be restored. The restore verifies the backup again, as it may change
+  /** Services stop only for a backup that can be restored. The restore verifies the backup again, because it may change
    *  until then. */
   async #passRestore(row: BackupsTable, signal: AbortSignal): Promise<void> {
     const id = backupId(row.backup_id);
-    const { pool, passRestore, migrations } = this.#parts;
+    const { pool, passRestore, migrations } = this.#deps;
     if (passRestore === undefined) return this.#refuseRestore(id, noSupervisor);
     try {
       const problem = await problemOf(async () => {
@@ -172,12 +171,12 @@ export class BackupKeeper {
   }
 
   async #refuseRestore(id: BackupId, reason: string): Promise<void> {
-    this.#parts.logger.warn({ backupId: id, reason }, 'backup cannot be restored');
+    this.#deps.logger.warn({ backupId: id, reason }, 'backup cannot be restored');
     await this.#execute({ type: 'FailRestore', backupId: id, reason });
   }
 
   async #dropOld(keep: number): Promise<void> {
-    const own = (await allBackups(this.#parts.reads)).filter(
+    const own = (await allBackups(this.#deps.reads)).filter(
       (row) => row.kind === 'scheduled' && row.status === 'complete' && !row.deleted,
     );
     for (const row of own.slice(0, Math.max(0, own.length - keep))) {
@@ -188,7 +187,7 @@ export class BackupKeeper {
 
   /** Reconciles the stored with the recorded backups: a restore reverts the events, and disks are replaced. */
   async #tidy(signal: AbortSignal): Promise<void> {
-    const { objects, reads } = this.#parts;
+    const { objects, reads } = this.#deps;
     const rows = new Map((await allBackups(reads)).map((row) => [row.backup_id, row]));
     const whole = new Set<string>();
     for (const text of await storedBackups(objects)) {
@@ -217,35 +216,29 @@ export class BackupKeeper {
   /** The manifest of a stored backup, after its keys were renewed. A damaged backup is unchanged, and is not listed
    *  again: verifying it reports the damage. */
   async #renewed(id: BackupId): Promise<BackupSummary | 'damaged' | undefined> {
-    const { objects, pool, masterKeys, logger } = this.#parts;
+    const { objects, pool, masterKeys, logger } = this.#deps;
     try {
       await renewKeys(pool, objects, id, masterKeys);
       return await readSummary(objects, id);
     } catch (error) {
       if (!(error instanceof DamagedBackup)) throw error;
-      logger.warn({ backupId: id, problem: error.message }, 'backup cannot be renewed');
+      logger.warn({ backupId: id, problem: error.message }, 'backup could not be resealed');
       return 'damaged';
     }
   }
 
-  #teller(id: BackupId): (share: number) => Promise<void> {
+  #progressReporter(id: BackupId): (share: number) => Promise<void> {
     let toldMs = -Infinity;
     return async (share) => {
-      if (performance.now() - toldMs < tellEveryMs) return;
+      if (performance.now() - toldMs < progressIntervalMs) return;
       toldMs = performance.now();
-      await noteWork(this.#parts.pool, id, share);
+      await noteWork(this.#deps.pool, id, share);
     };
   }
 
   async #execute(command: BackupCommand): Promise<void> {
-    const { commands, ids } = this.#parts;
-    await commands.execute(command, {
-      commandId: mustParse(parseCommandId, ids.next()),
-      actor: { kind: 'system', name: 'scheduler' },
-      ip: null,
-      correlationId: command.backupId,
-      causationId: null,
-    });
+    const { commands, ids } = this.#deps;
+    await commands.execute(command, systemContext('scheduler', ids.next(), command.backupId));
   }
 }
 
@@ -253,7 +246,7 @@ function backupId(text: string): BackupId {
   return mustParse(parseBackupId, text);
 }
 
-/** The problem with a backup; null if it is sound. */
+/** The problem with a backup; null if it is intact. */
 async function problemOf(attempt: () => Promise<unknown>): Promise<string | null> {
   try {
     await attempt();

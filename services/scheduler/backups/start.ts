@@ -13,7 +13,7 @@ import { version } from '#services/shared/version.ts';
 import { BackupKeeper } from './keeper.ts';
 
 const migrations = fileURLToPath(new URL('../../../migrations', import.meta.url));
-const lookMs = 10_000;
+const pollMs = 10_000;
 const tidyMs = 10 * 60_000;
 
 const asksForBackups: readonly EventType[] = [
@@ -56,7 +56,7 @@ export function startBackups(
   );
   const keeping = startLoop({
     name: 'backups',
-    everyMs: lookMs,
+    everyMs: pollMs,
     logger,
     runOnce: whileClockIsRight(clock, (signal) => keeper.runOnce(signal)),
   });

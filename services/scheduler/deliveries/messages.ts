@@ -1,9 +1,18 @@
 /** Message formats for each kind of channel. */
 import type { ChatService } from '#domain/channel/channel.ts';
 import type { NotificationContent } from '#domain/delivery/delivery.ts';
+import type { RunError } from '#domain/run/error/error.ts';
+
+import { slackBody, teamsBody, type StructuredMessage } from './chat-formats.ts';
 
 /** Discord's limit, the lowest of all services. */
 const maxChatCharacters = 2000;
+
+/** The content of a notification with the stored error of its run. */
+export interface MessageContent extends NotificationContent {
+  readonly error: RunError | null;
+  readonly errorGroupId: string | null;
+}
 
 const words: Readonly<Record<NotificationContent['on'], string>> = {
   failed: 'failed',
@@ -18,6 +27,9 @@ const words: Readonly<Record<NotificationContent['on'], string>> = {
   error_first_seen: 'new error',
   error_tenth_seen: 'error occurred 10 times',
   error_reopened: 'resolved error occurred again',
+  run_late: 'run is late',
+  script_stale: 'no recent success',
+  run_too_long: 'run takes too long',
   test: 'Test notification',
 };
 
@@ -28,19 +40,21 @@ export function titleOf({ on, script }: NotificationContent): string {
 
 /** @param maxCharacters truncates the message, but not the facts with the link */
 export function textOf(
-  told: NotificationContent,
+  told: MessageContent,
   publicUrl: string | undefined,
   maxCharacters?: number,
 ): string {
-  const { message, script, runId, at } = told;
+  const { message, script, runId, at, error } = told;
+  const place = error?.frames.findLast(({ own }) => own);
   const url = runUrl(told, publicUrl);
   const facts = [
     script && `Script: ${script.name} (${script.scriptId})`,
     runId && `Run: ${runId}`,
+    place && `At: ${place.file}:${place.line} in ${place.function}`,
     `Time: ${at}`,
     url,
   ];
-  const shown = ['', ...facts.filter((fact) => fact !== null)].join('\n');
+  const shown = ['', ...facts.filter((fact) => fact !== null && fact !== undefined)].join('\n');
   const room = maxCharacters && Math.max(0, maxCharacters - shown.length - 1);
   return `${message.slice(0, room)}\n${shown}`;
 }
@@ -53,14 +67,15 @@ function runUrl({ runId }: NotificationContent, publicUrl: string | undefined): 
 /** The request body for a chat service. */
 export function chatBody(
   service: ChatService,
-  told: NotificationContent,
+  told: MessageContent,
   publicUrl: string | undefined,
 ): string {
   const text = chatText(told, publicUrl);
   switch (service) {
     case 'slack':
-      // Escaping prevents mentions and links in a script's text.
-      return JSON.stringify({ text: escaped(text) });
+      return slackBody(structuredMessage(told, publicUrl), text);
+    case 'teams':
+      return teamsBody(structuredMessage(told, publicUrl));
     case 'mattermost':
       return JSON.stringify({ text: text.replaceAll('@', '@\u200b') });
     case 'discord':
@@ -68,11 +83,15 @@ export function chatBody(
   }
 }
 
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+/** The notification for services with structured messages. */
+export function structuredMessage(
+  told: NotificationContent,
+  publicUrl: string | undefined,
+): StructuredMessage {
+  return { title: titleOf(told), told, url: runUrl(told, publicUrl) };
 }
 
-function chatText(told: NotificationContent, publicUrl: string | undefined): string {
+function chatText(told: MessageContent, publicUrl: string | undefined): string {
   const title = titleOf(told);
   const text = `${title}\n${textOf(told, publicUrl, maxChatCharacters - title.length - 1)}`;
   return text.slice(0, maxChatCharacters);
@@ -80,7 +99,7 @@ function chatText(told: NotificationContent, publicUrl: string | undefined): str
 
 export function telegramBody(
   chatId: string,
-  told: NotificationContent,
+  told: MessageContent,
   publicUrl: string | undefined,
 ): string {
   const text = chatText(told, publicUrl);
@@ -88,8 +107,8 @@ export function telegramBody(
 }
 
 /** The body of a webhook (Standard Webhooks). */
-export function webhookBody(told: NotificationContent, publicUrl: string | undefined): string {
-  const { on, level, message, at, script, runId } = told;
+export function webhookBody(told: MessageContent, publicUrl: string | undefined): string {
+  const { on, level, message, at, script, runId, error, errorGroupId } = told;
   return JSON.stringify({
     type: `notification.${on}`,
     timestamp: at,
@@ -102,6 +121,8 @@ export function webhookBody(told: NotificationContent, publicUrl: string | undef
       group_id: script?.groupId ?? null,
       run_id: runId,
       run_url: runUrl(told, publicUrl),
+      error,
+      error_group_id: errorGroupId,
     },
   });
 }

@@ -1,18 +1,27 @@
 /** Sends one delivery through its channel, and returns the outcome. */
 import type { ChannelConfig } from '#domain/channel/channel.ts';
-import type { AttemptResult, NotificationContent } from '#domain/delivery/delivery.ts';
+import type { AttemptResult } from '#domain/delivery/delivery.ts';
 import { sendMail } from '#infra/outgoing/mail.ts';
 import { post, type Post } from '#infra/outgoing/post.ts';
 import type { Targets } from '#infra/outgoing/targets.ts';
 import { signedHeaders } from '#infra/outgoing/webhook-signature.ts';
 import type { ChannelSecrets } from '#services/shared/channel-secrets.ts';
-import { chatBody, telegramBody, textOf, titleOf, webhookBody } from './messages.ts';
+import { pagerDutyBody } from './chat-formats.ts';
+import {
+  chatBody,
+  structuredMessage,
+  telegramBody,
+  textOf,
+  titleOf,
+  webhookBody,
+  type MessageContent,
+} from './messages.ts';
 
 export interface Sending {
   readonly deliveryId: string;
   readonly config: Exclude<ChannelConfig, { kind: 'in_app' }>;
   readonly secrets: ChannelSecrets;
-  readonly told: NotificationContent;
+  readonly told: MessageContent;
   readonly now: Date;
   /** Start of links to the dashboard. Undefined: messages contain no links. */
   readonly publicUrl: string | undefined;
@@ -66,6 +75,10 @@ function chatPost(
   if (config.service === 'telegram') {
     const url = new URL(`${config.server}/bot${secrets.token}/sendMessage`);
     return { url, headers: {}, body: telegramBody(config.chatId, told, publicUrl) };
+  }
+  if (config.service === 'pagerduty') {
+    const body = pagerDutyBody(structuredMessage(told, publicUrl), secrets.token ?? '');
+    return { url: new URL(`${config.server}/v2/enqueue`), headers: {}, body };
   }
   return {
     url: new URL(secrets.url ?? ''),

@@ -1,5 +1,5 @@
 // Long because every kind of channel has its receiver here.
-/** Deliveries to real receivers on loopback, over days of another clock. */
+/** Deliveries to real receivers on loopback, over days of a simulated clock. */
 import { createHmac, randomBytes } from 'node:crypto';
 import type { ChannelConfig } from '#domain/channel/channel.ts';
 import type { NotificationContent } from '#domain/delivery/delivery.ts';
@@ -27,7 +27,7 @@ import { findChannel } from '#projections/channels/queries.ts';
 import { findDelivery } from '#projections/deliveries/queries.ts';
 import { sealChannel, type ChannelSecrets } from '#services/shared/channel-secrets.ts';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { DeliverySender, type SenderParts } from './sender.ts';
+import { DeliverySender, type SenderDeps } from './sender.ts';
 import { httpReceiver, mailServer } from './testing/receivers.ts';
 
 const beginning = Date.parse('2026-01-01T00:00:00.000Z');
@@ -67,7 +67,7 @@ async function execute(command: Command): Promise<void> {
   expect((await commands.execute(command, context)).kind).toBe('accepted');
 }
 
-function sender(parts: Partial<SenderParts> = {}): DeliverySender {
+function sender(parts: Partial<SenderDeps> = {}): DeliverySender {
   return new DeliverySender({
     database: platform.pool,
     reads: platform.reads,
@@ -100,17 +100,13 @@ async function queued(
 }
 
 /** Queues a delivery and has it tried once. @returns its id */
-async function tried(
-  config: ChannelConfig,
-  secrets?: ChannelSecrets,
-  parts?: Partial<SenderParts>,
-) {
+async function tried(config: ChannelConfig, secrets?: ChannelSecrets, parts?: Partial<SenderDeps>) {
   const id = await queued(await givenChannel(config, secrets), config);
   await round(parts);
   return id;
 }
 
-async function round(parts?: Partial<SenderParts>): Promise<void> {
+async function round(parts?: Partial<SenderDeps>): Promise<void> {
   const one = sender(parts);
   await one.runOnce();
   await one.settle();
@@ -220,7 +216,7 @@ describe('a webhook', () => {
 });
 
 describe('private addresses', () => {
-  test('receive nothing unless the operator permits them', async () => {
+  test('receive nothing unless the operator allows them', async () => {
     const id = await tried(webhook(), {}, { targets: new Targets([]) });
     expect(await stateOf(id)).toMatchObject({
       status: 'pending',
@@ -254,7 +250,7 @@ describe('a mail server', () => {
     ...changes,
   });
 
-  test('sends a mail about an event to all recipients', async () => {
+  test('sends an e-mail about an event to all recipients', async () => {
     const id = await tried(config(), { password: 'good' });
     expect(await stateOf(id)).toEqual(sent);
     expect(mail.logins).toEqual(['\0bot\0good']);
@@ -269,19 +265,19 @@ describe('a mail server', () => {
     }
   });
 
-  test('removes a repeated password from the error of a refused login', async () => {
+  test('does not reveal its password in the error of a refused login', async () => {
     const { last_error } = await stateOf(await tried(config(), { password: 'wrong one' }));
     expect(last_error).toContain('535 no, not with ***');
     expect(last_error).not.toContain('wrong one');
   });
 
-  test('sends no password without the required encryption', async () => {
+  test('receives no password over an unencrypted connection if encryption is required', async () => {
     const id = await tried(config({ security: 'starttls' }), { password: 'good' });
     expect(await stateOf(id)).toMatchObject({ status: 'pending', attempts: 1 });
     expect(mail.logins).toEqual([]);
   });
 
-  test('does not block other channels when the server is silent, and is retried later', async () => {
+  test('does not block other channels when it is silent, and is retried later', async () => {
     mail.silent = true;
     const stuck = await queued(await givenChannel(config(), { password: 'good' }), config());
     const other = await queued(await givenChannel(webhook()), webhook());
@@ -300,8 +296,8 @@ describe('a mail server', () => {
   });
 });
 
-describe('chats', () => {
-  test('receive an event in their own format', async () => {
+describe('a chat', () => {
+  test('receives an event in its own format', async () => {
     const url = `${http.origin}/chat`;
     await tried(
       { kind: 'messaging', service: 'telegram', server: http.origin, chatId: '@ops' },
@@ -313,13 +309,87 @@ describe('chats', () => {
     const text = expect.stringContaining('The run failed with exit code 1.');
     expect(http.received.map(({ path, body }) => [path, JSON.parse(body)])).toEqual([
       ['/bot7:abc/sendMessage', expect.objectContaining({ chat_id: '@ops', text })],
-      ['/chat', { text }],
+      ['/chat', { text, blocks: expect.any(Array) }],
       ['/chat', { content: text, allowed_mentions: { parse: [] } }],
       ['/chat', { text }],
     ]);
   });
 
-  test('do not expose their address in errors', async () => {
+  test('receive blocks, cards and events as their services document them', async () => {
+    const url = `${http.origin}/chat`;
+    const failed = { message: 'It <failed> & [said](x).', about: 'runs 1' };
+    const publicUrl = 'https://orchestrator.example.com';
+    const slack = { kind: 'messaging', service: 'slack' } as const;
+    const teams = { kind: 'messaging', service: 'teams' } as const;
+    const pagerduty = { kind: 'messaging', service: 'pagerduty', server: http.origin } as const;
+    for (const [config, told] of [
+      [slack, failed],
+      [teams, failed],
+      [pagerduty, failed],
+      [pagerduty, { ...failed, on: 'recovered', level: 'info', clears: true }],
+    ] as const) {
+      await queued(await givenChannel(config, { url, token: 'R0UT1NG' }), config, told);
+      await round({ publicUrl });
+    }
+    const [blocks, card, trigger, resolve] = http.received.map(({ path, body }) => ({
+      path,
+      body: JSON.parse(body),
+    }));
+    const href = `${publicUrl}/runs/${queueDelivery().told.runId}`;
+    const { script } = queueDelivery().told;
+    expect(blocks?.body.blocks).toEqual([
+      { type: 'header', text: { type: 'plain_text', text: `${script?.name}: failed` } },
+      { type: 'section', text: { type: 'mrkdwn', text: 'It &lt;failed&gt; &amp; [said](x).' } },
+      { type: 'context', elements: [{ type: 'mrkdwn', text: expect.stringContaining('Time: ') }] },
+      {
+        type: 'actions',
+        elements: [{ type: 'button', text: { type: 'plain_text', text: 'Open run' }, url: href }],
+      },
+    ]);
+    expect(card?.body).toMatchObject({
+      type: 'message',
+      attachments: [
+        {
+          contentType: 'application/vnd.microsoft.card.adaptive',
+          content: {
+            type: 'AdaptiveCard',
+            version: '1.4',
+            body: [
+              { type: 'TextBlock', color: 'attention' },
+              { type: 'TextBlock', text: String.raw`It \<failed\> & \[said\]\(x\).` },
+              { type: 'FactSet' },
+            ],
+            actions: [{ type: 'Action.OpenUrl', url: href }],
+          },
+        },
+      ],
+    });
+    expect([trigger?.path, trigger?.body]).toEqual([
+      '/v2/enqueue',
+      {
+        routing_key: 'R0UT1NG',
+        event_action: 'trigger',
+        dedup_key: expect.stringMatching(/^orchestrator-[0-9a-f]{64}$/),
+        payload: {
+          summary: `${script?.name}: failed: ${failed.message}`,
+          source: script?.name,
+          severity: 'error',
+          timestamp: expect.any(String),
+          class: 'failed',
+          component: script?.name,
+          group: script?.groupId,
+          custom_details: expect.objectContaining({ message: failed.message }),
+        },
+        links: [{ href, text: 'Open run' }],
+      },
+    ]);
+    expect(resolve?.body).toMatchObject({
+      event_action: 'resolve',
+      dedup_key: trigger?.body.dedup_key,
+    });
+  });
+
+  test('does not expose its address in errors', async () => {
     const url = 'http://127.0.0.1:1/T0/secret';
     const { last_error } = await stateOf(
       await tried({ kind: 'messaging', service: 'slack' }, { url }),
@@ -343,7 +413,7 @@ describe('a message about a run', () => {
   });
   /** Sends one message through each channel. @returns what arrived, as text */
   const arrivedThrough = async (
-    parts: Partial<SenderParts>,
+    parts: Partial<SenderDeps>,
     told: Partial<NotificationContent> = {},
   ) => {
     const chat = { url: `${http.origin}/chat`, token: '7:abc' };
@@ -385,7 +455,7 @@ describe('an inbox', () => {
   const notices = async () =>
     await platform.reads.selectFrom('notices').select(['group_id', 'happening']).execute();
 
-  test('receives an event once, also if it is recorded there anyway', async () => {
+  test('receives no duplicate of an event that the platform already posted there', async () => {
     const own: ChannelConfig = { kind: 'in_app', groupId: null };
     const others: ChannelConfig = { kind: 'in_app', groupId: groupId(2) };
     const [ours, theirs] = [await givenChannel(own), await givenChannel(others)];
@@ -410,7 +480,7 @@ describe('concurrent or crashed senders', () => {
     expect(await stateOf(id)).toEqual(sent);
   });
 
-  test('send a delivery again under the same id after a crash before it is recorded', async () => {
+  test('send a delivery again with the same id after a crash before it is recorded', async () => {
     const deaf: Commands = {
       execute: () => Promise.reject(new Error('died')),
       executeAll: () => Promise.reject(new Error('died')),

@@ -4,15 +4,14 @@ import type { AttemptResult, NotificationContent } from '#domain/delivery/delive
 import { headlineOf } from '#domain/run/error/error.ts';
 import { isStorable } from '#domain/kernel/json.ts';
 import {
-  inOrderOfTime,
+  deriveTimeOrderedId,
   mustParse,
   parseChannelId,
-  parseCommandId,
   parseDeliveryId,
   parseNoticeId,
 } from '#domain/kernel/ids.ts';
 import type { Clock } from '#domain/ports/clock.ts';
-import type { CommandContext, Commands } from '#domain/ports/commands.ts';
+import { systemContext, type CommandContext, type Commands } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import type { Targets } from '#infra/outgoing/targets.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
@@ -22,6 +21,7 @@ import { UnreadableSecret } from '#infra/secrets/envelope.ts';
 import type { Vault } from '#infra/secrets/vault.ts';
 import { findChannel } from '#projections/channels/queries.ts';
 import type { ChannelsTable } from '#projections/channels/table.ts';
+import { errorGroupsOf } from '#projections/error-groups/queries.ts';
 import type { ReadModels } from '#projections/projection.ts';
 import {
   openChannel,
@@ -29,15 +29,16 @@ import {
   type ChannelSecrets,
 } from '#services/shared/channel-secrets.ts';
 import type { Logger } from '#services/shared/logger.ts';
+import type { MessageContent } from './messages.ts';
 import { send } from './send.ts';
 
 const leaseMs = 60_000;
 const attemptMs = 20_000;
 const perChannel = 4;
-const atOnce = 40;
+const maxConcurrent = 40;
 const maxErrorCharacters = 300;
 
-export interface SenderParts {
+export interface SenderDeps {
   readonly database: Queryable;
   readonly reads: ReadModels;
   readonly commands: Commands;
@@ -51,19 +52,19 @@ export interface SenderParts {
 }
 
 export class DeliverySender {
-  readonly #parts: SenderParts;
+  readonly #deps: SenderDeps;
   readonly #stopping = new AbortController();
   /** Current attempts, with their channels. */
   readonly #sending = new Map<Promise<void>, string>();
 
-  constructor(parts: SenderParts) {
-    this.#parts = parts;
+  constructor(deps: SenderDeps) {
+    this.#deps = deps;
   }
 
   /** Starts due deliveries while there is room. @param onEnd called when there is room again */
   async runOnce(onEnd: () => void = () => undefined): Promise<void> {
-    const { database, clock } = this.#parts;
-    const limit = atOnce - this.#sending.size;
+    const { database, clock } = this.#deps;
+    const limit = maxConcurrent - this.#sending.size;
     if (limit <= 0) return;
     const now = clock.now();
     const until = new Date(now.getTime() + leaseMs);
@@ -89,7 +90,7 @@ export class DeliverySender {
     await Promise.all(this.#sending.keys());
   }
 
-  /** Aborts current attempts, which are repeated after their leases expire. Safe to call twice. */
+  /** Aborts current attempts, which are repeated after their leases expire. Idempotent. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.settle();
@@ -102,12 +103,12 @@ export class DeliverySender {
     } catch (error) {
       // The lease expires, and the delivery is retried.
       const { delivery_id: deliveryId } = delivery;
-      this.#parts.logger.error({ error, deliveryId }, 'delivery was not recorded');
+      this.#deps.logger.error({ error, deliveryId }, 'delivery was not recorded');
     }
   }
 
   async #attempt(delivery: DueDelivery<NotificationContent>): Promise<AttemptResult | 'gone'> {
-    const { reads, vault } = this.#parts;
+    const { reads, vault } = this.#deps;
     const channel = await findChannel(reads, mustParse(parseChannelId, delivery.channel_id));
     if (channel === undefined) return failed('The channel was deleted.', true);
     if (!channel.enabled) return failed('The channel is disabled.', true);
@@ -127,7 +128,7 @@ export class DeliverySender {
     { config }: ChannelsTable,
     secrets: ChannelSecrets,
   ): Promise<AttemptResult | 'gone'> {
-    const { clock, targets, publicUrl, database } = this.#parts;
+    const { clock, targets, publicUrl } = this.#deps;
     if (config.kind === 'in_app') return await this.#postNotice(deliveryId, told, config.groupId);
     const signal = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(attemptMs)]);
     const now = clock.now();
@@ -135,7 +136,7 @@ export class DeliverySender {
       deliveryId,
       config,
       secrets,
-      told: await withError(told, database),
+      told: await withError(told, this.#deps),
       now,
       publicUrl,
       targets,
@@ -156,11 +157,11 @@ export class DeliverySender {
     // These are in the inbox of the script's own group anyway.
     const isThere = groupId === script.groupId && (on === 'failed' || on === 'message');
     if (isThere) return { kind: 'sent' };
-    const id = this.#parts.ids.derived(deliveryId, 'notice');
-    const noticeId = mustParse(parseNoticeId, inOrderOfTime(id, new Date(at)));
+    const id = this.#deps.ids.derived(deliveryId, 'notice');
+    const noticeId = mustParse(parseNoticeId, deriveTimeOrderedId(id, new Date(at)));
     const { scriptId } = script;
     const notice = { noticeId, runId, scriptId, groupId, on, level, message } as const;
-    await this.#parts.commands.execute(
+    await this.#deps.commands.execute(
       { type: 'PostNotice', ...notice },
       this.#context(deliveryId, 'notice'),
     );
@@ -171,7 +172,7 @@ export class DeliverySender {
     { delivery_id: id, channel_id, attempts }: DueDelivery<NotificationContent>,
     outcome: AttemptResult | 'gone',
   ): Promise<void> {
-    const { commands, clock } = this.#parts;
+    const { commands, clock } = this.#deps;
     const attempt = attempts + 1;
     const isGone = outcome === 'gone';
     const result = isGone
@@ -193,13 +194,7 @@ export class DeliverySender {
   }
 
   #context(deliveryId: string, name: string): CommandContext {
-    return {
-      commandId: mustParse(parseCommandId, this.#parts.ids.derived(deliveryId, name)),
-      actor: { kind: 'system', name: 'scheduler' },
-      ip: null,
-      correlationId: deliveryId,
-      causationId: null,
-    };
+    return systemContext('scheduler', this.#deps.ids.derived(deliveryId, name), deliveryId);
   }
 }
 
@@ -220,22 +215,19 @@ function shown(text: string): string {
   return isStorable(line) ? line : line.toWellFormed().replaceAll('\0', '');
 }
 
-interface AboutRun {
-  readonly runId: string | null;
-  readonly on: string;
-  readonly message: string;
-}
-
-/** The notification with the exception of its run as the message. Events do not contain the text of errors, so a
- *  purge can remove it. */
-async function withError<Content extends AboutRun>(
-  content: Content,
-  database: Queryable,
-): Promise<Content> {
+/** The notification with the error of its run. Events do not contain the text of errors, so a purge can remove it. */
+async function withError(
+  content: NotificationContent,
+  { database, reads }: Pick<SenderDeps, 'database' | 'reads'>,
+): Promise<MessageContent> {
   const { runId, on } = content;
   const isFailure = on === 'failed' || on === 'failed_n_times' || on.startsWith('error_');
-  if (runId === null || !isFailure) return content;
-  const error = (await readReports(database, [runId])).get(runId)?.error;
-  const message = error && headlineOf(error);
-  return message ? { ...content, message } : content;
+  if (runId === null || !isFailure) return { ...content, error: null, errorGroupId: null };
+  const [reports, groups] = await Promise.all([
+    readReports(database, [runId]),
+    errorGroupsOf(reads, [runId]),
+  ]);
+  const error = reports.get(runId)?.error ?? null;
+  const message = (error && headlineOf(error)) ?? content.message;
+  return { ...content, message, error, errorGroupId: groups.get(runId)?.errorGroupId ?? null };
 }

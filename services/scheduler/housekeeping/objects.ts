@@ -4,7 +4,7 @@ import type { ObjectStore } from '#domain/ports/objects.ts';
 export type RemovableObjects = Pick<ObjectStore, 'list' | 'delete'>;
 
 /** Removes every object whose key starts with `prefix`.
- *  @throws the reason of `signal`, which leaves something for the next time */
+ *  @throws the reason of `signal`; the next call continues */
 export async function removeObjects(
   objects: RemovableObjects,
   prefix: string,

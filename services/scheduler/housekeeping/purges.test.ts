@@ -27,8 +27,8 @@ import { setState } from '#infra/postgres/operations/script-state.ts';
 import { systemIds } from '#infra/system/ids.ts';
 import { openTestPlatform, type TestPlatform } from '#infra/testing/platform.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { purgeScripts, type PurgeParts } from './purges.ts';
-import { untilDone } from './testing/dying.ts';
+import { purgeScripts, type PurgeDeps } from './purges.ts';
+import { untilDone } from './testing/crashing.ts';
 
 const going = new AbortController().signal;
 const [purged, other] = [scriptId(1), scriptId(2)];
@@ -36,12 +36,12 @@ const [purged, other] = [scriptId(1), scriptId(2)];
 let platform: TestPlatform;
 let folder: string;
 let objects: ObjectStore;
-let parts: PurgeParts;
+let deps: PurgeDeps;
 beforeEach(async () => {
   platform = await openTestPlatform();
   folder = await mkdtemp(join(tmpdir(), 'orch-purges-'));
   objects = await openFolderStore({ folder });
-  parts = {
+  deps = {
     database: platform.pool,
     objects,
     commands: platform.commands,
@@ -57,8 +57,8 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** A script with two versions of a file, a data key, and ended runs that left everything. Both scripts
- *  have a file and parameters in common. */
+/** A script with two versions of a file, a data key, and ended runs with data of every kind. Both scripts share a file
+ *  and parameters. */
 async function givenScript(id: ScriptId, runs: readonly number[]): Promise<void> {
   const settings = { ...defaultSettings, maxConcurrentRuns: 100 };
   await platform.accepted(createScript({ scriptId: id, settings }));
@@ -108,7 +108,7 @@ async function givenRun(id: ScriptId, number: number, params: string): Promise<v
   await objects.put(objectKey.runArtifact(run, 'a/report.pdf'), Buffer.from('kept'));
 }
 
-/** Makes the last use of the parameters lie in the past. */
+/** Moves the last use of the parameters to the past. */
 async function laterOn(): Promise<void> {
   await platform.pool.query(`UPDATE payloads SET wanted_at = now() - interval '1 hour'`);
 }
@@ -144,7 +144,7 @@ const counted = `SELECT
   (SELECT count(*) FROM data_keys WHERE script_id = $1 OR script_id IN (
     SELECT webhook_id FROM webhooks WHERE script_id = $1)) AS keys`;
 
-/** How much there is of a script. */
+/** The amount of a script's remaining data. */
 async function remains(id: ScriptId) {
   const { rows } = await platform.pool.query<Record<string, number>>(counted, [id]);
   const blobs = await Array.fromAsync(objects.list(`scripts/${id}/`));
@@ -205,10 +205,10 @@ const ofTheOther = {
 const history = ['ScriptCreated', 'ScriptDeleted', 'ScriptPurged', 'ScriptPurgeFinished'];
 
 describe('a deleted script', () => {
-  test('loses all data except its events when purged, without effect on other scripts', async () => {
+  test('loses all data except its events when purged, without affecting other scripts', async () => {
     await purge();
     await laterOn();
-    await purgeScripts(parts, going);
+    await purgeScripts(deps, going);
     expect(await remains(purged)).toEqual(nothing);
     expect(await events(purged)).toEqual(history);
     expect(await remains(other)).toEqual(ofTheOther);
@@ -223,17 +223,17 @@ describe('a deleted script', () => {
     const before = await remains(purged);
     await platform.accepted({ type: 'DeleteScript', scriptId: purged });
     await laterOn();
-    await purgeScripts(parts, going);
+    await purgeScripts(deps, going);
     expect(await remains(purged)).toEqual(before);
   });
 
-  test('is purged later if its parameters were used just now', async () => {
+  test('is purged later if its parameters have just been used', async () => {
     await purge();
-    await purgeScripts(parts, going);
+    await purgeScripts(deps, going);
     expect(await remains(purged)).toEqual({ ...nothing, params: 1 });
     expect(await events(purged)).toEqual(history.slice(0, -1));
     await laterOn();
-    await purgeScripts(parts, going);
+    await purgeScripts(deps, going);
     expect(await remains(purged)).toEqual(nothing);
     expect(await events(purged)).toEqual(history);
   });
@@ -246,13 +246,13 @@ describe('a deleted script', () => {
     await purge();
     await laterOn();
     await recordRemoval(platform.pool, 'a', await databaseTime(platform.pool));
-    await purgeScripts(parts, going);
+    await purgeScripts(deps, going);
     expect(await events(purged)).toEqual(history.slice(0, -1));
     await recordRemoval(platform.pool, 'a', await databaseTime(platform.pool));
-    await purgeScripts(parts, going);
+    await purgeScripts(deps, going);
     expect(await events(purged)).toEqual(history.slice(0, -1));
     await recordRemoval(platform.pool, 'b', await databaseTime(platform.pool));
-    await purgeScripts(parts, going);
+    await purgeScripts(deps, going);
     expect(await events(purged)).toEqual(history);
   });
 
@@ -261,10 +261,10 @@ describe('a deleted script', () => {
     await platform.accepted({ type: 'StartRun', runId: runId(50), runtimeId: 'a', layers: [] });
     await purge();
     await laterOn();
-    await purgeScripts(parts, going);
+    await purgeScripts(deps, going);
     expect(await remains(purged)).toMatchObject({ keys: 2, blobs: 2, lines: 6 });
     await platform.accepted(finishRun({ runId: runId(50) }));
-    await purgeScripts(parts, going);
+    await purgeScripts(deps, going);
     expect(await remains(purged)).toEqual(nothing);
   });
 });
@@ -272,27 +272,27 @@ describe('a deleted script', () => {
 test('is purged completely after a crash at any step', async () => {
   await purge();
   await laterOn();
-  const deaths = await untilDone(parts, (mortal) => purgeScripts(mortal, going));
-  expect(deaths).toBeGreaterThan(5);
+  const crashes = await untilDone(deps, (crashing) => purgeScripts(crashing, going));
+  expect(crashes).toBeGreaterThan(5);
   expect(await remains(purged)).toEqual(nothing);
   expect(await remains(other)).toEqual(ofTheOther);
   expect(await events(purged)).toEqual(history);
 });
 
-test('does not block the purge of another script when its data cannot be removed', async () => {
+test('does not block other purges if its data cannot be removed', async () => {
   for (const id of [purged, other]) {
     await platform.accepted({ type: 'DeleteScript', scriptId: id });
     await platform.accepted({ type: 'PurgeScript', scriptId: id });
   }
   await laterOn();
-  const broken: PurgeParts['objects'] = {
+  const broken: PurgeDeps['objects'] = {
     list: (prefix) => {
       if (prefix.startsWith(objectPrefix.script(purged))) throw new Error('no right to look');
       return objects.list(prefix);
     },
     delete: (key) => objects.delete(key),
   };
-  await expect(purgeScripts({ ...parts, objects: broken }, going)).rejects.toThrow('no right');
+  await expect(purgeScripts({ ...deps, objects: broken }, going)).rejects.toThrow('no right');
   expect(await remains(purged)).toMatchObject({ lines: 6, blobs: 2 });
   expect(await remains(other)).toMatchObject({ lines: 0, blobs: 0 });
 });
@@ -300,7 +300,7 @@ test('does not block the purge of another script when its data cannot be removed
 test('is recorded once by two concurrent purges', async () => {
   await purge();
   await laterOn();
-  await Promise.all([purgeScripts(parts, going), purgeScripts(parts, going)]);
+  await Promise.all([purgeScripts(deps, going), purgeScripts(deps, going)]);
   expect(await remains(purged)).toEqual(nothing);
   expect(await events(purged)).toEqual(history);
 });

@@ -1,7 +1,7 @@
 /** Removes the data of purged scripts except their events (contract §3, "Configuration"). An interrupted purge starts
- *  again and finds little left; its end is recorded last. */
-import { mustParse, parseCommandId, parseScriptId } from '#domain/kernel/ids.ts';
-import type { Commands } from '#domain/ports/commands.ts';
+ *  again and has less to remove; its end is recorded last. */
+import { mustParse, parseScriptId } from '#domain/kernel/ids.ts';
+import { systemContext, type Commands } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import { objectPrefix } from '#domain/ports/object-keys.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
@@ -22,11 +22,11 @@ import { destroyDataKey } from '#infra/secrets/data-keys.ts';
 import { oneByOne } from '../one-by-one.ts';
 import { removeObjects, type RemovableObjects } from './objects.ts';
 
-const scriptsAtOnce = 10;
+const scriptsPerRound = 10;
 const runsAtOnce = 100;
-const lookForRemovalsMs = 2_000;
+const removalPollMs = 2_000;
 
-export interface PurgeParts {
+export interface PurgeDeps {
   readonly database: Queryable;
   readonly objects: RemovableObjects;
   readonly commands: Commands;
@@ -35,15 +35,15 @@ export interface PurgeParts {
   readonly removableSince: Map<string, string>;
 }
 
-/** Runs one round. A script is left for the next round if its parameters were used just now, or if a live runtime may
+/** Runs one round. A script waits for the next round if its parameters have just been used, or if a live runtime may
  *  still hold its data.
- *  @returns whether more can be done immediately, or when */
+ *  @returns whether more can be done immediately, or the time of the next round */
 export async function purgeScripts(
-  parts: PurgeParts,
+  deps: PurgeDeps,
   signal: AbortSignal,
 ): Promise<boolean | { readonly inMs: number }> {
-  const scriptIds = await scriptsToPurge(parts.database, scriptsAtOnce);
-  const { database, removableSince } = parts;
+  const scriptIds = await scriptsToPurge(deps.database, scriptsPerRound);
+  const { database, removableSince } = deps;
   const now = await databaseTime(database);
   for (const scriptId of scriptIds) {
     if (!removableSince.has(scriptId)) removableSince.set(scriptId, now);
@@ -51,21 +51,21 @@ export async function purgeScripts(
   let finished = 0;
   let waitsForRuntimes = false;
   await oneByOne(scriptIds, async (scriptId) => {
-    if (!(await removeRemains(parts, scriptId, signal))) return;
+    if (!(await removeRemains(deps, scriptId, signal))) return;
     if (!(await areRemovedSince(database, removableSince.get(scriptId) ?? now))) {
       waitsForRuntimes = true;
       return;
     }
-    await finish(parts, scriptId);
+    await finish(deps, scriptId);
     removableSince.delete(scriptId);
     finished += 1;
   });
-  return waitsForRuntimes ? { inMs: lookForRemovalsMs } : finished === scriptsAtOnce;
+  return waitsForRuntimes ? { inMs: removalPollMs } : finished === scriptsPerRound;
 }
 
 /** Destroys the data key first. @returns whether all data is removed */
 async function removeRemains(
-  { database, objects }: PurgeParts,
+  { database, objects }: PurgeDeps,
   scriptId: string,
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -88,15 +88,9 @@ async function removeRemains(
   return isDone;
 }
 
-async function finish({ commands, ids }: PurgeParts, scriptId: string): Promise<void> {
+async function finish({ commands, ids }: PurgeDeps, scriptId: string): Promise<void> {
   await commands.execute(
     { type: 'FinishPurge', scriptId: mustParse(parseScriptId, scriptId) },
-    {
-      commandId: mustParse(parseCommandId, ids.derived(scriptId, 'FinishPurge')),
-      actor: { kind: 'system', name: 'scheduler' },
-      ip: null,
-      correlationId: scriptId,
-      causationId: null,
-    },
+    systemContext('scheduler', ids.derived(scriptId, 'FinishPurge'), scriptId),
   );
 }

@@ -23,8 +23,8 @@ import { PostgresRunLogs } from '#infra/postgres/logs/run-logs.ts';
 import { PostgresRunSamples } from '#infra/postgres/logs/run-samples.ts';
 import { openTestPlatform, type TestPlatform } from '#infra/testing/platform.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { removeOutdated, type RetentionParts } from './retention.ts';
-import { untilDone } from './testing/dying.ts';
+import { removeOutdated, type RetentionDeps } from './retention.ts';
+import { untilDone } from './testing/crashing.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 const going = new AbortController().signal;
@@ -47,8 +47,8 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** The dependencies of the job this many days after the test's events, which are all of one day. */
-function partsAfter(days: number, changes: Partial<RetentionParts> = {}): RetentionParts {
+/** The dependencies of the job, this many days after the test's events, which all have the same date. */
+function partsAfter(days: number, changes: Partial<RetentionDeps> = {}): RetentionDeps {
   const now = new Date(Date.UTC(2026, 0, 1) + days * dayMs);
   const { pool: database, reads } = platform;
   return { database, reads, objects, clock: { now: () => now }, ...changes };
@@ -58,11 +58,11 @@ async function keep(changes: Partial<Retention>): Promise<void> {
   await platform.accepted({ type: 'ChangeRetention', changes });
 }
 
-/** A run with a log of several chunks, samples, two artifacts and parameters of its own. */
+/** A run with a log of several chunks, samples, two artifacts and its own parameters. */
 async function givenRun(number: number, params = `{"n":${number}}`): Promise<RunId> {
   const id = runId(number);
   const paramsSha256 = await putPayload(platform.pool, Buffer.from(params));
-  // Last used at its creation, by the clock of the test.
+  // The last use is at its creation, by the clock of the test.
   await platform.pool.query('UPDATE payloads SET wanted_at = $1', [new Date(Date.UTC(2026, 0, 1))]);
   await platform.accepted(runScript({ runId: id, paramsSha256 }));
   await new PostgresRunLogs(platform.pool).append(
@@ -89,7 +89,7 @@ async function finish(id: RunId): Promise<void> {
   await platform.accepted(finishRun({ runId: id }));
 }
 
-/** How much there is of a run. */
+/** The amount of a run's remaining data. */
 async function remains(id: RunId) {
   const { items } = await new PostgresRunLogs(platform.pool).read(id, { fromSeq: 1, limit: 10 });
   const keys = await Array.fromAsync(objects.list(objectPrefix.runArtifacts(id)));
@@ -138,7 +138,7 @@ describe('an ended run', () => {
     expect(await remains(id)).toEqual(rest);
   });
 
-  test('shows one line in place of its removed log, from both ends', async () => {
+  test('shows one line instead of its removed log, in both directions', async () => {
     const id = await givenRun(1);
     await finish(id);
     await keep({ logsDays: 7 });
@@ -238,7 +238,7 @@ test('keeps parameters that a new run has requested', async () => {
   expect(await remains(id)).toMatchObject({ params: true, lines: 0 });
 });
 
-test('repeats rounds until all runs are done', async () => {
+test('rounds are repeated until all runs are processed', async () => {
   const ids = [];
   for (let number = 1; number <= 130; number += 1) ids.push(runId(number));
   for (const id of ids) {
@@ -255,7 +255,7 @@ test('repeats rounds until all runs are done', async () => {
   expect((await remains(last)).artifacts).toBe(0);
 });
 
-test('still reports removed data after a longer retention period is set', async () => {
+test('removed data is still reported after a longer retention period is set', async () => {
   const id = await givenRun(1);
   await finish(id);
   await keep({ logsDays: 1 });
@@ -266,22 +266,22 @@ test('still reports removed data after a longer retention period is set', async 
   expect(await readProgress(platform.pool, [id])).toEqual([known]);
 });
 
-test('ends the same after a crash at any step', async () => {
+test('the result is the same after a crash at any step', async () => {
   const ids = [await givenRun(1), await givenRun(2)];
   for (const id of ids) await finish(id);
   await keep(oneDay);
-  const deaths = await untilDone(partsAfter(2), (parts) => removeOutdated(parts, going));
-  expect(deaths).toBeGreaterThan(5);
+  const crashes = await untilDone(partsAfter(2), (parts) => removeOutdated(parts, going));
+  expect(crashes).toBeGreaterThan(5);
   for (const id of ids) expect(await remains(id)).toEqual(nothing);
   const log = await new PostgresRunLogs(platform.pool).read(ids[0]!, { fromSeq: 1, limit: 10 });
   expect(log.items).toMatchObject([{ from_seq: 1, to_seq: lines }]);
 });
 
-test('removes other data when artifacts cannot be removed, and the artifacts later', async () => {
+test('artifacts that cannot be removed do not block other data, and are removed later', async () => {
   await keep(oneDay);
   const id = await givenRun(1);
   await finish(id);
-  const away: RetentionParts['objects'] = {
+  const away: RetentionDeps['objects'] = {
     list: () => {
       throw new Error('away');
     },
@@ -293,7 +293,7 @@ test('removes other data when artifacts cannot be removed, and the artifacts lat
   expect(await remains(id)).toEqual(nothing);
 });
 
-test('removes everything with two concurrent rounds', async () => {
+test('two concurrent rounds remove all expired data', async () => {
   const id = await givenRun(1);
   await finish(id);
   await keep(oneDay);

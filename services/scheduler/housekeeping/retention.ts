@@ -1,5 +1,5 @@
-/** Removes expired data (contract §3, "Configuration"), a bounded part at a time. Repeating a partial removal is
- *  harmless: the progress is recorded last. */
+/** Removes expired data (contract §3, "Configuration") in bounded steps. Repeating a partial removal is harmless,
+ *  because the progress is recorded last. */
 import type { Clock } from '#domain/ports/clock.ts';
 import { objectPrefix } from '#domain/ports/object-keys.ts';
 import { removableKinds, type RemovableKind } from '#domain/system/retention.ts';
@@ -24,10 +24,10 @@ import { oneByOne } from '../one-by-one.ts';
 import { removeObjects, type RemovableObjects } from './objects.ts';
 
 const runsAtOnce = 100;
-const payloadsAtOnce = 500;
+const payloadsPerBatch = 500;
 const dayMs = 24 * 60 * 60 * 1000;
 
-export interface RetentionParts {
+export interface RetentionDeps {
   readonly database: Queryable;
   readonly reads: ReadModels;
   readonly objects: RemovableObjects;
@@ -35,62 +35,62 @@ export interface RetentionParts {
 }
 
 /** Runs one round. @returns whether there may be more */
-export async function removeOutdated(parts: RetentionParts, signal: AbortSignal): Promise<boolean> {
-  const days = await daysKept(parts.reads);
+export async function removeOutdated(deps: RetentionDeps, signal: AbortSignal): Promise<boolean> {
+  const days = await daysKept(deps.reads);
   let more = false;
   await oneByOne(removableKinds, async (kind) => {
     const kept = days[kind];
     if (kept === null) return;
-    const before = new Date(parts.clock.now().getTime() - kept * dayMs);
-    more = (await removeKind(parts, kind, before, signal)) || more;
+    const before = new Date(deps.clock.now().getTime() - kept * dayMs);
+    more = (await removeKind(deps, kind, before, signal)) || more;
   });
   return more;
 }
 
 async function removeKind(
-  parts: RetentionParts,
+  deps: RetentionDeps,
   kind: RemovableKind,
   before: Date,
   signal: AbortSignal,
 ): Promise<boolean> {
   if (kind === 'payloads') {
-    const swept = await sweepPayloads(parts.database, before, payloadsAtOnce);
-    const forgotten = await forgetMissedPayloads(parts.database, before, payloadsAtOnce);
-    return swept === payloadsAtOnce || forgotten === payloadsAtOnce;
+    const swept = await sweepPayloads(deps.database, before, payloadsPerBatch);
+    const forgotten = await forgetMissedPayloads(deps.database, before, payloadsPerBatch);
+    return swept === payloadsPerBatch || forgotten === payloadsPerBatch;
   }
-  const hasPassedMany = await passRuns(parts, kind, before, signal);
-  return (await stripLateRuns(parts, kind, before, signal)) || hasPassedMany;
+  const hasPassedMany = await passRuns(deps, kind, before, signal);
+  return (await stripLateRuns(deps, kind, before, signal)) || hasPassedMany;
 }
 
 /** Checks the next runs; runs that ended too recently are left for later. */
 async function passRuns(
-  parts: RetentionParts,
+  deps: RetentionDeps,
   kind: KindOfRun,
   before: Date,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { database } = parts;
+  const { database } = deps;
   const runs = await nextRuns(database, kind, before, runsAtOnce);
   const last = runs.at(-1);
   if (last === undefined) return false;
   const isOver = (run: PassedRun): run is EndedRun =>
     run.finished_at !== null && run.finished_at < before;
-  await strip(parts, kind, runs.filter(isOver), signal);
+  await strip(deps, kind, runs.filter(isOver), signal);
   const later = runs.filter((run) => !isOver(run)).map((run) => run.run_id);
   await advance(database, kind, last.run_id, later);
   return runs.length === runsAtOnce;
 }
 
 async function stripLateRuns(
-  parts: RetentionParts,
+  deps: RetentionDeps,
   kind: KindOfRun,
   before: Date,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { database } = parts;
+  const { database } = deps;
   const runs = await dueRuns(database, kind, before, runsAtOnce);
   if (runs.length === 0) return false;
-  await strip(parts, kind, runs, signal);
+  await strip(deps, kind, runs, signal);
   await settle(
     database,
     kind,
@@ -100,7 +100,7 @@ async function stripLateRuns(
 }
 
 async function strip(
-  { database, objects }: RetentionParts,
+  { database, objects }: RetentionDeps,
   kind: KindOfRun,
   runs: readonly EndedRun[],
   signal: AbortSignal,

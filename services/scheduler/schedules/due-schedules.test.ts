@@ -43,7 +43,7 @@ async function ask(command: Command) {
   return recordedBy(await commands.execute(command, userContext()));
 }
 
-/** A round at a time of that day, by another scheduler each. */
+/** Runs a round at a time of that day, each by a new scheduler. */
 async function serveAt(time: string, schedulers = 1, through = commands): Promise<void> {
   now = new Date(`2026-05-01T${time}Z`);
   const parts = { reads: platform.reads, commands: through, ids: systemIds };
@@ -88,7 +88,7 @@ async function endAll(): Promise<void> {
 describe('an hourly schedule', () => {
   beforeEach(() => every());
 
-  test('starts one run at its due time, also with several schedulers', async () => {
+  test('starts one run at its due time, even with several schedulers', async () => {
     await serveAt('00:59:59.999');
     expect(await runs()).toEqual([]);
     await serveAt('01:00:00', 3, platform.pipeline({ clock }));
@@ -115,7 +115,7 @@ describe('an hourly schedule', () => {
     ]);
   });
 
-  test('repeats nothing when the clock goes back', async () => {
+  test('does not repeat due times when the clock goes back', async () => {
     await serveAt('01:00:00');
     await endAll();
     await serveAt('00:30:00');
@@ -132,7 +132,7 @@ describe('an hourly schedule', () => {
     expect(await ledger()).toEqual(['01:00 fired', '02:00 skipped: run_overlaps', '03:00 fired']);
   });
 
-  test('skips with the reason when the script has no free slot or is disabled', async () => {
+  test('skips a due time, with the reason, when the script has no free slot or is disabled', async () => {
     for (const number of [1, 2]) {
       const runId = mustParse(parseRunId, systemIds.derived(scriptId(), String(number)));
       await ask(runScript({ runId }));
@@ -171,7 +171,7 @@ describe('an hourly schedule', () => {
     expect(await ledger()).toEqual(['01:00 late']);
   });
 
-  test('skips unserved due times after a change or deletion', async () => {
+  test('skips unprocessed due times after a change or deletion', async () => {
     now = new Date('2026-05-01T02:10:00Z');
     const definition = { ...hourly, cron: '30 * * * *', intervalSeconds: null } as const;
     await ask({ type: 'ChangeSchedule', ...ids, definition: { ...definition, kind: 'cron' } });
@@ -224,8 +224,8 @@ describe('a schedule with missed due times', () => {
   });
 });
 
-describe('a run that is active when the next is due', () => {
-  test('makes the next run wait for a free slot with overlap "queue"', async () => {
+describe('a run that is active when the next one is due', () => {
+  test('with overlap "queue", makes the next run wait for a free slot', async () => {
     await ask({ type: 'ChangeScript', scriptId: scriptId(), settings: { maxConcurrentRuns: 1 } });
     await every({ overlap: 'queue' });
     await serveAt('01:00:00');
@@ -234,7 +234,7 @@ describe('a run that is active when the next is due', () => {
     expect(await ledger()).toEqual(['01:00 fired', '02:00 fired']);
   });
 
-  test('makes the next run wait for its end despite a free slot with overlap "queue"', async () => {
+  test('with overlap "queue", makes the next run wait for its end despite a free slot', async () => {
     await every({ overlap: 'queue' });
     for (const hour of ['01', '02', '03']) await serveAt(`${hour}:00:00`);
     const waiting = async () => (await runs()).map((one) => one.waiting);
@@ -261,7 +261,7 @@ describe('a run that is active when the next is due', () => {
     }
   });
 
-  test('delays the next run until it has stopped with overlap "cancel_previous"', async () => {
+  test('with overlap "cancel_previous", delays the next run until it has stopped', async () => {
     await every({ overlap: 'cancel_previous' });
     await serveAt('01:00:00');
     const [first] = (await runs()).map((one) => mustParse(parseRunId, one.run_id));
@@ -293,7 +293,7 @@ describe('a run that is active when the next is due', () => {
     expect((await runs()).map((run) => run.status)).toEqual(['success', 'queued']);
   });
 
-  test('is stopped with overlap "cancel_previous"', async () => {
+  test('with overlap "cancel_previous", is stopped', async () => {
     await every({ overlap: 'cancel_previous' });
     await serveAt('01:00:00');
     await serveAt('02:00:00');

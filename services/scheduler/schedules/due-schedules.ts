@@ -1,16 +1,15 @@
-/** Processes due times: each results in a run or in a recorded reason for its absence, exactly once, also with several
+/** Processes due times: each results in a run or in a recorded reason for its absence, exactly once, even with several
  *  schedulers and after crashes. A run's id is derived from the schedule and the due time; whether a due time is
  *  settled is decided under the lock of its schedule. */
 import type { Command } from '#domain/aggregates.ts';
 import {
-  inOrderOfTime,
+  deriveTimeOrderedId,
   mustParse,
-  parseCommandId,
   parseRunId,
   parseScheduleId,
   parseScriptId,
 } from '#domain/kernel/ids.ts';
-import type { Commands, Outcome } from '#domain/ports/commands.ts';
+import { systemContext, type Commands, type Outcome } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import type { PassedOccurrence } from '#domain/schedule/events.ts';
 import type { FiredOutcome } from '#domain/schedule/schedule.ts';
@@ -20,24 +19,24 @@ import { activeRunsOf, dueSchedules, type DueSchedule } from '#projections/sched
 
 const schedulesAtOnce = 256;
 /** The limit per schedule and round. */
-const dueTimesAtOnce = 500;
+const dueTimesPerRound = 500;
 
-export interface DueSchedulesParts {
+export interface DueSchedulesDeps {
   readonly reads: ReadModels;
   readonly commands: Commands;
   readonly ids: Ids;
 }
 
 /** Runs one round for the due times up to `now`. @returns whether there may be more */
-export async function serveDueSchedules(parts: DueSchedulesParts, now: Date): Promise<boolean> {
-  const due = await dueSchedules(parts.reads, now, schedulesAtOnce);
-  const served = await Promise.all(due.map((schedule) => serve(parts, schedule, now)));
-  return due.length === schedulesAtOnce || served.some((count) => count === dueTimesAtOnce);
+export async function serveDueSchedules(deps: DueSchedulesDeps, now: Date): Promise<boolean> {
+  const due = await dueSchedules(deps.reads, now, schedulesAtOnce);
+  const served = await Promise.all(due.map((schedule) => serve(deps, schedule, now)));
+  return due.length === schedulesAtOnce || served.some((count) => count === dueTimesPerRound);
 }
 
 /** Oldest first: a settled due time implies that the earlier ones are settled.
  *  @returns the number of processed due times */
-async function serve(parts: DueSchedulesParts, schedule: DueSchedule, now: Date): Promise<number> {
+async function serve(deps: DueSchedulesDeps, schedule: DueSchedule, now: Date): Promise<number> {
   const { definition, created_at, next_fire_at } = schedule;
   let passed: PassedOccurrence[] = [];
   let count = 0;
@@ -46,36 +45,36 @@ async function serve(parts: DueSchedulesParts, schedule: DueSchedule, now: Date)
     created_at,
     next_fire_at,
     now,
-    dueTimesAtOnce,
+    dueTimesPerRound,
   )) {
     count += 1;
     if (verdict.kind === 'miss') {
       passed.push({ dueAt: dueAt.toISOString(), outcome: 'missed', reason: verdict.reason });
       continue;
     }
-    await pass(parts, schedule, passed);
+    await pass(deps, schedule, passed);
     passed = [];
-    const refused = await fire(parts, schedule, dueAt, verdict.outcome);
+    const refused = await fire(deps, schedule, dueAt, verdict.outcome);
     if (refused !== undefined) {
       passed.push({ dueAt: dueAt.toISOString(), outcome: 'skipped', reason: refused });
     }
   }
-  await pass(parts, schedule, passed);
+  await pass(deps, schedule, passed);
   return count;
 }
 
 /** @returns the code of the reason why there is no run; `undefined` if there is one or the due time is settled */
 async function fire(
-  parts: DueSchedulesParts,
+  deps: DueSchedulesDeps,
   { schedule_id, script_id, definition }: DueSchedule,
   due: Date,
   outcome: FiredOutcome,
 ): Promise<string | undefined> {
   const dueAt = due.toISOString();
   const { overlap, paramsSha256 } = definition;
-  if (overlap === 'cancel_previous') await stopPrevious(parts, schedule_id, script_id, dueAt);
-  const runId = inOrderOfTime(parts.ids.derived(schedule_id, dueAt), due);
-  const answer = await execute(parts, runId, {
+  if (overlap === 'cancel_previous') await stopPrevious(deps, schedule_id, script_id, dueAt);
+  const runId = deriveTimeOrderedId(deps.ids.derived(schedule_id, dueAt), due);
+  const answer = await execute(deps, runId, {
     type: 'RunScript',
     runId: mustParse(parseRunId, runId),
     scriptId: mustParse(parseScriptId, script_id),
@@ -95,23 +94,23 @@ async function fire(
 }
 
 async function stopPrevious(
-  parts: DueSchedulesParts,
+  deps: DueSchedulesDeps,
   scheduleId: string,
   scriptId: string,
   dueAt: string,
 ): Promise<void> {
-  for (const runId of await activeRunsOf(parts.reads, scheduleId, scriptId, dueAt)) {
-    await execute(parts, runId, { type: 'StopRun', runId: mustParse(parseRunId, runId) });
+  for (const runId of await activeRunsOf(deps.reads, scheduleId, scriptId, dueAt)) {
+    await execute(deps, runId, { type: 'StopRun', runId: mustParse(parseRunId, runId) });
   }
 }
 
 async function pass(
-  parts: DueSchedulesParts,
+  deps: DueSchedulesDeps,
   { schedule_id, script_id }: DueSchedule,
   occurrences: readonly PassedOccurrence[],
 ): Promise<void> {
   if (occurrences.length === 0) return;
-  await execute(parts, schedule_id, {
+  await execute(deps, schedule_id, {
     type: 'PassOccurrences',
     scheduleId: mustParse(parseScheduleId, schedule_id),
     scriptId: mustParse(parseScriptId, script_id),
@@ -121,15 +120,9 @@ async function pass(
 
 /** @param cause the related run or schedule */
 function execute(
-  { commands, ids }: DueSchedulesParts,
+  { commands, ids }: DueSchedulesDeps,
   cause: string,
   command: Command,
 ): Promise<Outcome> {
-  return commands.execute(command, {
-    commandId: mustParse(parseCommandId, ids.next()),
-    actor: { kind: 'system', name: 'scheduler' },
-    ip: null,
-    correlationId: cause,
-    causationId: null,
-  });
+  return commands.execute(command, systemContext('scheduler', ids.next(), cause));
 }

@@ -6,10 +6,10 @@ import type { Socket } from 'node:net';
 import { peerOf } from './peer.ts';
 
 export const closeReasons = [
-  /** It was closed for another connection. */
+  /** The connection was closed to make room for another one. */
   'limit',
   'address_limit',
-  /** No connection could make room for it. */
+  /** The connection was refused, because none could be closed for it. */
   'refused',
   'headers_timeout',
   'body_timeout',
@@ -22,11 +22,11 @@ export interface LimitOptions {
   /** Connections in total. */
   readonly max: number;
   readonly maxPerAddress: number;
-  /** Whether many users may share an address: then only the total limit applies. */
+  /** Whether many users may share an address, so that only the total limit applies. */
   readonly isShared: (address: string) => boolean;
   /** Called for each connection that is closed or refused at a limit. */
   readonly onLimit?: (reason: CloseReason) => void;
-  /** Response to a request that is cut off, or to a connection that is refused. */
+  /** The response to an interrupted request, or to a refused connection. */
   readonly refusal: string;
 }
 
@@ -35,7 +35,7 @@ interface Connection {
   readonly peer: Peer;
   request?: IncomingMessage | undefined;
   response?: ServerResponse | undefined;
-  /** Bytes in both directions when it was last spared. */
+  /** Bytes in both directions at the last check. */
   bytes: number;
 }
 
@@ -46,9 +46,9 @@ interface Peer {
   readonly waiting: Set<Connection>;
 }
 
-/** A transfer that moved this much since the last look is under way. */
+/** A transfer that moved this many bytes since the last check is active. */
 const progressBytes = 16 * 1024;
-/** Connections that are looked at to make room for one. */
+/** Maximum number of connections to check when making room for one. */
 const maxLooks = 256;
 /** Additional connections of this machine, such as health checks, when no other connection can be closed. */
 const localHeadroom = 16;
@@ -87,7 +87,7 @@ export class ConnectionLimits {
     return this.#isClosing;
   }
 
-  /** From now on every response carries `Connection: close`, unless its headers were sent before. */
+  /** From now on, every response contains `Connection: close`, unless its headers have already been sent. */
   closeAfterResponses(): void {
     this.#isClosing = true;
     for (const { response } of this.#connections.values()) announceClose(response);
@@ -195,7 +195,7 @@ export class ConnectionLimits {
     this.#closed.set(reason, (this.#closed.get(reason) ?? 0) + 1);
   }
 
-  /** Safe twice. */
+  /** Idempotent. */
   #remove(connection: Connection): void {
     if (!this.#connections.delete(connection.socket)) return;
     connection.peer.waiting.delete(connection);

@@ -1,26 +1,26 @@
-/** How many connections a process has file descriptors for. */
+/** Derives the number of connections from a process's file descriptors. */
 import { readFileSync } from 'node:fs';
 
-/** Never used for clients: the database, log files, health checks and whatever else the process opens. */
+/** Reserved for the database, log files, health checks and other files of the process. */
 export const reservedDescriptors = 256;
 /** Assumed if the system does not report it. */
-const usualDescriptors = 1024;
+const defaultDescriptors = 1024;
 
 /** The limit of file descriptors of this process. */
 export function descriptorLimit(): number {
   const [, limit] = /^Max open files\s+(\d+)/m.exec(limitsOfProcess()) ?? [];
-  return limit === undefined ? usualDescriptors : Number(limit);
+  return limit === undefined ? defaultDescriptors : Number(limit);
 }
 
-/** The most connections that fit, with the reserve left.
+/** The maximum number of connections, apart from the reserve.
  *  @param descriptors that the process may have */
 export function maxConnections(descriptors = descriptorLimit()): number {
   return Math.max(1, descriptors - reservedDescriptors);
 }
 
-/** Connections where none are configured. Half of the descriptors are for what requests open: files, uploads,
- *  connections to the object store. */
-export function usualConnections(descriptors = descriptorLimit()): number {
+/** The default number of connections. Half of the descriptors are left for files, uploads, and connections to the
+ *  object store. */
+export function defaultMaxConnections(descriptors = descriptorLimit()): number {
   return Math.min(10_000, Math.max(1, Math.floor(maxConnections(descriptors) / 2)));
 }
 

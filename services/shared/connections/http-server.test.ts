@@ -59,8 +59,8 @@ function closed(reason: Parameters<ReadonlyMap<string, number>['get']>[0]): numb
   return (connections.closed as ReadonlyMap<string, number>).get(reason);
 }
 
-describe('a server that closes connections after their responses', () => {
-  test('announces the end of the connection in responses in progress and in later ones', async () => {
+describe('a server that is closing its connections', () => {
+  test('announces the close in responses in progress and in later ones', async () => {
     const inProgress = Promise.withResolvers<ServerResponse>();
     await start({}, {}, (asked, response) => {
       if (asked.url === '/slow') inProgress.resolve(response);
@@ -159,13 +159,13 @@ describe('a server at its limit of connections', () => {
     stuck.pause().write(`GET / HTTP/1.1\r\n${head}\r\n`);
     await full.promise;
     const ended = once(stuck, 'close');
-    // The system's own buffers fill up first, which counts as progress.
+    // The system's buffers fill up first, which counts as progress.
     for (let made = 0; made < 10; made += 1) await client();
     stuck.resume();
     await ended;
   });
 
-  test('keeps an exempt connection', async () => {
+  test('does not close an exempt connection', async () => {
     await start({ max: 2 });
     const accepted = once(server, 'connection') as Promise<[Socket]>;
     const kept = await client();
@@ -182,7 +182,7 @@ describe('a server at its limit of connections', () => {
 describe('a server with a limit for each address', () => {
   const perAddress = { max: 100, maxPerAddress: 2, isShared: () => false };
 
-  test('makes room among the connections of the same address', async () => {
+  test('makes space by closing connections of the same address', async () => {
     await start(perAddress);
     const [first] = [await client(), await client()];
     const ended = once(first, 'close');
@@ -191,7 +191,7 @@ describe('a server with a limit for each address', () => {
     expect([connections.open, closed('address_limit')]).toEqual([2, 1]);
   });
 
-  test('leaves addresses that many users share to the limit in total', async () => {
+  test('applies only the total limit to addresses that many users share', async () => {
     await start({ ...perAddress, isShared: (address) => address === 'local' });
     for (let made = 0; made < 5; made += 1) await client();
     expect([connections.open, closed('address_limit')]).toEqual([5, 0]);
@@ -214,13 +214,14 @@ describe('a slow client', () => {
     await start({}, { bodyMs: 100 }, (asked) => asked.resume());
     const slow = await client();
     slow.write(`POST / HTTP/1.1\r\n${head}Content-Length: 100000\r\n\r\n`);
-    // All before the answer: what arrives after the end has the network drop an answer that is not read yet.
+    // Sends everything before the response: data that arrives after the close would reset the connection, and the
+    // client would lose an unread response.
     for (const byte of 'slow') slow.write(byte);
     expect(await text(slow)).toMatch(/^HTTP\/1\.1 408 [^]*"request_timeout"/);
     expect(closed('body_timeout')).toBe(1);
   });
 
-  test('whose data the server does not read is not late', async () => {
+  test('is not timed out while the server does not read its data', async () => {
     const reading = Promise.withResolvers<() => void>();
     await start({}, { bodyMs: 20 }, (asked, response) => {
       reading.resolve(() => asked.resume().once('end', () => response.end('done')));
@@ -237,7 +238,7 @@ describe('a slow client', () => {
     expect(bytes.toString()).toContain('200 OK');
   });
 
-  test('that does not read its response is closed, and one whose response takes long is not', async () => {
+  test('is closed if it does not read its response, but not if the response takes long', async () => {
     const slow = Promise.withResolvers<() => void>();
     await start({}, { unreadMs: 50 }, (asked, response) => {
       if (asked.url === '/slow') slow.resolve(() => response.end('done'));

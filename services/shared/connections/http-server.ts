@@ -1,4 +1,4 @@
-/** HTTP servers with limits and deadlines: slow, silent and endless clients hold no connections. */
+/** HTTP servers with limits and deadlines: slow, silent and endless clients cannot occupy connections. */
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ConnectionLimits } from './connection-limits.ts';
@@ -7,7 +7,7 @@ import { plainResponse } from './plain-response.ts';
 export interface HttpDeadlines {
   /** The deadline for the first byte and the headers of a request. */
   readonly headersMs: number;
-  /** A body must bring `minBodyBytesPerSecond` in each such period. */
+  /** A body must transfer at least `minBodyBytesPerSecond` in each such period. */
   readonly bodyMs: number;
   /** Between two requests. */
   readonly idleMs: number;
@@ -21,7 +21,7 @@ export interface HttpServerOptions {
 }
 
 export const minBodyBytesPerSecond = 500;
-const usualUnreadMs = 60_000;
+const defaultUnreadMs = 60_000;
 /** How often Node checks for requests with late headers. */
 const headersCheckMs = 1000;
 
@@ -40,7 +40,7 @@ export function createHttpServer(
     keepAliveTimeout: idleMs,
   });
   server.maxHeadersCount = 100;
-  server.timeout = deadlines.unreadMs ?? usualUnreadMs;
+  server.timeout = deadlines.unreadMs ?? defaultUnreadMs;
   server.on('connection', (socket: Socket) => connections.add(socket));
   server.on('request', (request: IncomingMessage, response) => {
     connections.serve(request, response);
@@ -50,7 +50,7 @@ export function createHttpServer(
   });
   server.on('request', listener);
   server.on('timeout', (socket: Socket) => {
-    // A response that takes long to make leaves the connection silent, too.
+    // A response that takes long also leaves the connection silent.
     if (!connections.waitsForClient(socket)) return;
     if (socket.writableLength > 0) connections.close(socket, 'response_timeout');
     else socket.destroy();
@@ -73,15 +73,15 @@ function statusOf({ code }: NodeJS.ErrnoException): number {
 function watchBody(request: IncomingMessage, bodyMs: number, onLate: () => void): void {
   const { headers, socket } = request;
   if (headers['transfer-encoding'] === undefined && !Number(headers['content-length'] ?? 0)) return;
-  const leastBytes = (minBodyBytesPerSecond * bodyMs) / 1000;
+  const minBytes = (minBodyBytesPerSecond * bodyMs) / 1000;
   let before = socket.bytesRead;
   let wasRead = true;
   const timer = setInterval(() => {
     if (request.complete || socket.destroyed) return clearInterval(timer);
-    // Bytes that have arrived and are not read yet: the client waits for the server.
+    // Unread bytes have arrived, so the client is waiting for the server.
     const isRead = request.readableLength === 0;
-    // If the server has just resumed reading, the client's time starts again.
-    if (isRead && wasRead && socket.bytesRead - before < leastBytes) onLate();
+    // If the server has just resumed reading, the client's deadline starts again.
+    if (isRead && wasRead && socket.bytesRead - before < minBytes) onLate();
     before = socket.bytesRead;
     wasRead = isRead;
   }, bodyMs).unref();

@@ -1,9 +1,9 @@
 import { BlockList } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { maxConnections, usualConnections } from './descriptors.ts';
+import { maxConnections, defaultMaxConnections } from './descriptors.ts';
 import { isIn, peerOf } from './peer.ts';
 
-describe('the peer of a connection', () => {
+describe('the peer address of a connection', () => {
   test.each([
     ['127.0.0.1', 'local'],
     ['127.8.8.8', 'local'],
@@ -15,7 +15,7 @@ describe('the peer of a connection', () => {
     ['2001:db8:1:2::6', '2001:db8:1:2::/64'],
     ['2001:db8::6', '2001:db8:0:0::/64'],
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
-  ])('of %s is %s', (address, peer) => {
+  ])('from %s is %s', (address, peer) => {
     expect(peerOf(address)).toBe(peer);
   });
 
@@ -36,7 +36,7 @@ describe('the connection limit by file descriptors', () => {
     [1_000_000, 10_000],
     [100, 1],
   ])('of %i is %i, with a reserve for the process', (descriptors, connections) => {
-    expect(usualConnections(descriptors)).toBe(connections);
-    expect(usualConnections(descriptors)).toBeLessThanOrEqual(maxConnections(descriptors));
+    expect(defaultMaxConnections(descriptors)).toBe(connections);
+    expect(defaultMaxConnections(descriptors)).toBeLessThanOrEqual(maxConnections(descriptors));
   });
 });

@@ -1,8 +1,8 @@
-/** Who is at the other end of a connection, as far as limits are concerned. */
+/** Identifies the peer of a connection, for limits. */
 import { isIP, isIPv6, type BlockList } from 'node:net';
 
 /** `local` for this machine, the network for IPv6, where one customer has at least 64 bits, and otherwise the address.
- *  @param address as a socket has it */
+ *  @param address from a socket */
 export function peerOf(address: string): string {
   const plain = address.replace(/^::ffff:(?=\d+\.)/, '');
   if (plain.startsWith('127.') || plain === '::1') return 'local';
@@ -20,7 +20,7 @@ function networkOf(address: string): string {
     .join(':');
 }
 
-/** Whether an address, or a network that `peerOf` made of it, is in a list. */
+/** Whether an address, or a network from `peerOf`, is in a list. */
 export function isIn(peer: string, list: BlockList): boolean {
   const address = peer.replace(/\/64$/, '');
   const version = isIP(address);

@@ -38,7 +38,7 @@ export class Examination {
   /** By hash, the latest used last. */
   readonly #compiled = new Map<string, ValidateFunction>();
 
-  /** What is wrong with a schema, by pointers into it.
+  /** The errors of a schema, with pointers.
    *  @param text its JSON */
   ofSchema(text: string): readonly Fault[] {
     const compiled = this.#compile(text);

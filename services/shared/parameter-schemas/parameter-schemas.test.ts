@@ -53,7 +53,7 @@ describe('the schema of a script', () => {
     [{ $ref: '#/$defs/none' }, '/parameters_schema'],
     [{ $schema: 'https://example.com/mine' }, '/parameters_schema/$schema'],
     [{ $async: true }, '/parameters_schema/$async'],
-  ])('is refused with the place of the error, as %j', async (schema, pointer) => {
+  ])('is refused with the location of the error, as %j', async (schema, pointer) => {
     const problem = await ofSchema(schema);
     expect(problem?.code).toBe('validation_failed');
     expect(problem?.errors?.[0]?.pointer).toBe(pointer);
@@ -108,7 +108,7 @@ describe('parameters', () => {
     expect(value).toEqual({ limit: 3, tags: ['a'] });
   });
 
-  test('are refused with every place when they do not match', async () => {
+  test('are refused with the location of every mismatch', async () => {
     expect(faults(await ofValue(schema, { limit: 0, tags: ['a', 1], more: 1 }))).toEqual([
       ['/params/more', 'is unknown'],
       ['/params/limit', 'must be >= 1'],
@@ -123,7 +123,7 @@ describe('parameters', () => {
     expect(faults(await ofValue(strings, value))).toHaveLength(20);
   });
 
-  test('are checked by their own schema among many', async () => {
+  test('are validated against their own schema among many', async () => {
     const checks = Array.from({ length: 90 }, (_, number) =>
       ofValue({ properties: { a: { const: number } } }, { a: number }),
     );
@@ -135,11 +135,11 @@ describe('parameters', () => {
   });
 });
 
-describe('schemas that cause unbounded work', () => {
+describe('a schema that causes unbounded work', () => {
   test.each([
     ['a pattern', evilPattern, evilText],
-    ['references that double', doubling(40), {}],
-  ])('are refused in time when %s would not finish', async (_, schema, value) => {
+    ['exponentially growing references', doubling(40), {}],
+  ])('is refused in time when %s would not finish', async (_, schema, value) => {
     const tooMuch = [['/params', 'cannot be checked: the schema is too complex']];
     expect(faults(await ofValue(schema, value, impatient))).toEqual(tooMuch);
     const startedMs = performance.now();
@@ -148,21 +148,21 @@ describe('schemas that cause unbounded work', () => {
     expect(await ofValue({ type: 'object' }, {}, schemas)).toBeUndefined();
   });
 
-  test('are refused when they reference themselves', async () => {
+  test('is refused when it references itself', async () => {
     const itself = { allOf: [{ $ref: '#/$defs/a' }] };
     expect(faults(await ofValue({ ...itself, $defs: { a: itself } }, {}))).toEqual([
       ['/params', 'cannot be checked: the schema references itself endlessly'],
     ]);
   });
 
-  test('do not affect others when they would use all memory', async () => {
+  test('does not affect others when it would use all memory', async () => {
     const wide = { allOf: Array.from({ length: 400 }, () => ({ items: { type: 'string' } })) };
     const value = Array.from({ length: 15_000 }, () => 1);
     const problem = await ofValue(wide, value, new ParameterSchemas(30_000));
     expect(faults(problem)).toEqual([['/params', 'cannot be checked: the schema is too complex']]);
   });
 
-  test('are refused as unavailable beyond the limit of concurrent checks', async () => {
+  test('is refused as unavailable at the limit of concurrent checks', async () => {
     const answers = Array.from({ length: 101 }, () => ofValue({}, {}));
     expect((await Promise.all(answers)).map((one) => one?.code)).toEqual([
       ...Array.from({ length: 100 }, () => undefined),

@@ -1,11 +1,11 @@
-/** Checks the parameters of runs against the schemas of their scripts, one at a time, in a process that is
- *  ended where one takes too long: a schema may ask for more work than there is time, or for more memory. */
+/** Checks the parameters of runs against the schemas of their scripts, one at a time, in a separate process. The
+ *  process is killed if a check takes too long, because a schema may require unbounded time or memory. */
 import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { AnsweringProcess } from '#infra/system/answering-process.ts';
 import { objection, type Fault, type Objection } from '../faults.ts';
 
-/** Both are JSON. Without a value, it is about the schema itself. */
+/** Both are JSON. Without a value, the schema itself is checked. */
 export interface Question {
   readonly schema: string;
   readonly value?: string;
@@ -14,10 +14,10 @@ export interface Question {
 const maxSchemaBytes = 64 * 1024;
 const maxWaiting = 100;
 const maxMemoryMb = 64;
-/** The time during which a schema that took too long is not tried again: it would block all others. */
+/** How long a schema that took too long is not retried, because it would block all others. */
 const distrustMs = 10_000;
 const maxDistrusted = 1000;
-const usualPatienceMs = 2_000;
+const defaultTimeoutMs = 2_000;
 
 const busy = objection('unavailable', 'Too many requests are being validated. Try again.');
 
@@ -29,9 +29,9 @@ export class ParameterSchemas {
   #last: Promise<unknown> = Promise.resolve();
   #waiting = 0;
 
-  /** @param patienceMs the longest time for one answer */
-  constructor(patienceMs = usualPatienceMs) {
-    this.#examiner = new AnsweringProcess({ program, maxMemoryMb, patienceMs });
+  /** @param timeoutMs maximum time for one response */
+  constructor(timeoutMs = defaultTimeoutMs) {
+    this.#examiner = new AnsweringProcess({ program, maxMemoryMb, timeoutMs });
   }
 
   /** Returns the problem with a new schema of a script.
@@ -54,7 +54,7 @@ export class ParameterSchemas {
     return await this.#ask({ schema: JSON.stringify(schema), value: JSON.stringify(value) }, field);
   }
 
-  /** Ends the process; safe twice. */
+  /** Ends the process. Idempotent. */
   async close(): Promise<void> {
     await this.#last;
     await this.#examiner.end();

@@ -9,7 +9,7 @@ import { unifiedDiff } from './unified-diff.ts';
 const folder = mkdtempSync(join(tmpdir(), 'orch-diff-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Applies a diff, as its readers do. */
+/** Applies a diff, like `patch`. */
 function applied(before: string, diff: string): string {
   const lines = before === '' ? [] : before.split(/(?<=\n)/);
   const result: string[] = [];
@@ -33,7 +33,7 @@ function applied(before: string, diff: string): string {
   return [...result, ...lines.slice(place)].join('');
 }
 
-test('shows changes with the lines around them', () => {
+test('shows changes with the surrounding lines', () => {
   const before = Array.from({ length: 20 }, (_, index) => `line ${index + 1}\n`);
   const after = before.with(9, 'another\n').toSpliced(15, 1);
   expect(unifiedDiff(before.join(''), after.join(''))).toBe(`@@ -7,13 +7,12 @@

@@ -1,4 +1,4 @@
-/** What differs between two texts, in the unified format: Myers' shortest edit script, line by line. */
+/** Computes the differences of two texts in the unified format: Myers' shortest edit script, line by line. */
 
 /** Lines around a difference. */
 const contextLines = 3;
@@ -38,7 +38,7 @@ function editsOf(before: readonly string[], after: readonly string[]): readonly 
   ];
 }
 
-/** The furthest places that so many edits lead to, by diagonal: one array for each number of edits. */
+/** The furthest positions after each number of edits, by diagonal: one array for each number. */
 function shortest(before: readonly string[], after: readonly string[]): readonly Edit[] {
   const trace: Int32Array[] = [];
   const limit = Math.min(before.length + after.length, maxEdits);

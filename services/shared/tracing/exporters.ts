@@ -12,7 +12,7 @@ interface Target {
   readonly timeoutMillis: number;
 }
 
-/** @returns undefined where traces have no endpoint */
+/** @returns undefined if traces have no endpoint */
 export async function openSpanExporter(config: TelemetryConfig): Promise<SpanExporter | undefined> {
   const target = targetOf(config, 'Traces');
   if (target === undefined || config.tracesExporter === 'none') return undefined;
@@ -24,7 +24,7 @@ export async function openSpanExporter(config: TelemetryConfig): Promise<SpanExp
   return new OTLPTraceExporter(httpOptions(target));
 }
 
-/** @returns undefined where metrics have no endpoint */
+/** @returns undefined if metrics have no endpoint */
 export async function openMetricExporter(
   config: TelemetryConfig,
 ): Promise<PushMetricExporter | undefined> {

@@ -24,7 +24,7 @@ export interface OtlpMetricsOptions {
   readonly config: Pick<TelemetryConfig, 'metricIntervalMs' | 'metricTimeoutMs'>;
 }
 
-/** Counters count from the start of the process. */
+/** The start time of counters is that of the process. */
 const startTime = millisToHrTime(performance.timeOrigin);
 
 export class OtlpMetrics {
@@ -61,7 +61,7 @@ type Value = Collected['values'][number] & { readonly metricName?: string };
 
 function metricDataOf(metric: Collected, endTime: HrTime): MetricData | undefined {
   const { name, help: description, values } = metric;
-  // prom-client's types name an enum, its values are these words.
+  // prom-client's types declare an enum, but its values are these strings.
   const type = String(metric.type);
   const common = {
     descriptor: { name, description, unit: '', valueType: ValueType.DOUBLE },
@@ -83,7 +83,7 @@ function metricDataOf(metric: Collected, endTime: HrTime): MetricData | undefine
   };
 }
 
-/** Prometheus counts every bucket with those below it, OTLP each on its own. */
+/** Prometheus buckets are cumulative; OTLP buckets are not. */
 function histogramPoints(name: string, values: readonly Value[], endTime: HrTime) {
   const series = Map.groupBy(values, ({ labels: { le: _, ...labels } }) => JSON.stringify(labels));
   return [...series].map(([labels, ofSeries]): DataPoint<Histogram> => {

@@ -1,5 +1,5 @@
-/** Samples spans that have ended, and exports them in batches. Their ids follow from those of requests and runs, so
- *  they reach the SDK's processor as readable spans instead of being started by a tracer, which invents ids. */
+/** Samples spans that have ended, and exports them in batches. Their ids derive from those of requests and runs. So
+ *  they are passed to the SDK's processor as readable spans, because a tracer would generate ids. */
 import {
   ROOT_CONTEXT,
   SpanKind,
@@ -61,7 +61,8 @@ export class OtlpSpans implements Tracing {
     return this.#processor.shutdown();
   }
 
-  /** Spans below those of the platform are sampled by their trace id alone: every process decides alike. */
+  /** Spans below those of the platform are sampled by their trace id only, so that every process makes the same
+   *  decision. */
   #isSampled({ hasRemoteParent, parentSpanId, ...span }: Span): boolean {
     const parent =
       hasRemoteParent && parentSpanId !== undefined
@@ -135,7 +136,7 @@ function rootSamplerOf(name: string, ratio: number): Sampler {
   return name === 'traceidratio' ? new TraceIdRatioBasedSampler(ratio) : new AlwaysOnSampler();
 }
 
-/** Logs how many spans an export has lost, and why. */
+/** Logs the number of spans that an export lost, and the reason. */
 function reporting(exporter: SpanExporter, logger: Pick<Logger, 'warn'>): SpanExporter {
   return {
     export: (spans, done) =>

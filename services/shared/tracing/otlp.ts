@@ -1,4 +1,4 @@
-/** Exports spans and metrics by OTLP with OpenTelemetry's SDK. Loaded only where an endpoint is set. */
+/** Exports spans and metrics by OTLP with OpenTelemetry's SDK. Loaded only if an endpoint is set. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { diag, DiagLogLevel } from '@opentelemetry/api';

@@ -1,12 +1,13 @@
-/** Runs as spans, by OpenTelemetry's conventions for CI/CD: `RUN <script>` from the request for a run to its
- *  end, made by whichever process recorded that end, and the steps of the run below it. */
+/** Runs as spans, by OpenTelemetry's conventions for CI/CD: `RUN <script>` from the request for a run to its end,
+ *  created by the process that recorded the end, with the steps of the run below it. */
 import type { Recorded } from '#domain/aggregates.ts';
 import type { RecordedEvent, StreamId } from '#domain/kernel/event.ts';
 import type { RunFinished, RunQueued, RunStarted } from '#domain/run/events.ts';
+import type { TriggerType } from '#domain/run/run.ts';
 import type { Logger } from '../logger.ts';
 import { spanIdOf, traceIdOf, type AttributeValue, type Span, type Tracing } from './tracing.ts';
 
-export interface RunSpansParts {
+export interface RunSpansDeps {
   readonly tracing: Tracing;
   /** The events of a stream. */
   readonly read: (streamId: StreamId) => Promise<readonly RecordedEvent[]>;
@@ -23,15 +24,25 @@ export interface TracedRun {
 const steps = ['queue', 'prepare', 'execute'] as const;
 export type RunStep = (typeof steps)[number];
 
-/** Triggers whose requests are spans themselves; traces of other runs begin in the platform. */
-const asked = new Set(['manual', 'api', 'webhook', 'mcp', 'rerun']);
+/** Whether the request of a trigger is a span itself. Other runs begin a trace, or belong to that of another run. */
+const isRequested: Readonly<Record<TriggerType, boolean>> = {
+  manual: true,
+  api: true,
+  schedule: false,
+  webhook: true,
+  event: false,
+  retry: false,
+  rerun: true,
+  mcp: true,
+  queue: false,
+};
 
 export class RunSpans {
-  readonly #parts: RunSpansParts;
+  readonly #deps: RunSpansDeps;
   readonly #underWay = new Set<Promise<void>>();
 
-  constructor(parts: RunSpansParts) {
-    this.#parts = parts;
+  constructor(deps: RunSpansDeps) {
+    this.#deps = deps;
   }
 
   /** Records the spans of events that this process has recorded. Nothing waits for it. */
@@ -39,7 +50,7 @@ export class RunSpans {
     for (const event of events) {
       if (event.type !== 'RunFinished') continue;
       const work = this.#trace(event)
-        .catch((error: unknown) => this.#parts.logger.warn({ error }, 'run was not traced'))
+        .catch((error: unknown) => this.#deps.logger.warn({ error }, 'run was not traced'))
         .finally(() => this.#underWay.delete(work));
       this.#underWay.add(work);
     }
@@ -51,7 +62,7 @@ export class RunSpans {
   }
 
   async #trace(finished: RecordedEvent<RunFinished>): Promise<void> {
-    const { tracing, read } = this.#parts;
+    const { tracing, read } = this.#deps;
     const events = (await read(finished.streamId)) as readonly Recorded[];
     const queued = events.find((event) => event.type === 'RunQueued');
     const started = events.find((event) => event.type === 'RunStarted');
@@ -95,7 +106,7 @@ export function recordStep(
   });
 }
 
-/** What tracing needs of a span of a script. */
+/** The fields of a script's span that tracing needs. */
 export interface TracedSpan {
   /** 16 hexadecimal digits. */
   readonly spanId: string;
@@ -107,7 +118,7 @@ export interface TracedSpan {
   readonly attributes: Readonly<Record<string, AttributeValue | null>>;
 }
 
-/** Records a span of a script, below the execution of its run. Active spans are left out. */
+/** Records a span of a script, below the execution of its run. Active spans are omitted. */
 export function recordScriptSpan(
   tracing: Tracing,
   { runId, correlationId }: TracedRun,
@@ -135,7 +146,7 @@ export function recordScriptSpan(
   });
 }
 
-/** Different for each step of the run, and never one of another run. */
+/** A span id that is unique for each step of each run. */
 function stepSpanId(runId: string, step: RunStep): string {
   const number = BigInt(steps.indexOf(step) + 1);
   return (BigInt(`0x${spanIdOf(runId)}`) ^ number).toString(16).padStart(16, '0');
@@ -154,7 +165,7 @@ function spanOf(
   return {
     traceId,
     spanId: spanIdOf(runId),
-    parentSpanId: asked.has(trigger.type) ? spanIdOf(queued.metadata.commandId) : undefined,
+    parentSpanId: parentOf(queued),
     name: `RUN ${scriptName}`,
     kind: 'server',
     startMs: queued.recordedAt.getTime(),
@@ -176,6 +187,12 @@ function spanOf(
   };
 }
 
+/** The span above a run's: the request, or the run that caused it. */
+function parentOf({ data: { trigger }, metadata }: RecordedEvent<RunQueued>): string | undefined {
+  if (isRequested[trigger.type]) return spanIdOf(metadata.commandId);
+  return 'runId' in trigger ? spanIdOf(trigger.runId) : undefined;
+}
+
 /** The values of `cicd.pipeline.result`. */
 function resultOf(outcome: RunFinished['data']['outcome']): string {
   switch (outcome) {
@@ -192,6 +209,7 @@ function resultOf(outcome: RunFinished['data']['outcome']): string {
     case 'environment_error':
     case 'sandbox_error':
     case 'runtime_lost':
+    case 'runtime_stopped':
     case 'expired':
       return 'error';
   }

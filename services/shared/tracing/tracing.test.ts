@@ -117,7 +117,7 @@ describe.each([
   });
 });
 
-test('sends a signal to its own endpoint, unchanged', async () => {
+test('sends a signal to its own endpoint unchanged', async () => {
   await exported({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/spans` });
   expect(collector.requests.map(({ path }) => path)).toEqual(['/spans']);
 });
@@ -185,7 +185,7 @@ test('ends within seconds while the collector is down', async () => {
 test.each([
   {},
   { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318', OTEL_SDK_DISABLED: 'true' },
-])('opens nothing with %o', async (environment) => {
+])('starts no exporter with %o', async (environment) => {
   expect(await telemetryOf(environment)).toBeUndefined();
 });
 

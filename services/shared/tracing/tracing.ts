@@ -1,6 +1,6 @@
-/** Traces: what happened from a request to the end of its run, for a collector that speaks OTLP
- *  (docs/observability.md). Ids need no storage: a trace is known by the correlation id that every event
- *  carries, and the spans of requests and runs by the ids of their commands and runs. */
+/** Traces from a request to the end of its run, for an OTLP collector (docs/observability.md). Ids need no storage: a
+ *  trace is known by the correlation id that every event carries, and the spans of requests and runs by the ids of
+ *  their commands and runs. */
 import type { Registry } from 'prom-client';
 import type { Logger } from '../logger.ts';
 import type { Settings } from '../config.ts';
@@ -23,7 +23,7 @@ export interface Span {
   readonly startMs: number;
   readonly endMs: number;
   readonly attributes: Readonly<Record<string, AttributeValue | undefined>>;
-  /** The problem, if there was one. */
+  /** The error, if any. */
   readonly problem?: string | undefined;
 }
 
@@ -34,7 +34,7 @@ export interface Tracing {
 
 /** Exports to a collector. */
 export interface Telemetry {
-  /** Undefined where traces have no endpoint. */
+  /** Undefined if traces have no endpoint. */
   readonly tracing: Tracing | undefined;
   /** Exports the metrics of a registry periodically. Called once. */
   exportMetrics(registry: Registry): void;
@@ -58,7 +58,7 @@ export async function openTelemetry(
   return startTelemetry(service, config, logger);
 }
 
-/** `name=value,name=value` with URL-encoded values, as OpenTelemetry's variables have it. */
+/** Parses `name=value,name=value` with URL-encoded values, the format of OpenTelemetry's variables. */
 export function pairsOf(text = ''): Readonly<Record<string, string>> {
   const pairs = text.split(',').map((pair) => pair.split('='));
   return Object.fromEntries(

@@ -1,4 +1,4 @@
-/** A browser on the dashboard, as a user has it. */
+/** A browser on the dashboard, like that of a user. */
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -22,7 +22,7 @@ export const chromiumService = {
 
 const standards = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 /** Shorter than the test timeout, so that the missing element is named. */
-const patienceMs = 40_000;
+const timeoutMs = 40_000;
 /** Runs in the page. A browser without a screen may draw nothing after its window was resized. */
 const drawn = `new Promise((done) => {
   requestAnimationFrame(() => requestIdleCallback(done));
@@ -76,7 +76,7 @@ export class Browsing {
       viewport: { width: 1280, height: 800 },
       reducedMotion: 'reduce',
     });
-    page.setDefaultTimeout(patienceMs);
+    page.setDefaultTimeout(timeoutMs);
     return new Browsing(browser, page);
   }
 
@@ -94,7 +94,7 @@ export class Browsing {
     await this.page.getByRole('navigation', { name: 'Main' }).waitFor();
   }
 
-  /** Opens a page of the dashboard as a link does, without reloading the dashboard. */
+  /** Opens a page of the dashboard like a link, without reloading the dashboard. */
   async follow(url: string): Promise<void> {
     await this.page.locator('body').evaluate((body, href) => {
       const link = Object.assign(body.ownerDocument.createElement('a'), { href });
@@ -123,9 +123,9 @@ export class Browsing {
   async untilQuiet(): Promise<void> {
     const startedMs = performance.now();
     for (let before = -1; this.#underWay.size > 0 || this.#asked > before;) {
-      if (performance.now() - startedMs > patienceMs) {
+      if (performance.now() - startedMs > timeoutMs) {
         const left = [...this.#underWay].map((one) => `${one.method()} ${one.url()}`);
-        throw new Error(`waited in vain for ${left.join(', ')}`);
+        throw new Error(`timed out waiting for ${left.join(', ')}`);
       }
       before = this.#asked;
       await this.page.evaluate(drawn);
@@ -161,7 +161,7 @@ export class Browsing {
       const { violations } = await axe.run(
         // A message that is fading out.
         { exclude: ['[data-removed="true"]'] },
-        // Violations are described in full; of what passes, nothing is read.
+        // Violations are reported in full; passed rules are not reported.
         { runOnly: [...only], resultTypes: ['violations'] },
       );
       return violations.flatMap(({ id, nodes }) =>

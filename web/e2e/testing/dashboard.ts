@@ -11,8 +11,8 @@ export interface Dashboard {
   readonly page: Page;
 }
 
-/** Starts both before the tests of a suite, and stops them afterwards, also if the start failed or timed out.
- *  A test fails if a page has complained when it ends.
+/** Starts both before the tests of a suite, and stops them afterwards, even if the start failed or timed out. A test
+ *  fails if a page has reported errors.
  *  @param prepare creates what the tests need, and signs in
  *  @param options of the product */
 export function openDashboard(

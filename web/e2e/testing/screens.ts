@@ -1,5 +1,5 @@
 // Long because it is one table of all screens.
-/** The screens of the dashboard: their URLs, permitted roles, main actions, and who may perform them. */
+/** The screens of the dashboard: their URLs, permitted roles, and main actions with the roles that may perform them. */
 import { apiTokenForm } from '../../../services/shared/api-tokens.ts';
 import type { Locator, Page } from 'playwright-core';
 import type { Product } from '../../../services/minimal/testing/product.ts';
@@ -86,7 +86,7 @@ const turn: ScreenAction['work'] = async (page, control) => {
 const succeeded: Find = (page) =>
   page.getByRole('status', { name: 'Run status' }).getByText('Success');
 const runs = press(succeeded);
-/** The same from the page of a run, whose own status is displayed until that of the new run is. */
+/** The same from the run page, whose own status is displayed until that of the new run is. */
 const runsAgain: ScreenAction['work'] = async (page, control) => {
   const before = page.url();
   await control.click();
@@ -348,7 +348,7 @@ function ofRun(path: string, otherId: string): readonly Screen[] {
     {
       path: `/runs/${otherId}?view=changes`,
       of: everyone,
-      sign: text(/no successful run before this run/),
+      sign: text(/no earlier successful run/),
       actions: [],
     },
     {

@@ -1,4 +1,4 @@
-{{- /* Names, labels, images and what all pods have in common. Most take a dict: root, component. */}}
+{{- /* Names, labels, images and common parts of all pods. Most take a dict: root, component. */}}
 
 {{- define "orch.fullname" -}}
 {{- if contains "orchestrat" .Release.Name }}{{ .Release.Name | trunc 40 | trimSuffix "-" }}

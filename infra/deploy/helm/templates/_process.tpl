@@ -1,4 +1,4 @@
-{{- /* What the platform's own processes have in common. */}}
+{{- /* Common parts of the platform's own processes. */}}
 
 {{- /* The key of the Secret for each secret setting. */}}
 {{- define "orch.secretKeys" -}}

@@ -111,10 +111,10 @@ function readWithout(given: Channel, before: ReadConfig | undefined): ReadConfig
   return read;
 }
 
-/** @param isMade whether its signing secret is created with it */
-function missingOf({ config, secrets }: ReadConfig, isMade: boolean): readonly string[] {
+/** @param isNew whether the channel is being created, which generates its signing secret */
+function missingOf({ config, secrets }: ReadConfig, isNew: boolean): readonly string[] {
   return secretsOf(config).filter(
-    (name) => secrets[name as keyof ChannelSecrets] === undefined && !(isMade && name === 'secret'),
+    (name) => secrets[name as keyof ChannelSecrets] === undefined && !(isNew && name === 'secret'),
   );
 }
 

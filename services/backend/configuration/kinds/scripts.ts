@@ -5,6 +5,7 @@ import { defaultGroupId } from '#domain/group/seed.ts';
 import { mustParse, parseGroupId, parseScriptId, type ScriptId } from '#domain/kernel/ids.ts';
 import { isSameJson } from '#domain/kernel/json.ts';
 import type { FileVersion } from '#domain/script/events.ts';
+import { expectationsProblem } from '#domain/script/expectations.ts';
 import { labelsProblem } from '#domain/script/labels.ts';
 import { entrypointProblem } from '#domain/script/path.ts';
 import {
@@ -17,7 +18,7 @@ import {
 import { configuredScripts, newestFiles, secretNames } from '#projections/configuration/queries.ts';
 import { settingColumns } from '#projections/scripts/apply.ts';
 import type { ScriptsTable } from '#projections/scripts/table.ts';
-import { badField, isProblem, type Problem } from '../../http/problem.ts';
+import { badField, fieldProblem, isProblem, type Problem } from '../../http/problem.ts';
 import { parametersSchemaProblem } from '../../scripts/create-script.ts';
 import { templateEntrypoint, templateFiles } from '../../templates/templates.ts';
 import type { Given, Keeping, Kind, Present, Reading } from '../kind.ts';
@@ -171,8 +172,11 @@ function presentFields(row: ScriptsTable): Fields {
       python: row.python,
       startMode: row.start_mode,
       resident: row.resident,
+      mergeStderr: row.merge_stderr,
       listenPorts: row.listen_ports,
       runsOn: row.runs_on,
+      pools: row.pools,
+      expectations: row.expectations,
       parametersSchema: row.parameters_schema,
       resolution: row.resolution,
     },
@@ -199,8 +203,11 @@ function fieldsOf(given: Script, before: Fields): Fields {
       python: given.python === undefined ? settings.python : given.python,
       startMode: given.start_mode ?? settings.startMode,
       resident: { ...settings.resident, ...given.resident },
+      mergeStderr: given.merge_stderr ?? settings.mergeStderr,
       listenPorts: given.listen_ports ?? settings.listenPorts,
       runsOn: given.runs_on ?? settings.runsOn,
+      pools: given.pools ?? settings.pools,
+      expectations: given.expectations ?? settings.expectations,
       parametersSchema: (given.parameters_schema === undefined
         ? settings.parametersSchema
         : given.parameters_schema) as ScriptSettings['parametersSchema'],
@@ -239,6 +246,8 @@ async function problemOf(
   if (noPorts !== undefined) return badField('listen_ports', noPorts);
   const noLabels = labelsProblem(settings.runsOn);
   if (noLabels !== undefined) return badField('runs_on', noLabels);
+  const noExpectations = expectationsProblem(settings.expectations);
+  if (noExpectations !== undefined) return badField('expectations', noExpectations);
   return await parametersSchemaProblem(given, services);
 }
 
@@ -247,7 +256,7 @@ function contentsOf(files: NonNullable<Script['files']>): readonly Content[] | P
   for (const [index, { path, content, encoding = 'utf-8' }] of files.entries()) {
     const isBase64 = /^[A-Za-z0-9+/]*={0,2}$/.test(content) && content.length % 4 === 0;
     if (encoding === 'base64' && !isBase64)
-      return badField(`files/${index}/content`, 'is not base64');
+      return fieldProblem(`files/${index}/content`, 'is not base64');
     contents.push(versionOf(path, Buffer.from(content, encoding)));
   }
   return contents;

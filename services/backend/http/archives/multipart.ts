@@ -12,7 +12,7 @@ export interface FormFile {
 
 /** Reads the field `file` and skips other fields.
  *  @returns `undefined` if the form has no such field, or is truncated or malformed
- *  @throws what the chunks throw, with nothing left behind */
+ *  @throws the error of the chunks; no data is left behind */
 export async function formFile(
   chunks: AsyncIterable<Uint8Array>,
   contentType: string,

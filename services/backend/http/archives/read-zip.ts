@@ -22,8 +22,7 @@ export interface Archive {
   readonly close: () => void;
 }
 
-/** Opens the archive at `path` and reads it completely.
- *  @returns the problem of a refused archive, with nothing left open */
+/** Opens the archive at `path` and reads it completely. @returns the problem of a refused archive, after closing it */
 export async function readZip(path: string): Promise<Archive | Problem> {
   let zip: ZipFile | undefined;
   try {
@@ -52,7 +51,7 @@ const damaged = problem(
   'The archive is damaged, truncated or not a zip archive.',
 );
 
-/** Why an archive is refused. */
+/** The reason for refusing an archive. */
 class Untaken extends Error {
   readonly problem: Problem;
   constructor(code: Problem['code'], detail: string) {

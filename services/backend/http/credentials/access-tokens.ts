@@ -56,7 +56,7 @@ export function createAccessTokens(key: Uint8Array, clock: Clock): AccessTokens 
   };
 }
 
-/** Evicts the oldest entry. */
+/** Drops the oldest entry. */
 function remember(seen: Map<string, Claims>, token: string, claims: Claims): void {
   const [oldest] = seen.size < maxRemembered ? [] : seen.keys();
   if (oldest !== undefined) seen.delete(oldest);

@@ -1,6 +1,6 @@
 /** Authenticates a bearer token. Its session and owner are looked up at each request, so that a sign-out or a changed
  *  role takes effect immediately. The same applies to API tokens. */
-import type { Principal } from '#domain/kernel/actor.ts';
+import type { Principal, Role } from '#domain/kernel/actor.ts';
 import { mustParse, parseTokenId, type SessionId, type TokenId } from '#domain/kernel/ids.ts';
 import type { OpenSession } from '#projections/sessions/queries.ts';
 import type { LiveToken } from '#projections/tokens/queries.ts';
@@ -17,11 +17,14 @@ export type Credential =
 export interface Identity {
   readonly principal: Principal;
   readonly credential: Credential;
+  /** The role requires a second factor, and the session was opened without one. */
+  readonly mustSetUpFactor?: boolean;
 }
 
-export interface AuthenticationParts {
+export interface AuthenticationDeps {
   readonly tokens: AccessTokens;
   readonly findSession: (id: SessionId) => Promise<OpenSession | undefined>;
+  readonly secondFactorRoles: readonly Role[];
   /** By the hash of the token. */
   readonly findToken: (hash: string) => Promise<LiveToken | undefined>;
   readonly tokenUses: { note(tokenId: TokenId): void };
@@ -29,37 +32,50 @@ export interface AuthenticationParts {
 
 export const unauthenticated: Problem = problem(
   'unauthenticated',
-  'The token is missing, expired, revoked or not valid. Sign in again.',
+  'The token is missing, invalid, expired or revoked. Sign in again.',
 );
 
 /** Resolves an `Authorization` header to a user. */
 export async function authenticate(
   authorization: string | undefined,
-  parts: AuthenticationParts,
+  deps: AuthenticationDeps,
 ): Promise<Identity | Problem> {
   const token = /^bearer ([\w.~+/=-]+)$/i.exec(authorization ?? '')?.[1];
   if (token === undefined) return unauthenticated;
-  return (await identityOfToken(token, parts)) ?? unauthenticated;
+  return (await identityOfToken(token, deps)) ?? unauthenticated;
 }
 
 /** The current user of an access token or an API token. */
 export async function identityOfToken(
   token: string,
-  parts: AuthenticationParts,
+  deps: AuthenticationDeps,
 ): Promise<Identity | undefined> {
   const hash = apiTokenHash(token);
-  if (hash !== undefined) return await identityOfApiToken(hash, parts);
-  const claims = await parts.tokens.verify(token);
+  if (hash !== undefined) return await identityOfApiToken(hash, deps);
+  const claims = await deps.tokens.verify(token);
   if (claims === undefined) return undefined;
   const { sessionId, userId } = claims;
-  const session = await parts.findSession(sessionId);
+  const session = await deps.findSession(sessionId);
   if (session?.user_id !== userId) return undefined;
-  return { credential: { kind: 'session', sessionId }, principal: principalOf(session) };
+  return identityOfSession(sessionId, session, deps);
+}
+
+/** The identity of a valid session. */
+export function identityOfSession(
+  sessionId: SessionId,
+  session: OpenSession,
+  { secondFactorRoles }: Pick<AuthenticationDeps, 'secondFactorRoles'>,
+): Identity {
+  return {
+    credential: { kind: 'session', sessionId },
+    principal: principalOf(session),
+    mustSetUpFactor: session.is_single_factor && secondFactorRoles.includes(session.role),
+  };
 }
 
 async function identityOfApiToken(
   hash: string,
-  { findToken, tokenUses }: AuthenticationParts,
+  { findToken, tokenUses }: AuthenticationDeps,
 ): Promise<Identity | undefined> {
   const token = await findToken(hash);
   if (token === undefined) return undefined;

@@ -14,14 +14,14 @@ interface RequestHeaderRule {
 const requestHeaders: Readonly<Record<RequestHeader, RequestHeaderRule>> = {
   'If-Match': {
     description:
-      'The `ETag` that you read. If the resource has changed since, the response is 412.',
+      'The `ETag` from an earlier response. If the resource has changed since, the response is 412.',
   },
   'If-None-Match': {
-    description: 'The `ETag` that you have. If it is still current, the response is 304.',
+    description: 'The `ETag` of your copy. If the copy is current, the response is 304.',
   },
   Prefer: {
     description:
-      '`wait=30` delays the response until the run ends, for at most that many seconds (up to 60).',
+      '`wait=30` delays the response until the run ends, for at most 30 seconds. The maximum is 60.',
   },
   'Orch-Min-Position': {
     description:
@@ -47,7 +47,7 @@ const responseHeaders: Readonly<Record<ResponseHeader | 'X-Request-Id', string>>
   'Set-Cookie': 'The refresh token, for browsers.',
   'Content-Disposition': 'Always `attachment`, with the file name.',
   'Idempotency-Replayed': '`true` if this is a replay of the first response.',
-  'Preference-Applied': 'The preferences from `Prefer` that were applied.',
+  'Preference-Applied': 'The applied preferences.',
   'X-Request-Id': "Id of the request's trace.",
 };
 

@@ -86,7 +86,7 @@ function socketObject(socket: object, frames: unknown): Json {
         description: 'The WebSocket is open and sends frames of this form.',
         content: { 'application/json': { schema: frames } },
       },
-      400: { description: 'A parameter is not valid.' },
+      400: { description: 'A parameter is invalid.' },
       426: {
         ...failure(426, ['upgrade_required']),
         headers: {
@@ -146,15 +146,17 @@ function operationObject(one: Operation, form: number, components: Components): 
   };
 }
 
+const anyOf = new Intl.ListFormat('en-GB', { type: 'disjunction' });
+
 function rightOf({ access }: Operation): string {
   if (access === 'public') return 'No authentication required.';
   if (access === 'signed-in') return 'Requires a token.';
   if (access === 'session') return 'Requires the token of a session. API tokens are rejected.';
   if (access.session === true) {
-    return `Requires the right \`${access.right}\` and the token of a session. API tokens are rejected.`;
+    return `Requires the \`${access.right}\` right and the token of a session. API tokens are rejected.`;
   }
-  const givers = scopesOf[access.right].map((scope) => `\`${scope}\``).join(', ');
-  return `Requires the right \`${access.right}\`. API tokens also need one of the scopes ${givers}.`;
+  const givers = anyOf.format(scopesOf[access.right].map((scope) => `\`${scope}\``));
+  return `Requires the \`${access.right}\` right. API tokens also need the ${givers} scope.`;
 }
 
 function parametersOf(one: Operation, components: Components): Json[] {

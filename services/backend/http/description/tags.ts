@@ -1,15 +1,16 @@
-/** The parts of the API, as the description groups its operations. */
+/** The tags by which the API description groups operations. */
 export const tagDescriptions = {
   Authentication: 'Sign-in, sessions, and the caller’s own account.',
   'API tokens': 'Tokens for programs, each with scopes and an expiry date.',
   Scripts: 'Scripts with their settings, history, archives and environments.',
-  Secrets: 'Encrypted values that a script gets as environment variables.',
+  Secrets: 'Encrypted values for scripts, available through the SDK and as environment variables.',
   Schedules: 'Cron and interval schedules, their next runs and the history of their due times.',
   Files: 'The files of a script. Each change makes a new version.',
   Runs: 'Executions of scripts: start, stop, logs, usage, artifacts and causes.',
-  Groups: 'Groups, which decide what a user can see.',
+  Groups: 'Groups control access to scripts and their runs.',
   Notifications: 'The inbox, and the channels, rules and deliveries of notifications.',
   Users: 'Accounts, their roles, sessions and tokens.',
+  'Identity providers': 'Single sign-on with OpenID Connect.',
   Audit: 'The audit trail: search, verification, export and replay.',
   System: 'Health, metrics, settings, updates, retention and the dashboard’s figures.',
   Backups: 'Backups, their schedule, verification and download.',
@@ -18,5 +19,5 @@ export const tagDescriptions = {
   SDK: 'The Python package `orchestrator` as a package index.',
 } as const;
 
-/** A part of the API. */
+/** A tag of the API. */
 export type Tag = keyof typeof tagDescriptions;

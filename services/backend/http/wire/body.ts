@@ -111,7 +111,7 @@ async function* limited(
   maxBytes: number,
 ): AsyncGenerator<Uint8Array, void> {
   let total = 0;
-  // The request must outlive its body, so that a response can be sent.
+  // Keeps the request open after its body, so that a response can be sent.
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {
     const bytes = chunk as Uint8Array;
     total += bytes.length;

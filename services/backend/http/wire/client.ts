@@ -87,7 +87,7 @@ export function traceOf({ headers }: IncomingMessage): RequestTrace {
 }
 
 /** Whether the request comes from a page of this origin, or from a program other than a browser. Another port is
- *  another origin, although browsers send it the same cookies: they call it `same-site`. */
+ *  another origin, although browsers send it the same cookies (`same-site`). */
 export function isOwnPage(headers: IncomingHttpHeaders): boolean {
   const { origin, host, 'sec-fetch-site': site } = headers;
   if (site !== undefined && site !== 'same-origin') return false;

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => platform.close());
 
 test.each(['EAGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EHOSTDOWN', 'ENEW'])(
-  'a database that fails to answer with %s is unavailable',
+  'a database that fails with %s is unavailable',
   (code) => {
     const error = new DatabaseUnavailable(Object.assign(new Error('connect'), { code }));
     expect(faultOf(error)).toMatchObject({ logged: true, problem: { code: 'unavailable' } });

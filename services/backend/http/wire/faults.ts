@@ -13,7 +13,7 @@ const unavailable: Problem = problem(
   'A required service is unavailable. Nothing was changed. Try again in a moment.',
 );
 
-/** The problem of an error; `logged` tells whether to log it. */
+/** The problem of an error; `logged` states whether to log it. */
 export function faultOf(error: unknown): { readonly problem: Problem; readonly logged: boolean } {
   if (error instanceof BodyTooLarge) {
     return {
@@ -23,7 +23,10 @@ export function faultOf(error: unknown): { readonly problem: Problem; readonly l
   }
   if (error instanceof ObjectStoreFull) {
     return {
-      problem: problem('storage_full', 'There is not enough space to store this.'),
+      problem: problem(
+        'storage_full',
+        'The server has too little storage space. Ask an administrator to free space.',
+      ),
       logged: true,
     };
   }

@@ -28,6 +28,6 @@ export function traceRequest(exchange: Exchange, tookMs: number, tracing: Tracin
       'http.response.status_code': statusCode,
       'error.type': statusCode >= 500 ? String(statusCode) : undefined,
     },
-    problem: statusCode >= 500 ? `answered ${statusCode}` : undefined,
+    problem: statusCode >= 500 ? `status ${statusCode}` : undefined,
   });
 }

@@ -17,10 +17,15 @@ export function isRendered(answer: Sendable): answer is Rendered | Streamed {
 /** Status, headers and body as sent. */
 export function render(answer: Answer, traceId: string): Rendered | Streamed {
   if (answer.kind === 'problem') {
+    const { redirectTo } = answer;
     return {
-      status: problemKinds[answer.code].status,
-      headers: { ...problemHeaders(answer), 'Content-Type': 'application/problem+json' },
-      body: JSON.stringify(problemDocument(answer, traceId)),
+      ...(redirectTo === undefined
+        ? {
+            status: problemKinds[answer.code].status,
+            headers: { ...problemHeaders(answer), 'Content-Type': 'application/problem+json' },
+            body: JSON.stringify(problemDocument(answer, traceId)),
+          }
+        : { status: 303, headers: { Location: redirectTo }, body: '' }),
       ...(answer.isExpected !== true && { code: answer.code }),
       ...(answer.resource !== undefined && { resource: answer.resource }),
     };

@@ -14,11 +14,11 @@ export interface Spooled {
   readonly sha256: string;
   /** The bytes from the start. Can be called once. */
   chunks(): AsyncIterable<Uint8Array>;
-  /** Releases the buffer. Safe to call twice. */
+  /** Releases the buffer. Idempotent. */
   remove(): Promise<void>;
 }
 
-/** Reads to the end. @throws what the chunks throw, with nothing left behind */
+/** Reads to the end. @throws the error of the chunks; no data is left behind */
 export async function spool(chunks: AsyncIterable<Uint8Array>): Promise<Spooled> {
   const hash = createHash('sha256');
   const held: Uint8Array[] = [];
@@ -53,7 +53,7 @@ export interface SpooledFile {
   remove(): Promise<void>;
 }
 
-/** Reads to the end, into a file. @throws what the chunks throw, with nothing left behind */
+/** Reads to the end, into a file. @throws the error of the chunks; no data is left behind */
 export async function spoolToFile(chunks: AsyncIterable<Uint8Array>): Promise<SpooledFile> {
   const file = await temporaryFile();
   try {

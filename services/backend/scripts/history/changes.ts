@@ -13,7 +13,7 @@ export interface FileChange {
   readonly sha256_after: string | null;
 }
 
-export interface Happening {
+export interface HistoryEntry {
   readonly event: Recorded<ScriptEvent>;
   readonly files: readonly FileChange[];
 }
@@ -24,14 +24,14 @@ export async function readScriptHistory(
   scriptId: ScriptId,
   before: number | undefined,
   limit: number,
-): Promise<readonly Happening[]> {
+): Promise<readonly HistoryEntry[]> {
   const read = await readBackwards(db, `script-${scriptId}`, before, limit);
   const events = (read as readonly Recorded<ScriptEvent>[]).toReversed();
   const state = await scriptStateAt(db, scriptId, (events[0]?.version ?? 1) - 1);
   const files = state.status === 'absent' ? [] : [...state.files.values()];
   const contents = new Map<string, string | null>(files.map(({ path, sha256 }) => [path, sha256]));
-  const happenings = events.map((event) => ({ event, files: fileChanges(event, contents) }));
-  return happenings.toReversed();
+  const entries = events.map((event) => ({ event, files: fileChanges(event, contents) }));
+  return entries.toReversed();
 }
 
 /** The file changes of an event. Updates the given contents. */

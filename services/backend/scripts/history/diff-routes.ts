@@ -1,10 +1,9 @@
 /** The differences of two versions of a script. */
-import Type from 'typebox';
 import { operation, type Operation } from '../../http/operation.ts';
 import { defaultLimit, keyOf, pageOf } from '../../http/paging.ts';
 import { isProblem, notFound } from '../../http/problem.ts';
 import { json } from '../../http/reply.ts';
-import { pageQuery, pathParameters } from '../../http/schema.ts';
+import { Exact, pageQuery, pathParameters } from '../../http/schema.ts';
 import {
   changedPaths,
   changedSettings,
@@ -13,12 +12,9 @@ import {
   noVersion,
   scriptOfVersion,
 } from './diff.ts';
-import { ScriptDiff, wireName } from './schema.ts';
-import { seesScriptHistory } from './script-at.ts';
+import { ScriptDiff, versionParameter, wireName } from './schema.ts';
+import { canSeeScriptHistory } from './script-at.ts';
 import { scriptStateAt } from './state-at.ts';
-
-const version = (description: string) =>
-  Type.Optional(Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1, description }));
 
 const diff = operation({
   method: 'get',
@@ -30,17 +26,14 @@ const diff = operation({
   tag: 'Scripts',
   access: { right: 'files.read' },
   parameters: { id: pathParameters.scriptId },
-  query: Type.Object(
-    {
-      ...pageQuery,
-      from: version('The earlier version.'),
-      to: version('The later version.'),
-    },
-    { additionalProperties: false },
-  ),
+  query: Exact({
+    ...pageQuery,
+    from: versionParameter('The earlier version.'),
+    to: versionParameter('The later version.'),
+  }),
   responses: { 200: { description: 'One page of files.', schema: ScriptDiff, headers: ['Link'] } },
   handle: async ({ principal, parameters: { id }, query, url }, { database, objects }) => {
-    if (!(await seesScriptHistory(principal, id, database))) return notFound;
+    if (!(await canSeeScriptHistory(principal, id, database))) return notFound;
     const now = await scriptStateAt(database, id);
     const to = query.to ?? (now.status === 'absent' ? 1 : now.version);
     const from = query.from ?? Math.max(1, to - 1);

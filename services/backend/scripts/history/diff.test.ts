@@ -50,6 +50,20 @@ test('compares two versions of a deleted script, by default the last two', async
   expect((await diff('?from=6&to=2')).items[0]).toMatchObject({ change: 'removed' });
 });
 
+test('has the files of each version', async () => {
+  const main = async (version: string) => await developer.get(`${path}/files/main.py?${version}`);
+  expect((await main('version=2')).text).toBe('import sys\nprint(1)\n');
+  expect((await main('version=6')).text).toBe('import sys\nprint(2)\n');
+  expect((await main('version=7')).json.detail).toBe('The script has no such version.');
+  expect((await main('version=1&at=1')).json.detail).toBe(
+    'Use either "at" or "version", not both.',
+  );
+  const missing = await developer.get(`${path}/files/data.bin?version=2`);
+  expect(missing.json.detail).toBe('This version of the script has no such file.');
+  const stranger = await someone(platform, { role: 'developer', groupIds: [groups.bots] });
+  expect((await stranger.get(`${path}/files/main.py?version=2`)).status).toBe(404);
+});
+
 test('compares many files page by page', async () => {
   const first = await diff('?from=2&to=6&limit=2');
   expect(first.items).toHaveLength(2);
@@ -60,7 +74,7 @@ test('compares many files page by page', async () => {
 test('finds nothing for an unknown version or an unauthorized user', async () => {
   expect((await developer.get(`${path}/diff?to=7`)).status).toBe(404);
   expect((await developer.get(`/api/v1/scripts/${nowhere}/diff`)).status).toBe(404);
-  const stranger = await someone(platform, { role: 'developer', groupIds: [groups.bots] });
-  expect((await stranger.get(`${path}/diff`)).status).toBe(404);
-  expect((await stranger.get(`${path}/history`)).status).toBe(404);
+  const outsider = await someone(platform, { role: 'developer', groupIds: [groups.bots] });
+  expect((await outsider.get(`${path}/diff`)).status).toBe(404);
+  expect((await outsider.get(`${path}/history`)).status).toBe(404);
 });

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => platform.close());
 
-interface Happening {
+interface HistoryEntry {
   readonly action: string;
   readonly version: number | null;
   readonly changes: object;
@@ -32,7 +32,7 @@ describe('the history of a changed and deleted script', () => {
   });
 
   test('lists all changes, newest first', async () => {
-    const { items } = (await developer.get(`${path}/history`)).json as { items: Happening[] };
+    const { items } = (await developer.get(`${path}/history`)).json as { items: HistoryEntry[] };
     expect(items.map((one) => [one.action, one.version])).toEqual([
       ['script_deleted', null],
       ['file_deleted', 5],
@@ -47,7 +47,7 @@ describe('the history of a changed and deleted script', () => {
   });
 
   test('links each changed file to its content before and after', async () => {
-    const { items } = (await developer.get(`${path}/history`)).json as { items: Happening[] };
+    const { items } = (await developer.get(`${path}/history`)).json as { items: HistoryEntry[] };
     const a = createHash('sha256').update('a').digest('hex');
     expect(items.map((one) => one.files)).toEqual([
       [],
@@ -69,7 +69,7 @@ describe('the history of a changed and deleted script', () => {
     let next = `${path}/history?limit=4`;
     while (next !== '') {
       const page = await developer.get(next);
-      actions.push(...page.json.items.map((one: Happening) => one.action));
+      actions.push(...page.json.items.map((one: HistoryEntry) => one.action));
       next = /<(.+)>; rel="next"/.exec(page.headers.get('link') ?? '')?.[1] ?? '';
     }
     expect(actions).toHaveLength(6);

@@ -1,16 +1,16 @@
 /** Restores the files of an earlier version as a new version. */
 import Type from 'typebox';
-import { seesScript } from '../../access/visibility.ts';
+import { canSeeScript } from '../../access/visibility.ts';
 import { versionOf } from '../../http/conditional.ts';
 import { operation, type Operation } from '../../http/operation.ts';
 import { isProblem, notFound } from '../../http/problem.ts';
-import { pathParameters } from '../../http/schema.ts';
+import { Exact, pathParameters } from '../../http/schema.ts';
 import { commandScript, showScript, shown } from '../script-reply.ts';
 import { noVersion, scriptOfVersion } from './diff.ts';
 
-const VersionToRestore = Type.Object(
+const VersionToRestore = Exact(
   { version: Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 }) },
-  { title: 'VersionToRestore', additionalProperties: false },
+  { title: 'VersionToRestore' },
 );
 
 const restore = operation({
@@ -32,7 +32,7 @@ const restore = operation({
     const { principal, header } = call;
     const scriptId = call.parameters.id;
     const restoredVersion = call.body.version;
-    if (!(await seesScript(principal, scriptId, services.readModels))) return notFound;
+    if (!(await canSeeScript(principal, scriptId, services.readModels))) return notFound;
     const condition = versionOf(header('If-Match'));
     if (isProblem(condition)) return condition;
     const earlier = await scriptOfVersion(services.database, scriptId, restoredVersion);

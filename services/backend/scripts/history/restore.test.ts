@@ -46,7 +46,7 @@ test('changes nothing when the files are already those of the version', async ()
   expect((await developer.post(`${path}/restore`, { version: 2 })).json.version).toBe(version);
 });
 
-test('refuses unknown versions and outdated conditions', async () => {
+test('refuses unknown versions and outdated If-Match headers', async () => {
   expect((await developer.post(`${path}/restore`, { version: 99 })).status).toBe(404);
   const outdated = developer.with({ 'if-match': '"1"' });
   const stale = await outdated.post(`${path}/restore`, { version: 3 });

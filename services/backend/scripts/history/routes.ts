@@ -1,13 +1,12 @@
-/** The history of a script, also after its deletion. */
+/** The history of a script, available even after its deletion. */
 import { actorName } from '#projections/actors.ts';
-import Type from 'typebox';
 import { operation, type Operation } from '../../http/operation.ts';
-import { defaultLimit, keyOf, pageReply } from '../../http/paging.ts';
+import { defaultLimit, keyOf, pageReply, onePage } from '../../http/paging.ts';
 import { isProblem, notFound } from '../../http/problem.ts';
-import { pageQuery, pathParameters } from '../../http/schema.ts';
-import { readScriptHistory, type Happening } from './changes.ts';
+import { Exact, pageQuery, pathParameters } from '../../http/schema.ts';
+import { readScriptHistory, type HistoryEntry } from './changes.ts';
 import { HistoryPage, wireName } from './schema.ts';
-import { seesScriptHistory } from './script-at.ts';
+import { canSeeScriptHistory } from './script-at.ts';
 
 const list = operation({
   method: 'get',
@@ -20,39 +19,37 @@ const list = operation({
   tag: 'Scripts',
   access: { right: 'files.read' },
   parameters: { id: pathParameters.scriptId },
-  query: Type.Object(pageQuery, { additionalProperties: false }),
-  responses: {
-    200: { description: 'One page of the list.', schema: HistoryPage, headers: ['Link'] },
-  },
+  query: Exact(pageQuery),
+  responses: onePage(HistoryPage),
   handle: async ({ principal, parameters: { id }, query, url }, { database }) => {
-    if (!(await seesScriptHistory(principal, id, database))) return notFound;
+    if (!(await canSeeScriptHistory(principal, id, database))) return notFound;
     const { limit, cursor } = query;
     const request = { list: 'script-history', filter: id, url, limit, cursor };
     const before = keyOf(request, (text) => (/^\d{1,15}$/.test(text) ? Number(text) : undefined));
     if (isProblem(before)) return before;
     const rows = await readScriptHistory(database, id, before.key, (limit ?? defaultLimit) + 1);
-    return pageReply(request, rows, ({ event }) => String(event.version), happeningJson);
+    return pageReply(request, rows, ({ event }) => String(event.version), entryJson);
   },
 });
 
-function happeningJson({ event, files }: Happening) {
+function entryJson({ event, files }: HistoryEntry) {
   const { type, position, recordedAt, metadata } = event;
   const data = { ...event.data } as Readonly<Record<string, unknown>>;
   const { scriptId: _, version, settings, ...rest } = data;
-  const changes = inWords(rest);
+  const changes = toWireNames(rest);
   return {
     event_position: position.globalPosition,
     time: recordedAt,
     actor: actorName(metadata.actor),
     action: wireName(type).slice(1),
     version: type === 'ScriptCreated' ? 1 : (version ?? null),
-    changes: settings === undefined ? changes : { ...changes, ...inWords(settings as object) },
+    changes: settings === undefined ? changes : { ...changes, ...toWireNames(settings as object) },
     files,
   };
 }
 
 /** Converts field names to the wire, and leaves values unchanged. */
-function inWords(fields: object): Record<string, unknown> {
+function toWireNames(fields: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [wireName(name), value]));
 }
 

@@ -1,10 +1,14 @@
 /** The history of a script on the wire. */
 import Type from 'typebox';
-import { examples, Nullable, Page, Sha256, Time } from '../../http/schema.ts';
+import { Exact, examples, Nullable, Page, Sha256, Time } from '../../http/schema.ts';
+
+/** A query parameter with a version of a script. */
+export const versionParameter = (description: string) =>
+  Type.Optional(Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1, description }));
 
 export const HistoryPage = Page(
   'HistoryPage',
-  Type.Object(
+  Exact(
     {
       event_position: Type.Integer({ minimum: 1 }),
       time: Time(),
@@ -18,13 +22,13 @@ export const HistoryPage = Page(
       ),
       changes: Type.Object({}, { additionalProperties: true, description: 'The recorded data.' }),
       files: Type.Array(
-        Type.Object(
+        Exact(
           {
             path: Type.String(),
             sha256_before: Nullable(Sha256),
             sha256_after: Nullable(Sha256),
           },
-          { title: 'FileChange', additionalProperties: false },
+          { title: 'FileChange' },
         ),
         {
           description:
@@ -34,7 +38,6 @@ export const HistoryPage = Page(
     },
     {
       title: 'Happening',
-      additionalProperties: false,
       examples: [
         {
           event_position: 412,
@@ -50,12 +53,12 @@ export const HistoryPage = Page(
   ),
 );
 
-export const SettingChange = Type.Object(
+export const SettingChange = Exact(
   { name: Type.String(), before: Type.Unknown(), after: Type.Unknown() },
-  { title: 'SettingChange', additionalProperties: false },
+  { title: 'SettingChange' },
 );
 
-export const FileDiff = Type.Object(
+export const FileDiff = Exact(
   {
     path: Type.String(),
     change: Type.Enum(['added', 'changed', 'removed']),
@@ -68,10 +71,10 @@ export const FileDiff = Type.Object(
       }),
     ),
   },
-  { title: 'FileDiff', additionalProperties: false },
+  { title: 'FileDiff' },
 );
 
-export const ScriptDiff = Type.Object(
+export const ScriptDiff = Exact(
   {
     from: Type.Integer({ minimum: 1 }),
     to: Type.Integer({ minimum: 1 }),
@@ -81,7 +84,6 @@ export const ScriptDiff = Type.Object(
   },
   {
     title: 'ScriptDiff',
-    additionalProperties: false,
     examples: [
       {
         from: 2,

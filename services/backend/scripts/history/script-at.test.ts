@@ -75,7 +75,8 @@ describe('a script at a point in time', () => {
     deletedAt = Number((await developer.delete(path)).headers.get('orch-position'));
   });
 
-  test('is shown as of a position, although it is deleted now', () => looksTheSame(path, seen));
+  test('is shown as of a position, although it has been deleted since', () =>
+    looksTheSame(path, seen));
 
   test('is shown as of a time', async () => {
     const [first] = seen;
@@ -111,7 +112,7 @@ describe('a script at a point in time', () => {
     expect(foreign.json.code).toBe('invalid_cursor');
   });
 
-  test('is answered with 304 if unchanged', async () => {
+  test('returns 304 if unchanged', async () => {
     const { position = 0, script: then } = seen[2] ?? {};
     const headers = { 'If-None-Match': then?.headers.get('etag') ?? '' };
     expect((await developer.get(`${path}?at=${position}`, { headers })).status).toBe(304);
@@ -131,7 +132,7 @@ describe('a script at a point in time', () => {
 });
 
 describe('a reader', () => {
-  test('needs access to the current group of the script, not to the group of that time', async () => {
+  test('needs access to the current group of the script, not to its group at that time', async () => {
     const other = await someone(platform, { role: 'developer', groupIds: [groups.bots] });
     const created = await platform.admin.post('/api/v1/scripts', { name: 'x' });
     const path = `/api/v1/scripts/${created.json.id}`;

@@ -1,13 +1,14 @@
-/** Historical scripts and their files, for users who may see them now. */
+/** Historical scripts and their files, for users who may currently see them. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import type { ScriptId } from '#domain/kernel/ids.ts';
-import type { PresentScript } from '#domain/script/state.ts';
+import type { PresentFile, PresentScript } from '#domain/script/state.ts';
 import type { ScriptFileView } from '#projections/scripts/files.ts';
 import type { ScriptView } from '#projections/scripts/queries.ts';
 import { isIn } from '../../access/visibility.ts';
 import { momentOf } from '../../http/point-in-time.ts';
 import { isProblem, notFound, problem, type Problem } from '../../http/problem.ts';
 import type { Services } from '../../services.ts';
+import { noVersion, scriptOfVersion } from './diff.ts';
 import { pastFiles, pastView, readPastScript, scriptStateAt, type PastScript } from './state-at.ts';
 
 /** A script at a time or position of a query. */
@@ -32,7 +33,7 @@ async function lookBack(
 }
 
 /** Whether a script, deleted or not, belongs to the caller's groups, according to its history. */
-export async function seesScriptHistory(
+export async function canSeeScriptHistory(
   principal: Principal,
   scriptId: ScriptId,
   database: Services['database'],
@@ -73,5 +74,24 @@ export async function fileAt(
   if (isProblem(found)) return found;
   const file = found.script.files.get(path);
   if (file === undefined) return problem('not_found', 'The file did not exist at that time.');
-  return { sha256: file.sha256, size_bytes: file.sizeBytes };
+  return contentOf(file);
+}
+
+/** The file in a version of the script, including deleted scripts. */
+export async function fileOfVersion(
+  { principal, scriptId, version }: Omit<LookBack, 'at'> & { readonly version: number },
+  path: string,
+  { database }: Pick<Services, 'database'>,
+): Promise<Pick<ScriptFileView, 'sha256' | 'size_bytes'> | Problem> {
+  if (!(await canSeeScriptHistory(principal, scriptId, database))) return notFound;
+  const script = await scriptOfVersion(database, scriptId, version);
+  if (script === undefined) return noVersion;
+  const file = script.files.get(path);
+  return file === undefined
+    ? problem('not_found', 'This version of the script has no such file.')
+    : contentOf(file);
+}
+
+function contentOf({ sha256, sizeBytes }: PresentFile) {
+  return { sha256, size_bytes: sizeBytes };
 }

@@ -1,6 +1,5 @@
 /** Historical scripts, folded from their own streams without derived tables. */
-import type { Recorded } from '#domain/aggregates.ts';
-import type { GroupEvent } from '#domain/group/events.ts';
+import { groupAggregate } from '#domain/group/decide.ts';
 import type { GroupId, ScriptId } from '#domain/kernel/ids.ts';
 import { scriptAggregate } from '#domain/script/decide.ts';
 import {
@@ -9,11 +8,9 @@ import {
   type PresentScript,
   type ScriptState,
 } from '#domain/script/state.ts';
-import { formatOf, noHistory, stateAfter } from '#domain/snapshots.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
-import { readStream } from '#infra/postgres/event-store/event-store.ts';
-import { readHistories } from '#infra/postgres/event-store/stream-histories.ts';
-import { readVersions, versionAt, type Moment } from '#infra/postgres/event-store/streams-at.ts';
+import { stateAt, stateOf } from '#infra/postgres/event-store/states-at.ts';
+import { readVersions, versionsAt, type Moment } from '#infra/postgres/event-store/streams-at.ts';
 import { actorName } from '#projections/actors.ts';
 import { settingColumns } from '#projections/scripts/apply.ts';
 import type { ScriptFileView } from '#projections/scripts/files.ts';
@@ -37,7 +34,7 @@ export async function readPastScript(
   moment: Moment,
 ): Promise<PastScript> {
   const streamId = `script-${scriptId}` as const;
-  const streamVersion = await versionAt(db, streamId, moment);
+  const streamVersion = (await versionsAt(db, [streamId], moment)).get(streamId) ?? 0;
   const [now, then] = await Promise.all([
     scriptStateAt(db, scriptId),
     scriptStateAt(db, scriptId, streamVersion),
@@ -57,10 +54,7 @@ export async function scriptStateAt(
   scriptId: ScriptId,
   until?: number,
 ): Promise<ScriptState> {
-  const streamId = `script-${scriptId}` as const;
-  const wanted = { streamId, format: formatOf(scriptAggregate) };
-  const histories = await readHistories(db, [wanted], until);
-  return stateAfter(scriptAggregate, histories.get(streamId) ?? noHistory);
+  return await stateOf(db, scriptAggregate, `script-${scriptId}`, until);
 }
 
 /** The script as in lists. Its stream contains no runs, so there is no last run. */
@@ -74,7 +68,8 @@ export async function pastView(
     groupName(db, script.groupId, moment),
   ]);
   const [created, updated] = [events.get(1), events.get(streamVersion)];
-  if (created === undefined || updated === undefined) throw new Error('a stream has a gap');
+  if (created === undefined || updated === undefined)
+    throw new Error('an event is missing from the stream of the script');
   return {
     script_id: scriptId,
     stream_version: streamVersion,
@@ -86,6 +81,7 @@ export async function pastView(
     deleted: false,
     purge: null,
     ...settingColumns(script.settings),
+    expectations_since: null,
     storage_used_bytes: storageUsedBytes(script.files.values()),
     version: script.version,
     created_at: created.recordedAt,
@@ -98,20 +94,8 @@ export async function pastView(
 
 /** The name of a group at a point in time. */
 async function groupName(db: Queryable, groupId: GroupId, moment: Moment): Promise<string> {
-  const streamId = `group-${groupId}` as const;
-  const version = await versionAt(db, streamId, moment);
-  const events = (await readStream(db, streamId, 1)) as readonly Recorded<GroupEvent>[];
-  return events.slice(0, version).reduce((name, event) => nameAfter(event) ?? name, '');
-}
-
-function nameAfter(event: GroupEvent): string | undefined {
-  switch (event.type) {
-    case 'GroupCreated':
-    case 'GroupChanged':
-      return event.data.name;
-    case 'GroupDeleted':
-      return undefined;
-  }
+  const group = await stateAt(db, groupAggregate, `group-${groupId}`, moment);
+  return group.status === 'present' ? group.look.name : '';
 }
 
 /** The files of the script as in lists, sorted by the bytes of their paths, after `after`; at
@@ -134,6 +118,6 @@ function inBytes(one: string, other: string): number {
 }
 
 function fileView({ path, sha256, sizeBytes }: PresentFile, savedAt: Date | undefined) {
-  if (savedAt === undefined) throw new Error('a stream has a gap');
+  if (savedAt === undefined) throw new Error('an event is missing from the stream of the script');
   return { path, sha256, size_bytes: sizeBytes, saved_at: savedAt };
 }

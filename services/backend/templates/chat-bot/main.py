@@ -1,4 +1,4 @@
-"""A bot that answers messages: on Telegram with a token, in the console without one."""
+"""A bot that replies to messages: on Telegram with a token, in the console without one."""
 from __future__ import annotations
 
 import json
@@ -13,7 +13,7 @@ POLL_SECONDS = 50
 
 
 def answer(text: str) -> str:
-    """What the bot says to a message. This is the part to change."""
+    """Returns the bot's reply to a message. Change this function."""
     command, _, rest = text.strip().partition(" ")
     if command in ("/start", "/help"):
         return "I know /time, /echo <text>, /sum <numbers> and /help."

@@ -21,7 +21,7 @@ def extract(path: Path) -> Iterator[dict[str, str]]:
 
 
 def transform(rows: Iterable[dict[str, str]]) -> tuple[list[Order], int]:
-    """The rows that are orders, cleaned, and how many are not."""
+    """Returns the valid orders, cleaned, and the number of invalid rows."""
     orders, rejected = [], 0
     for row in rows:
         try:

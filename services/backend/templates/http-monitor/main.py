@@ -1,4 +1,4 @@
-"""Checks that web addresses answer, and how fast; fails where one does not."""
+"""Checks whether web addresses respond, and how fast; fails if one does not."""
 import json
 import os
 import sys
@@ -8,12 +8,12 @@ import urllib.request
 
 TIMEOUT_SECONDS = 10.0
 SLOW_SECONDS = 2.0
-# A page that is in its own address, so that checking it needs no network.
+# A data URL contains its page, so checking it needs no network.
 DEMO = "data:text/plain,all%20is%20well"
 
 
 def check(url: str) -> tuple[bool, str]:
-    """Whether the address answers well, and what to say about it."""
+    """Returns whether the address responds with success, and a message."""
     started = time.perf_counter()
     try:
         with urllib.request.urlopen(url, timeout=TIMEOUT_SECONDS) as response:

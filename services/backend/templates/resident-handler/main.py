@@ -1,4 +1,4 @@
-"""Greets the caller. One process serves run after run and imports this file once."""
+"""Greets the caller. One process serves many runs and imports this file once."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""Keeps the caller signed in: a request that ends the session or changes the account does not spoil later ones."""
+"""Keeps the caller signed in, even after requests that end the session or change the account."""
 
 import json
 import os
@@ -8,7 +8,7 @@ import urllib.request
 import schemathesis
 
 ORIGIN = os.environ["TEST_ORIGIN"]
-# An API token, or accounts to sign in with. Requests may disable or demote an account: then the next one serves.
+# An API token, or accounts to sign in with. If a request disables or demotes an account, the next one is used.
 TOKEN = os.environ.get("TEST_TOKEN", "")
 ACCOUNTS = json.loads(os.environ.get("TEST_ACCOUNTS", "[]"))
 
@@ -50,7 +50,7 @@ class Caller:
 
 @schemathesis.hook
 def after_call(context, case, response):
-    """Forgets the access token where its session or its account may have changed."""
+    """Discards the access token if its session or account may have changed."""
     global access_token
     changes_people = case.method != "GET" and ("/auth/" in case.path or "/users" in case.path)
     if changes_people or response.status_code in (401, 403):

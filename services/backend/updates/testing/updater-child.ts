@@ -1,7 +1,7 @@
 /** Executes an update up to the restart, as a separate process that may be killed at any step. Its arguments: the
  *  database URL, the data folder, the repository's folder, its public key in base64. */
-import '#infra/testing/mortal.ts';
-import { openMortalPlatform } from '#infra/testing/mortal-platform.ts';
+import '#infra/testing/kill-steps.ts';
+import { openKillablePlatform } from '#infra/testing/killable-platform.ts';
 import { mkdir, rename } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
 import { Targets } from '#infra/outgoing/targets.ts';
@@ -14,7 +14,7 @@ import { Updater } from '../updater.ts';
 
 const [serviceUrl = '', dataDir = '', repository = '', key = ''] = process.argv.slice(2);
 const clock = { now: () => new Date('2026-11-22T00:00:00.000Z') };
-const { pool, commands, close } = openMortalPlatform(serviceUrl, clock);
+const { pool, commands, close } = openKillablePlatform(serviceUrl, clock);
 const updater = new Updater({
   commands,
   database: pool,

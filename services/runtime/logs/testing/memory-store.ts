@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { LogChunk, LogItem, RunLogs } from '#domain/ports/run-logs.ts';
 import type { Timers } from '../timers.ts';
 
-/** Timers that end when the test says so. */
+/** Timers that fire when the test requests it. */
 export class ManualTimers implements Timers {
   readonly waiting = new Set<{ readonly delayMs: number; readonly task: () => void }>();
 
@@ -17,14 +17,14 @@ export class ManualTimers implements Timers {
     return () => this.waiting.delete(timer);
   }
 
-  /** Ends all current timers, but not new ones. */
+  /** Fires all current timers, but not new ones. */
   fire(): void {
     for (const timer of Array.from(this.waiting)) {
       if (this.waiting.delete(timer)) timer.task();
     }
   }
 
-  /** Ends all timers, also new ones, until `promise` is settled. */
+  /** Fires all timers, including new ones, until `promise` is settled. */
   async until<T>(promise: Promise<T>): Promise<T> {
     let settled = false;
     void promise.then(
@@ -45,7 +45,7 @@ export class MemoryStore implements Pick<RunLogs, 'append' | 'removeChunks'> {
   readonly appends: (readonly LogChunk[])[] = [];
   /** Chunks in the order of their first storage, including removed ones. */
   readonly stored: LogChunk[] = [];
-  mostBytes = 0;
+  maxBytes = 0;
   fail: 'never' | 'before' | 'after' = 'never';
   readonly #seen = new Set<number>();
 
@@ -65,7 +65,7 @@ export class MemoryStore implements Pick<RunLogs, 'append' | 'removeChunks'> {
         this.#seen.add(chunk.firstSeq);
         this.chunks.set(chunk.firstSeq, chunk);
       }
-      this.mostBytes = Math.max(this.mostBytes, this.bytes);
+      this.maxBytes = Math.max(this.maxBytes, this.bytes);
     });
   }
 
@@ -79,7 +79,7 @@ export class MemoryStore implements Pick<RunLogs, 'append' | 'removeChunks'> {
 
   async #try(act: () => void): Promise<void> {
     await setImmediate();
-    if (this.fail === 'before') throw new Error('the store is away');
+    if (this.fail === 'before') throw new Error('the store is unavailable');
     act();
     if (this.fail === 'after') throw new Error('the answer was lost');
   }

@@ -135,7 +135,7 @@ def _first_time(size: Size, seen: Set[Tuple[int, int]], again: int) -> int:
 
 
 def _walk(top: int) -> Iterator[Size]:
-    """Closes the folder at the end."""
+    """Owns the folder and closes it at the end."""
     opened: List[int] = [top]
     try:
         waiting = [_entries(top)]

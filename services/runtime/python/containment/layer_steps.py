@@ -49,8 +49,8 @@ def enter_user_namespace(_spare: Spare) -> None:
 
 
 def _mapper_of_script_users() -> Callable[[], bool]:
-    """Forks a process outside the namespace, which alone can map several users. The result must be called once
-    and tells whether the mapping succeeded."""
+    """Forks a process outside the namespace, which alone can map several users. The result must
+    be called once and returns whether the mapping succeeded."""
     waiting, go = os.pipe()
     mapper = os.fork()
     if mapper == 0:

@@ -1,8 +1,9 @@
 """The layers of containment, in the order of their application. LAYERS is the complete list.
 
-A layer acts at up to four points: in the supervisor before the init is forked, in the init, in the script's
-process before its run is known, and in the script's process before it executes. probe.py finds the layers of the
-machine once. If one of them fails later, the run fails, so no run has fewer layers than its READY frame says.
+A layer acts at up to four points: in the supervisor before the init is forked, in the init,
+in the script's process before its run is known, and in the script's process before it
+executes. probe.py finds the layers of the machine once. If one of them fails later, the run
+fails, so no run has fewer layers than its READY frame lists.
 """
 
 from __future__ import annotations

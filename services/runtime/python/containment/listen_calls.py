@@ -46,7 +46,7 @@ def answer_listen(listener: int, listening: Listening) -> bool:
     """Decides one attempt; called when the listener has an event.
 
     @param listener of the filter (see `syscalls.hear_system_calls`)
-    @returns False when the run has no process left that could ask
+    @returns False when the run has no process left
     """
     poller = select.poll()
     poller.register(listener, select.POLLIN)

@@ -25,9 +25,9 @@ DATA = "data"
 class RunFolder:
     """The folder `{runs}/{run_id}` of a run with `files` and `tmp`, which belong to its user.
 
-    It is locked while its supervisor lives. An unlocked folder is a leftover and may be removed.
-    A second supervisor of the same run on this host is refused. `user` is the owner of `files` and `tmp`, and
-    `has_data` tells whether `files` has a folder for persistent data.
+    It is locked while its supervisor lives. An unlocked folder is a leftover and may be
+    removed. A second supervisor of the same run on this host is refused. `user` is the owner
+    of `files` and `tmp`; `has_data` states whether `files` has a folder for persistent data.
     """
 
     def __init__(self, runs: str, run_id: str) -> None:
@@ -72,14 +72,15 @@ class RunFolder:
         return None
 
     def rename(self, name: str) -> None:
-        """@raises OSError also if the folder exists"""
+        """@raises OSError, including when the folder exists"""
         syscalls.rename_to_new(self.path, os.path.join(self._runs, name))
         self._be_called(name)
 
     def give_to(self, user: Optional[int], passable: bool) -> None:
-        """Gives the content to a system user and denies it to all others. None keeps this process's user.
+        """Gives the content to a system user and denies it to all others. None keeps this
+        process's user.
 
-        @param passable whether the user comes here by the host's path
+        @param passable whether the user reaches the folder by the host's path
         """
         if user is None:
             for name in (FILES, TMP):
@@ -185,7 +186,8 @@ def _unlink_files(
 
 
 def _remove_empty(name: str, folder: int) -> bool:
-    """Whether this was possible: most folders of most runs are empty."""
+    """Tries the fast way first, because most folders of most runs are empty. Returns whether it
+    succeeded."""
     try:
         os.rmdir(name, dir_fd=folder)
         return True

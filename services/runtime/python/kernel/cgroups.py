@@ -43,8 +43,8 @@ class Groups(NamedTuple):
         return group
 
     def tidy(self) -> None:
-        """Removes the groups of dead supervisors, with their processes; without remaining groups,
-        also the parent folders."""
+        """Removes the groups of dead supervisors, with their processes. If no groups remain,
+        also removes the parent folders."""
         names = {name for folder in self.folders.values() for name in _list(folder)}
         for name in names:
             if name.isdigit() and not _is_alive(name):
@@ -191,7 +191,8 @@ def _find_unified(own: str, name: str) -> Groups:
             given = _words(path, "cgroup.subtree_control")
             return Groups(2, {each: path for each in _CONTROLLERS if each in given})
         except OSError:
-            # A group with processes cannot enable controllers for child groups; its parent may be ours too.
+            # A group with processes cannot enable controllers for child groups; its parent may belong to this platform
+            # too.
             parent = os.path.dirname(folder)
             if not _is_delegated(parent):
                 raise
@@ -297,7 +298,7 @@ def _remove_empty(folder: str) -> None:
 
 
 def _remove(path: str) -> bool:
-    """Whether it no longer exists."""
+    """Returns whether the group no longer exists."""
     try:
         os.rmdir(path)
         return True

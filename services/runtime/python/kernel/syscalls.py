@@ -210,7 +210,7 @@ def drop_capabilities(kept: int = 0) -> None:
 
 
 def keep_capabilities(kept: int) -> None:
-    """Drops other capabilities permanently, also for programs that this process executes.
+    """Drops other capabilities permanently, including those of programs that this process executes.
 
     @param kept bits to keep; missing ones are ignored
     """

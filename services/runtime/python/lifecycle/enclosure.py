@@ -82,7 +82,7 @@ class Enclosure:
             self.init = os.fork()
             if self.init == 0:
                 for each in (self._control, *inherited):
-                    # If freed, it would close a reused descriptor.
+                    # Freeing the object would close a reused descriptor.
                     each.detach()
                 run_init(machine, self._spare, far, execute)
         far.close()

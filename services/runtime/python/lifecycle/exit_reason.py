@@ -35,7 +35,7 @@ class ExitReason:
 
     @property
     def is_decided(self) -> bool:
-        """Whether a limit was met, or the sandbox ends the run."""
+        """Whether a limit was reached, or the sandbox ends the run."""
         return self._decided
 
     def failed(self, report: Mapping[str, object]) -> None:
@@ -128,7 +128,8 @@ def _signal_name(number: int) -> str:
 
 
 def _limit_in_traceback(stderr: bytes, limits: Limits) -> Tuple[Optional[str], Optional[str]]:
-    """Finds the limit that a script met in the last line of its traceback, because the kernel does not report it.
+    """Finds the limit that a script reached, in the last line of its traceback, because the
+    kernel does not report it.
 
     @param stderr its last bytes
     @returns the contract's reason, if any, and a sentence; both None for any other error

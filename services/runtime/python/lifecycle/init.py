@@ -216,6 +216,9 @@ def _execute(
     environment.update((name, os.fsencode(workspace)) for name in run.spec.workspace_env)
     if descriptors:
         environment[RESIDENT_ORDERS] = str(_inherited(descriptors[0])).encode()
+    if run.spec.merge_stderr:
+        # One pipe keeps the order in which the process writes to both.
+        os.dup2(1, stderr)
     messages.send_ready(gate, run.for_supervisor)
     execute(program, run.spec.argv, environment, StartGate(gate, stderr, _EXEC_FAILED))
 

@@ -16,12 +16,19 @@ class Output:
     """The reading ends of a run's two pipes, which do not block."""
 
     def __init__(
-        self, channel: Channel, stdout: int, stderr: int, on_stderr: Callable[[bytes], None]
+        self,
+        channel: Channel,
+        stdout: int,
+        stderr: int,
+        on_stderr: Callable[[bytes], None],
+        is_merged: bool,
     ) -> None:
+        """@param is_merged whether the script writes standard error to its standard output"""
         self._channel = channel
         self._kinds: Dict[int, bytes] = {stdout: STDOUT, stderr: STDERR}
         self._polled: Dict[int, bytes] = {}
         self._on_stderr = on_stderr
+        self._is_merged = is_merged
         # Whether output is discarded.
         self.is_muted = False
 
@@ -37,7 +44,8 @@ class Output:
         self._polled = dict(wanted)
 
     def pump(self, fd: int) -> bool:
-        """Forwards one chunk. False if there is no chunk now or `fd` is none of the pipes."""
+        """Forwards one chunk. Returns False without a chunk, or if `fd` is not one of the
+        pipes."""
         kind = self._kinds.get(fd)
         if kind is None:
             return False
@@ -50,7 +58,7 @@ class Output:
             return False
         if self.is_muted:
             return True
-        if kind == STDERR:
+        if kind == STDERR or self._is_merged:
             self._on_stderr(data)
         self._channel.send(kind, data)
         return True

@@ -69,7 +69,7 @@ class SdkBroker:
         self._poller.register(self._listener, select.EPOLLIN)
 
     def fileno(self) -> int:
-        """Readable when there is something to serve."""
+        """Readable when `serve` has work to do."""
         return self._poller.fileno()
 
     def serve_run(self, entry: SdkEntry) -> None:

@@ -45,7 +45,7 @@ class BecomeScript(BaseException):
 class ends_process:
     """Ends the process at the end of the block, unless the process becomes the script.
 
-    `status` is its exit code, also after an error, which is printed.
+    `status` is its exit code, even after an error, which is printed.
     """
 
     def __init__(self, status: int) -> None:

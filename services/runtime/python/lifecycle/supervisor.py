@@ -66,6 +66,7 @@ class Supervisor:
             pipes.stdout,
             pipes.stderr,
             lambda data: self._exit_reason.remember_stderr(data),
+            spec.merge_stderr,
         )
         self._poller = select.poll()
         # All other descriptors are output.

@@ -96,7 +96,7 @@ class Channel:
 
     @property
     def flushed(self) -> bool:
-        """Everything was sent."""
+        """Whether everything was sent."""
         return not self._pending
 
     def close(self) -> None:

@@ -35,7 +35,8 @@ class ProtocolError(Exception):
 
 
 class SandboxError(Exception):
-    """The sandbox failed before the script executed. A FAILED frame reports it; `stage` says where it happened."""
+    """The sandbox failed before the script executed. A FAILED frame reports it; `stage` names
+    the step."""
 
     def __init__(self, stage: str, message: str) -> None:
         super().__init__(message)

@@ -98,7 +98,7 @@ def send_run(gate: socket.socket, data: bytes, descriptors: Sequence[int] = ()) 
 
 
 def receive_run(gate: socket.socket) -> Optional[Tuple[bytes, List[int]]]:
-    """The opposite of `send_run`; None if the supervisor has ended."""
+    """The counterpart of `send_run`; None if the supervisor has ended."""
     parts = []
     while True:
         datagram, descriptors, _flags, _address = socket.recv_fds(

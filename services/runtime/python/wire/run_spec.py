@@ -68,6 +68,7 @@ class RunSpec(NamedTuple):
     sdk: Optional[SdkEntry] = None
     private_paths: Sequence[str] = ()
     resident: Optional[ResidentEntry] = None
+    merge_stderr: bool = False
 
 
 _LIMITS = RunSpec._fields.index("limits")
@@ -92,6 +93,7 @@ def parse_spec(payload: bytes) -> RunSpec:
             hidden=[_absolute(path) for path in data["hidden"]],
             listen_ports=[_port(port) for port in data["listen_ports"]],
             limits=_limits(data["limits"]),
+            merge_stderr=bool(data["merge_stderr"]),
             lease_ms=float(data["lease_ms"]),
             stop_grace_ms=float(data["stop_grace_ms"]),
             private_paths=[_absolute(path) for path in data["private_paths"]],
@@ -112,7 +114,7 @@ def pack_spec(spec: RunSpec) -> bytes:
 
 
 def unpack_spec(data: bytes) -> RunSpec:
-    """The opposite of `pack_spec`."""
+    """The counterpart of `pack_spec`."""
     parts = marshal.loads(data)
     parts[_LIMITS] = Limits(*parts[_LIMITS])
     if parts[_RESIDENT] is not None:

@@ -57,8 +57,8 @@ const ofPlatform = processes.map(({ name, heldBy }) => ({
   heldBy,
 }));
 
-/** A process with capabilities is closed to processes without; Landlock does not protect the variables of another
- *  process from the capability to observe it (CAP_PERFMON). */
+/** A process with capabilities is protected from processes without them; Landlock does not protect the variables of
+ *  another process from the capability to observe it (CAP_PERFMON). */
 function asUser0HeldBy(name: string, heldBy: readonly string[]): readonly string[] {
   if (/kill|signal|prlimit/.test(name)) return heldBy;
   const others = heldBy.filter((layer) => !(layer === 'landlock' && name.endsWith('environ')));
@@ -227,8 +227,8 @@ export const FAMILIES: readonly Family[] = [
   },
 ];
 
-/** Layers to disable, so that of the layers that prevent a family only `alone` remains, or none. */
-export function leftOut({ attacks }: Family, alone?: string): readonly string[] {
+/** Layers to disable, so that only `alone`, or no layer, of those that prevent a family remains. */
+export function layersWithout({ attacks }: Family, alone?: string): readonly string[] {
   const needed = alone === undefined ? [] : [alone, ...(NEEDS[alone] ?? [])];
   const holding = new Set(attacks.flatMap(({ heldBy }) => heldBy));
   // Without it, no other namespace is available; as user 0 they do not require it.

@@ -4,7 +4,7 @@ import { chmod, chown, copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { freePorts } from '#infra/testing/free-ports.ts';
-import { NO_LIMITS, portOf, processesWith, until, type Bench } from './bench.ts';
+import { livingProcessesOf, NO_LIMITS, portOf, processesWith, until, type Bench } from './bench.ts';
 import type { Family } from './attacks.ts';
 
 const MIB = 1024 * 1024;
@@ -25,7 +25,7 @@ const UNKNOWN_USER = 54_321;
 export type Attempt = (bench: Bench, names: readonly string[]) => Promise<readonly string[]>;
 
 export const ATTEMPTS: Readonly<Record<Family['way'], Attempt>> = {
-  /** On processes, files, memory and sockets of another script, and of the platform. */
+  /** Attacks on processes, files, memory and sockets of another script and of the platform. */
   reach: async (bench) => {
     const name = `victim-${process.pid}-${bench.sandbox.launcherPid}`;
     const platform = join(bench.folder, 'platform');
@@ -87,8 +87,8 @@ export const ATTEMPTS: Readonly<Record<Family['way'], Attempt>> = {
       const left = await processesWith(mark);
       const group = Number(/there (\d+)/.exec(running.output.stdout)?.[1]);
       // A chain of forks is hard to catch. Within a namespace its process ID differs.
-      const isLeft = !running.run.layers.includes('pid_namespace') && end(-group);
-      for (const pid of left) end(pid);
+      const isLeft = !running.run.layers.includes('pid_namespace') && (await endGroup(group));
+      for (const pid of left) signal(pid, 'SIGKILL');
       return isLeft || left.length > 0;
     }),
 
@@ -130,9 +130,20 @@ export const ATTEMPTS: Readonly<Record<Family['way'], Attempt>> = {
 
 /** @param pid or, if negative, a process group
  *  @returns whether it existed */
-function end(pid: number): boolean {
+/** Ends the processes of a group. @returns whether one of them was alive: dead processes remain until their parent
+ *  reads their exit status */
+async function endGroup(group: number): Promise<boolean> {
+  // Stops a chain of forks, so that its processes can be listed.
+  if (!signal(-group, 'SIGSTOP')) return false;
+  const alive = await livingProcessesOf(group);
+  signal(-group, 'SIGKILL');
+  return alive.length > 0;
+}
+
+/** @returns whether the process or the group exists */
+function signal(pid: number, name: 'SIGSTOP' | 'SIGKILL'): boolean {
   try {
-    process.kill(pid, 'SIGKILL');
+    process.kill(pid, name);
     return true;
   } catch {
     return false;

@@ -202,6 +202,19 @@ export async function processesWith(text: string): Promise<number[]> {
   return found;
 }
 
+/** The processes of a group that are not dead. */
+export async function livingProcessesOf(group: number): Promise<number[]> {
+  const found: number[] = [];
+  for (const name of await readdir('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
+    const stat = await readFile(`/proc/${name}/stat`, 'latin1').catch(() => '');
+    // The name of the program, in parentheses, may contain spaces.
+    const [state = '', , groupOf] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    if (Number(groupOf) === group && !'ZX'.includes(state)) found.push(Number(name));
+  }
+  return found;
+}
+
 /** Polls an external condition; the test's timeout limits it. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await condition())) {

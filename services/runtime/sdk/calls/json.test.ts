@@ -7,7 +7,7 @@ test.each([
   { secret: '73019284', fraction: 0.0173019284, shown: 0.02 },
   { secret: '73019284', fraction: 0.730192, shown: 0.730192 },
   { secret: '0.73', fraction: 0.73, shown: 1 },
-])('a fraction shows no secret: $fraction next to $secret', ({ secret, fraction, shown }) => {
+])('a fraction reveals no secret: $fraction next to $secret', ({ secret, fraction, shown }) => {
   const masker = new Masker();
   masker.add([secret]);
   expect(maskedFraction(fraction, (text) => masker.text(text))).toBe(shown);

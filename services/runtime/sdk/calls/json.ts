@@ -5,7 +5,7 @@ import { refused, type SdkAnswer } from '../call.ts';
 export const maxValueBytes = 64 * 1024;
 const maxDepth = 64;
 
-/** The JSON text of a value, or why it is refused. */
+/** The JSON text of a value, or the reason for its refusal. */
 export function textOf(value: unknown): { readonly text: string } | SdkAnswer {
   if (!isShallow(value)) {
     return refused('invalid_request', `The value is nested more than ${maxDepth} levels deep.`);
@@ -40,7 +40,7 @@ export function maskedValue(value: JsonValue, masked: (text: string) => string):
   );
 }
 
-/** A fraction without secrets: unchanged, else rounded to hundredths, else to an integer. */
+/** A fraction without secrets: unchanged if possible, otherwise rounded to hundredths, otherwise to an integer. */
 export function maskedFraction(fraction: number, masked: (text: string) => string): number {
   const rounded = [fraction, Math.round(fraction * 100) / 100];
   return rounded.find((one) => masked(String(one)) === String(one)) ?? Math.round(fraction);

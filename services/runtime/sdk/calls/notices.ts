@@ -1,11 +1,10 @@
-import { mustParse, parseCommandId, parseNoticeId } from '#domain/kernel/ids.ts';
+import { mustParse, parseNoticeId } from '#domain/kernel/ids.ts';
 import { isStorable } from '#domain/kernel/json.ts';
 import { noticeLevels } from '#domain/notice/events.ts';
-import type { Commands } from '#domain/ports/commands.ts';
+import { systemContext, type Commands } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import Type from 'typebox';
 import { answered, refused, sdkCall, type SdkCalls } from '../call.ts';
-import { contextOf } from './context.ts';
 
 /** The limit per run, so that a faulty script does not flood its users. */
 const maxNotices = 100;
@@ -37,7 +36,7 @@ export function noticeCalls(commands: Commands, ids: Ids): SdkCalls {
             level,
             message: log.masked(message),
           },
-          contextOf(run, mustParse(parseCommandId, ids.next())),
+          systemContext('runtime', ids.next(), run.correlationId),
         );
         return outcome.kind === 'accepted'
           ? answered()

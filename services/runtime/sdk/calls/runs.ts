@@ -1,23 +1,23 @@
 import { maxChainDepth } from '#domain/chain/chain.ts';
-import { mustParse, parseCommandId, parseScriptId } from '#domain/kernel/ids.ts';
+import { parseScriptId } from '#domain/kernel/ids.ts';
+import { systemContext } from '#domain/ports/commands.ts';
 import { busyChoices } from '#domain/run/run.ts';
 import type { ReadModels } from '#projections/projection.ts';
 import { causeDepth } from '#projections/runs/cause-depth.ts';
 import { findRunnableScripts, findScriptGroup } from '#projections/scripts/queries.ts';
 import type { Objection } from '#services/shared/faults.ts';
-import { requestRun, type RunRequestParts } from '#services/shared/run-requests.ts';
+import { requestRun, type RunRequestDeps } from '#services/shared/run-requests.ts';
 import Type from 'typebox';
 import { answered, holdsSecret, refused, sdkCall, type SdkAnswer, type SdkCalls } from '../call.ts';
-import { contextOf } from './context.ts';
 import { textOf } from './json.ts';
 
-export interface RunCallsParts extends RunRequestParts {
+export interface RunCallsDeps extends RunRequestDeps {
   readonly reads: ReadModels;
 }
 
 /** Runs of scripts in the same group, including the script itself. */
-export function runCalls(parts: RunCallsParts): SdkCalls {
-  const { reads, ids } = parts;
+export function runCalls(deps: RunCallsDeps): SdkCalls {
+  const { reads, ids } = deps;
   return {
     run: sdkCall({
       arguments: Type.Object(
@@ -55,9 +55,9 @@ export function runCalls(parts: RunCallsParts): SdkCalls {
             trigger: { type: 'event', cause: 'script', runId: run.runId },
             timeoutSeconds: null,
             whenBusy: given.when_busy,
-            context: contextOf(run, mustParse(parseCommandId, ids.next())),
+            context: systemContext('runtime', ids.next(), run.correlationId),
           },
-          parts,
+          deps,
         );
         switch (outcome.kind) {
           case 'accepted':

@@ -3,7 +3,7 @@ import Type from 'typebox';
 import type { RunSecrets } from '../../secrets/run-secrets.ts';
 import { answered, refused, sdkCall, type SdkCalls } from '../call.ts';
 
-/** Secrets of the run's own script. */
+/** Secrets of the run's script and of its group. */
 export function secretCalls(secrets: Pick<RunSecrets, 'valueOf'>): SdkCalls {
   return {
     'secrets.get': sdkCall({
@@ -15,7 +15,10 @@ export function secretCalls(secrets: Pick<RunSecrets, 'valueOf'>): SdkCalls {
         try {
           const value = await secrets.valueOf(run, name);
           if (value === undefined) {
-            return refused('not_found', `The script has no secret named "${name}".`);
+            return refused(
+              'not_found',
+              `Neither the script nor its group has a secret named "${name}".`,
+            );
           }
           log.mask([value]);
           return answered(value);

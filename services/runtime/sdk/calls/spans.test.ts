@@ -136,10 +136,10 @@ test('refuses attributes of more than 4096 bytes', async () => {
 test.each([
   ['a long name', { name: 'x'.repeat(201) }],
   ['an empty name', { name: '' }],
-  ['an id of another form', { id: "1'; DROP TABLE runs" }],
-  ['a parent of another form', { parent_id: 'x' }],
-  ['a time that is no number', { started_at: 'now' }],
-  ['a time that is no date', { ended_at: 1e300 }],
+  ['a malformed id', { id: "1'; DROP TABLE runs" }],
+  ['a malformed parent id', { parent_id: 'x' }],
+  ['a time that is not a number', { started_at: 'now' }],
+  ['a time outside the range of dates', { ended_at: 1e300 }],
   ['nested attributes', { attributes: { a: { b: 1 } } }],
   [
     'too many attributes',

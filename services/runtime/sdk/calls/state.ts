@@ -24,7 +24,7 @@ export function stateCalls(db: Queryable): SdkCalls {
         if (!isStorable(given.key)) return badKey;
         const text = await getState(db, run.scriptId, given.key);
         return text === undefined
-          ? refused('not_found', `There is no state with the key "${given.key}".`)
+          ? refused('not_found', `No value is stored under the key "${given.key}".`)
           : answered(JSON.parse(text) as JsonValue);
       },
     }),

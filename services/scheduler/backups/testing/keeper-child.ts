@@ -1,7 +1,7 @@
 /** Makes the requested backups in a separate process, which tests may kill at a step. Its arguments: the address of the
  *  database and the folder of the objects. */
-import { before } from '#infra/testing/mortal.ts';
-import { openMortalPlatform } from '#infra/testing/mortal-platform.ts';
+import { before } from '#infra/testing/kill-steps.ts';
+import { openKillablePlatform } from '#infra/testing/killable-platform.ts';
 import type { ObjectStore } from '#domain/ports/objects.ts';
 import { openFolderStore } from '#infra/objects/folder.ts';
 import { masterKey } from '#infra/backup/testing/sample.ts';
@@ -10,7 +10,7 @@ import { BackupKeeper } from '../keeper.ts';
 
 const [serviceUrl = '', folder = ''] = process.argv.slice(2);
 const clock = { now: () => new Date() };
-const { pool, reads, commands, close } = openMortalPlatform(serviceUrl, clock);
+const { pool, reads, commands, close } = openKillablePlatform(serviceUrl, clock);
 const store = await openFolderStore({ folder });
 
 async function* inTheMidst(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

@@ -1,6 +1,19 @@
 import { client, unwrap } from '#lib/api/client.ts';
 import { randomKey } from '#lib/api/random-key.ts';
-import type { ApiToken, NewApiToken, Page, ShownApiToken, SignIn } from '#lib/api/types.ts';
+import type {
+  ApiToken,
+  FactorKey,
+  NewApiToken,
+  Page,
+  SecondFactor,
+  ShownApiToken,
+  SignIn,
+} from '#lib/api/types.ts';
+
+export interface Confirmation {
+  current_password: string;
+  code: string;
+}
 
 export function listTokens(cursor: string | null): Promise<Page<ApiToken>> {
   const query = cursor ? { cursor } : {};
@@ -32,6 +45,35 @@ export async function revokeSession(id: string): Promise<void> {
 /** Ends the user's other sessions. */
 export async function revokeOtherSessions(): Promise<void> {
   await unwrap(client.DELETE('/api/v1/auth/sessions', {}));
+}
+
+/** The state of the user's second factor. */
+export function getSecondFactor(): Promise<SecondFactor> {
+  return unwrap(client.GET('/api/v1/auth/second-factor', {}));
+}
+
+/** A new key for an authenticator app. The server does not store it. */
+export function createFactorKey(): Promise<FactorKey> {
+  return unwrap(client.POST('/api/v1/auth/second-factor/key', { body: {} }));
+}
+
+/** @returns the recovery codes, which only this response contains
+ *  @throws ApiError 422 for a wrong password or code, 429 after too many attempts */
+export async function enableSecondFactor(key: string, given: Confirmation): Promise<string[]> {
+  const body = { key, ...given };
+  return (await unwrap(client.POST('/api/v1/auth/second-factor', { body }))).recovery_codes;
+}
+
+/** @returns the new recovery codes; the previous ones become invalid
+ *  @throws ApiError like `enableSecondFactor` */
+export async function replaceRecoveryCodes(body: Confirmation): Promise<string[]> {
+  const path = '/api/v1/auth/second-factor/recovery-codes';
+  return (await unwrap(client.POST(path, { body }))).recovery_codes;
+}
+
+/** @throws ApiError like `enableSecondFactor` */
+export async function disableSecondFactor(body: Confirmation): Promise<void> {
+  await unwrap(client.POST('/api/v1/auth/second-factor/disable', { body }));
 }
 
 /** Changes the password and ends all other sessions.

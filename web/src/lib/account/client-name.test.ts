@@ -22,6 +22,6 @@ test.each([
   ['curl/8.11.0', 'curl'],
   ['node', 'node'],
   ['', ''],
-])('names %j %j', (userAgent, name) => {
+])('shows %j as %j', (userAgent, name) => {
   expect(clientName(userAgent)).toBe(name);
 });

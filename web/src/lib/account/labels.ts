@@ -1,7 +1,7 @@
 import type { Role, Scope } from '#lib/api/types.ts';
 
 /** What a token with a scope may do, and the right that its creator needs. */
-export const scopeWords: Record<Scope, { words: string; right: string }> = {
+export const scopeLabels: Record<Scope, { words: string; right: string }> = {
   'scripts:read': { words: 'Read scripts, their files and schedules', right: 'scripts.list' },
   'scripts:write': { words: 'Create, edit and delete scripts', right: 'scripts.write' },
   'runs:read': { words: 'Read runs and their logs', right: 'runs.read' },
@@ -14,18 +14,17 @@ export const scopeWords: Record<Scope, { words: string; right: string }> = {
   '*': { words: 'Everything you can do', right: 'tokens.manage' },
 };
 
-export const scopes = Object.keys(scopeWords) as Scope[];
+export const scopes = Object.keys(scopeLabels) as Scope[];
 
 /** What each role may do within its groups. */
-export const roleWords: Record<Role, string> = {
+export const roleLabels: Record<Role, string> = {
   administrator: 'Everything, in every group',
-  developer:
-    'Reads and writes scripts, their schedules, webhooks and secrets; starts and stops them',
-  operator: 'Reads scripts and logs; starts, stops and disables scripts',
-  viewer: 'Sees scripts, runs and logs, but not code',
+  developer: 'Edits scripts, schedules, webhooks and secrets; starts and stops runs',
+  operator: 'Views scripts and logs; starts and stops runs; disables scripts',
+  viewer: 'Views scripts, runs and logs, but not code',
 };
 
-export const roles = Object.keys(roleWords) as Role[];
+export const roles = Object.keys(roleLabels) as Role[];
 
 interface Rights {
   role: Role;
@@ -40,10 +39,10 @@ export function effectiveRights(
   groups: readonly string[],
 ): string {
   if (disabled) return 'No access: the account is disabled.';
-  if (role === 'administrator') return `${roleWords.administrator}, and the audit trail.`;
+  if (role === 'administrator') return `${roleLabels.administrator}, and the audit trail.`;
   const audit = canAudit ? ' Reads the audit trail of the entire platform.' : '';
   if (groups.length === 0) return `No script access: not in any group.${audit}`;
-  return `${roleWords[role]}. Only in ${list(groups)}.${audit}`;
+  return `${roleLabels[role]}. Only in ${list(groups)}.${audit}`;
 }
 
 function list(names: readonly string[]): string {

@@ -17,13 +17,16 @@ export class ApiError extends Error {
     this.retryAfterSeconds = retryAfterSeconds;
   }
 
-  /** The message for one body field, by its JSON pointer such as `/name`. */
-  fieldError(pointer: string): string | undefined {
-    return this.problem.errors?.find((error) => error.pointer === pointer)?.detail;
+  /** The message for one body field, by its JSON pointer such as `/name`.
+   *  @param inside whether errors inside the field count too, such as those of an item of a list */
+  fieldError(pointer: string, inside = false): string | undefined {
+    const errors = this.problem.errors ?? [];
+    const nested = errors.find((error) => inside && error.pointer.startsWith(`${pointer}/`));
+    return errors.find((error) => error.pointer === pointer)?.detail ?? nested?.detail;
   }
 }
 
-/** Reads the problem document of a failed answer; a proxy's HTML page becomes a plain problem. */
+/** Reads the problem document of a failed response; a proxy's HTML page becomes a plain problem. */
 export async function readApiError(response: Response): Promise<ApiError> {
   const fallback: Problem = {
     type: 'about:blank',
@@ -41,7 +44,8 @@ export async function readApiError(response: Response): Promise<ApiError> {
 /** The message to show for any error. */
 export function messageOf(error: unknown): string {
   if (error instanceof ApiError) return withTrace(error);
-  if (error instanceof TypeError) return 'Could not reach the server.';
+  if (error instanceof TypeError)
+    return 'Could not reach the server. Check your connection and try again.';
   return error instanceof Error ? error.message : 'Something went wrong.';
 }
 

@@ -81,7 +81,7 @@ test('renews a token a minute or two before it expires', async () => {
   expect(refresh).toHaveBeenCalledTimes(1);
 });
 
-test('answers 401 after the end of a session, and reports the end once', async () => {
+test('returns 401 after the end of a session, and reports the end once', async () => {
   const { keeper, fetch, refresh, onEnded } = setUp();
   keeper.accept({ access_token: 'old', expires_in: 900 });
   refresh.mockResolvedValue(null);
@@ -113,7 +113,7 @@ test('uses the token of another tab after waiting for the lock', async () => {
   expect(refresh).not.toHaveBeenCalled();
 });
 
-test('returns a second refusal of the same request instead of retrying again', async () => {
+test('returns a second refusal of the same request without another retry', async () => {
   const { keeper, fetch, send } = setUp();
   keeper.accept({ access_token: 'old', expires_in: 900 });
   expect((await fetch(new Request(address))).status).toBe(401);

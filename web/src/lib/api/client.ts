@@ -18,13 +18,13 @@ interface Answer<Data> {
   response: Response;
 }
 
-/** The body of a successful answer.
+/** The body of a successful response.
  *  @throws ApiError for any other status; TypeError when the server cannot be reached */
 export async function unwrap<Data>(call: Promise<Answer<Data>>): Promise<Data> {
   return (await unwrapWithEtag(call)).data;
 }
 
-/** The body and the `ETag` of a successful answer.
+/** The body and the `ETag` of a successful response.
  *  @throws like {@link unwrap} */
 export async function unwrapWithEtag<Data>(
   call: Promise<Answer<Data>>,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { refreshWithKey, type KeyStore } from './session-key.ts';
+import { refreshWithKey, type TextStore } from './session-key.ts';
 
 const answer = { access_token: 'fresh', expires_in: 900 };
 
@@ -7,11 +7,11 @@ const answer = { access_token: 'fresh', expires_in: 900 };
 function setUp(
   stored: string | null,
   good: string | null,
-  before: (keys: KeyStore) => void = () => {},
+  before: (keys: TextStore) => void = () => {},
 ) {
   let held = stored;
   const sent: string[] = [];
-  const keys: KeyStore = {
+  const keys: TextStore = {
     get: () => held,
     set: (key) => void (held = key),
     remove: () => void (held = null),
@@ -42,7 +42,7 @@ test('removes the key when the session has ended', async () => {
   expect(keys.get()).toBeNull();
 });
 
-test('takes the key of a tab that has signed in meanwhile', async () => {
+test('uses the key of a tab that has signed in meanwhile', async () => {
   const { keys, send, sent } = setUp('old', 'new', (all) => all.set('new'));
   expect(await refreshWithKey(keys, send)).toEqual(answer);
   expect([sent, keys.get()]).toEqual([['old', 'new'], 'new']);

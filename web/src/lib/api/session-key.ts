@@ -1,22 +1,25 @@
 import { readApiError } from './api-error.ts';
 import type { TokenAnswer } from './token-keeper.ts';
 
-/** Stores the session key. */
-export interface KeyStore {
+/** Stores a text, shared by all tabs of this origin; nothing in a browser without storage. */
+export interface TextStore {
   get(): string | null;
-  set(key: string): void;
+  set(text: string): void;
   remove(): void;
 }
 
-const name = 'orch-session-key';
-
 /** The session key, shared by all tabs of this origin. Servers on other ports of the host receive the refresh cookie,
  *  but cannot read this key. In a browser without storage, a session lasts as long as its access token. */
-export const sessionKey: KeyStore = {
-  get: () => inStorage((storage) => storage.getItem(name)) ?? null,
-  set: (key) => inStorage((storage) => storage.setItem(name, key)),
-  remove: () => inStorage((storage) => storage.removeItem(name)),
-};
+export const sessionKey: TextStore = storedText('orch-session-key');
+
+/** @param name in the browser's storage */
+export function storedText(name: string): TextStore {
+  return {
+    get: () => inStorage((storage) => storage.getItem(name)) ?? null,
+    set: (text) => inStorage((storage) => storage.setItem(name, text)),
+    remove: () => inStorage((storage) => storage.removeItem(name)),
+  };
+}
 
 function inStorage<Value>(work: (storage: Storage) => Value): Value | undefined {
   try {
@@ -32,7 +35,7 @@ function inStorage<Value>(work: (storage: Storage) => Value): Value | undefined 
  *  @returns null if the session has ended; the key is then removed
  *  @throws ApiError for any other refusal, TypeError if the server is unreachable; the key is kept */
 export async function refreshWithKey(
-  keys: KeyStore,
+  keys: TextStore,
   send: (key: string) => Promise<Response>,
 ): Promise<TokenAnswer | null> {
   const key = keys.get();

@@ -21,7 +21,7 @@ export const keeper = new TokenKeeper({
   refresh: () => refreshWithKey(sessionKey, postRefresh),
   exclusively,
   announce: (held) => post(held ? { kind: 'token', held } : { kind: 'ended' }),
-  onEnded: () => tellEnded('expired'),
+  onEnded: () => notifyEnded('expired'),
   nowMs: () => Date.now(),
   random: () => Math.random(),
   after: (delayMs, work) => {
@@ -33,7 +33,7 @@ export const keeper = new TokenKeeper({
 channel.addEventListener('message', (event: MessageEvent<Message>) => {
   if (event.data.kind === 'token') return keeper.adopt(event.data.held);
   keeper.forget();
-  tellEnded('logged-out');
+  notifyEnded('logged-out');
 });
 
 /** Calls `listener` when the session has ended, here or in another tab. */
@@ -52,7 +52,7 @@ function post(message: Message): void {
   channel.postMessage(message);
 }
 
-function tellEnded(end: SessionEnd): void {
+function notifyEnded(end: SessionEnd): void {
   for (const listener of endedListeners) listener(end);
 }
 

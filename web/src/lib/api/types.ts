@@ -27,12 +27,13 @@ export type Artifact = Schemas['Artifact'];
 export type Environment = Schemas['Environment'];
 export type RunProgress = NonNullable<Run['progress']>;
 export type RunSpan = Schemas['RunSpan'];
+export type RelatedRun = Schemas['RelatedRun'];
 export type LogLine = Schemas['LogLine'];
 export type LogStream = LogLine['stream'];
 export type LogLevel = NonNullable<LogLine['level']>;
 /** An entry of a script's history. */
 export type Template = Schemas['Template'];
-export type Happening = Schemas['Happening'];
+export type NotifiableEvent = Schemas['Happening'];
 /** The packages installed for a version of a script. */
 export type ScriptEnvironment = Schemas['Environment'];
 export type FileEntry = Schemas['FileEntry'];
@@ -56,6 +57,7 @@ export type UsualDuration = Schemas['UsualDuration'];
 type TimeseriesQuery = NonNullable<operations['dashboardTimeseries']['parameters']['query']>;
 export type MetricName = NonNullable<TimeseriesQuery['metric']>;
 export type TimeseriesBucket = NonNullable<TimeseriesQuery['bucket']>;
+export type Timeseries = Schemas['Timeseries'];
 export type Schedule = Schemas['Schedule'];
 export type NewSchedule = Schemas['ScheduleInput'];
 export type ScheduleChanges = Schemas['ScheduleChanges'];
@@ -69,6 +71,7 @@ export type Occurrence = Schemas['Occurrence'];
 export type Webhook = Schemas['Webhook'];
 export type ShownWebhook = Schemas['ShownWebhook'];
 export type WebhookDelivery = Schemas['WebhookDelivery'];
+export type WebhookDeliveryContent = Schemas['WebhookDeliveryContent'];
 export type WebhookChange = Schemas['WebhookChange'];
 export type HookAnswer = Schemas['HookAnswer'];
 export type Chain = Schemas['Chain'];
@@ -80,6 +83,13 @@ export type NotificationPage = Schemas['NotificationPage'];
 export type Backup = Schemas['Backup'];
 export type BackupSchedule = Schemas['BackupSchedule'];
 export type BackupScheduleChange = Schemas['BackupScheduleChange'];
+export type IdentityProvider = Schemas['IdentityProvider'];
+export type NewIdentityProvider = Schemas['IdentityProviderInput'];
+export type IdentityProviderChange = Schemas['IdentityProviderChange'];
+export type ClaimRule = Schemas['ClaimRule'];
+export type ClaimsTrial = Schemas['ClaimsTrial'];
+export type ClaimsTrialResult = Schemas['ClaimsTrialResult'];
+export type SignInProvider = Schemas['SignInProvider'];
 export type Channel = Schemas['Channel'];
 export type NewChannel = Schemas['ChannelInput'];
 export type ShownChannel = Schemas['ShownChannel'];
@@ -88,6 +98,8 @@ export type NotificationRule = Schemas['NotificationRule'];
 export type NewNotificationRule = Schemas['NotificationRuleInput'];
 export type NotificationDelivery = Schemas['NotificationDelivery'];
 export type Secret = Schemas['Secret'];
+export type SecondFactor = Schemas['SecondFactor'];
+export type FactorKey = Schemas['FactorKey'];
 export type ApiToken = Schemas['ApiToken'];
 export type NewApiToken = Schemas['ApiTokenInput'];
 export type ShownApiToken = Schemas['ShownApiToken'];
@@ -105,6 +117,7 @@ export type Update = Schemas['Update'];
 export type Updates = Schemas['Updates'];
 export type ConfigurationImport = Schemas['ConfigurationImport'];
 export type AuditEntry = Schemas['AuditEntry'];
+export type AuditValues = Schemas['AuditValues'];
 export type AuditDensity = Schemas['AuditDensity'];
 export type Replay = Schemas['Replay'];
 export type ReplayDifference = Schemas['ReplayDifference'];
@@ -114,7 +127,7 @@ type AuditQuery = NonNullable<operations['listAudit']['parameters']['query']>;
 /** Filters of the audit trail; absent means all. */
 export type AuditFilter = Pick<
   AuditQuery,
-  'actor' | 'people' | 'action' | 'resource' | 'outcome' | 'from' | 'to' | 'position'
+  'actor' | 'people' | 'action' | 'q' | 'resource' | 'outcome' | 'from' | 'to' | 'position'
 >;
 export type McpInfo = Schemas['McpInfo'];
 export type Setting = Schemas['Setting'];

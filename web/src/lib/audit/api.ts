@@ -1,11 +1,22 @@
 import { readApiError } from '#lib/api/api-error.ts';
 import { client, sendAuthorized, unwrap } from '#lib/api/client.ts';
-import type { AuditEntry, AuditFilter, AuditVerification, Page } from '#lib/api/types.ts';
+import type {
+  AuditEntry,
+  AuditFilter,
+  AuditValues,
+  AuditVerification,
+  Page,
+} from '#lib/api/types.ts';
 
 /** Newest first. */
 export function listAudit(filter: AuditFilter, cursor: string | null): Promise<Page<AuditEntry>> {
   const query = { ...filter, ...(cursor && { cursor }) };
   return unwrap(client.GET('/api/v1/audit', { params: { query } }));
+}
+
+/** The actors and actions of the audit trail. */
+export function auditValues(): Promise<AuditValues> {
+  return unwrap(client.GET('/api/v1/audit/values', {}));
 }
 
 /** How far a verification is. */
@@ -31,7 +42,7 @@ export async function verifyAudit(
     if ('valid' in told) return told;
     onProgress(told);
   }
-  throw new TypeError('The verification was interrupted.');
+  throw new TypeError('The verification was interrupted. Try again.');
 }
 
 async function* linesOf(body: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<string> {

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
-import { actionWords, resourcePage, shortResource, headIn } from './labels.ts';
+import { actionLabel, resourcePage, shortResource, headIn } from './labels.ts';
 
 const id = '019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f';
 
 test('labels an action, and leaves a refused request unchanged', () => {
-  expect(actionWords('script_created')).toBe('Script created');
-  expect(actionWords('POST /api/v1/scripts')).toBe('POST /api/v1/scripts');
+  expect(actionLabel('script_created')).toBe('Script created');
+  expect(actionLabel('POST /api/v1/scripts')).toBe('POST /api/v1/scripts');
 });
 
-test('shortens the resource, and links it to its page if there is one', () => {
+test('shortens the resource, and links it to its page if it has one', () => {
   expect(shortResource(`script-${id}`)).toBe('script …2c3d4e5f');
   expect(shortResource('system-triggers')).toBe('system-triggers');
   expect(resourcePage(`run-${id}`)).toBe(`/runs/${id}`);

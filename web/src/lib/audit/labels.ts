@@ -7,7 +7,7 @@ const pages: Record<string, string> = {
 };
 
 /** The label of an action: `script_created` is "Script created"; a refused request is unchanged. */
-export function actionWords(action: string): string {
+export function actionLabel(action: string): string {
   if (action.includes('/')) return action;
   const words = action.replaceAll('_', ' ');
   return words.charAt(0).toUpperCase() + words.slice(1);
@@ -21,7 +21,7 @@ export function resourcePage(resource: string): string | null {
 }
 
 /** A resource by its name, such as "script Daily report", or by the end of its id. */
-export function resourceWords({ resource, resource_name: name }: AuditEntry): string {
+export function resourceLabel({ resource, resource_name: name }: AuditEntry): string {
   return name === null ? shortResource(resource) : `${resource.split('-')[0]} ${name}`;
 }
 
@@ -38,7 +38,7 @@ export const outcomeTones: Record<AuditEntry['outcome'], 'success' | 'danger' | 
 };
 
 /** Labels for the results of a verification. */
-export const breakWords: Record<NonNullable<AuditVerification['reason']>, string> = {
+export const breakLabels: Record<NonNullable<AuditVerification['reason']>, string> = {
   event_changed: 'the event was changed',
   event_missing: 'the event is missing',
   event_added: 'an event without an audit entry was added',

@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
-import { contentWords, never, other, progressWords, usualTimeOf } from './labels.ts';
+import { describeContent, never, other, describeProgress, presetOf } from './labels.ts';
 
 test('describes a schedule as one of the presets or as custom', () => {
-  expect([null, '0 3 * * *', '5 4 * * *'].map(usualTimeOf)).toEqual([never, '0 3 * * *', other]);
+  expect([null, '0 3 * * *', '5 4 * * *'].map(presetOf)).toEqual([never, '0 3 * * *', other]);
 });
 
-test('labels the progress and the contents', () => {
-  expect([null, 0.389, 1].map((progress) => progressWords({ progress }))).toEqual([
+test('describes the progress and the contents of a backup', () => {
+  expect([null, 0.389, 1].map((progress) => describeProgress({ progress }))).toEqual([
     '0%',
     '38%',
     '100%',
   ]);
-  const of = (events: number | null) => contentWords({ events, size_bytes: 2048 } as never);
+  const of = (events: number | null) => describeContent({ events, size_bytes: 2048 } as never);
   expect([null, 1, 4700].map(of)).toEqual(['', '1 event, 2.0 KiB', '4,700 events, 2.0 KiB']);
 });

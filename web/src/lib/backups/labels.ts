@@ -12,7 +12,7 @@ export const never = 'never';
 export const other = 'other';
 
 /** Preset backup schedules, by their value in the selection. */
-export const usualTimes: readonly { readonly value: string; readonly label: string }[] = [
+export const presets: readonly { readonly value: string; readonly label: string }[] = [
   { value: never, label: 'Manual only' },
   { value: '0 3 * * *', label: 'Every night at 03:00' },
   { value: '0 3 * * 0', label: 'Every Sunday at 03:00' },
@@ -21,18 +21,18 @@ export const usualTimes: readonly { readonly value: string; readonly label: stri
 ];
 
 /** The preset of a schedule. */
-export function usualTimeOf(cron: string | null): string {
+export function presetOf(cron: string | null): string {
   if (cron === null) return never;
-  return usualTimes.some(({ value }) => value === cron) ? cron : other;
+  return presets.some(({ value }) => value === cron) ? cron : other;
 }
 
 /** "38%", while a backup is being created, verified or restored. */
-export function progressWords({ progress }: Pick<Backup, 'progress'>): string {
+export function describeProgress({ progress }: Pick<Backup, 'progress'>): string {
   return `${Math.floor((progress ?? 0) * 100)}%`;
 }
 
 /** The contents of a backup, such as "4,700 events, 12.4 MiB"; empty before it is complete. */
-export function contentWords({ events, size_bytes: size }: Backup): string {
+export function describeContent({ events, size_bytes: size }: Backup): string {
   if (events === null || size === null) return '';
   return `${events.toLocaleString('en')} ${events === 1 ? 'event' : 'events'}, ${byteSize(size)}`;
 }

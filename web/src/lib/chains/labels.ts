@@ -17,8 +17,8 @@ const reasons: Record<string, string> = {
 };
 
 /** What a chain did at the end of a run. */
-export function answerWords({ outcome, reason }: ChainOccurrence): string {
+export function describeOccurrence({ outcome, reason }: ChainOccurrence): string {
   if (outcome === 'fired') return 'Started a run.';
   // A server newer than this page may know more reasons.
-  return reasons[reason ?? ''] ?? reason ?? 'Started no run.';
+  return reasons[reason ?? ''] ?? reason ?? 'Did not start a run.';
 }

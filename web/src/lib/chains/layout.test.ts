@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { layOut, ringOf, type Link } from './layout.ts';
+import { layOut, findCycle, type Link } from './layout.ts';
 
 const link = (source: string, target: string, enabled = true): Link => ({
   id: `${source}>${target}`,
@@ -8,7 +8,7 @@ const link = (source: string, target: string, enabled = true): Link => ({
   enabled,
 });
 
-test('points each enabled chain forward, around the nodes between', () => {
+test('points each enabled chain forward, around nodes in between', () => {
   const { nodes, routes, layers } = layOut([link('a', 'c'), link('a', 'b'), link('b', 'c')]);
   expect([...nodes].map(([name, { layer }]) => [name, layer])).toEqual([
     ['a', 0],
@@ -19,7 +19,7 @@ test('points each enabled chain forward, around the nodes between', () => {
   expect(layers).toBe(3);
 });
 
-test('gives each node its own place, and puts components next to each other', () => {
+test('gives each node its own position, and puts components next to each other', () => {
   const links = [link('x', 'y'), link('a', 'b'), link('a', 'c'), link('a', 'd'), link('c', 'e')];
   const { nodes, lanes } = layOut(links);
   const places = [...nodes.values()].map(({ layer, lane }) => `${layer}/${lane}`);
@@ -45,8 +45,8 @@ test('removes crossings by swapping neighbours', () => {
 
 test('describes a cycle by its path, and ignores disabled chains', () => {
   const links = [link('a', 'b'), link('b', 'c')];
-  expect(ringOf(links, 'c', 'a')).toEqual(['a', 'b', 'c']);
-  expect(ringOf(links, 'a', 'a')).toEqual(['a']);
-  expect(ringOf(links, 'a', 'c')).toBeNull();
-  expect(ringOf([link('a', 'b', false)], 'b', 'a')).toBeNull();
+  expect(findCycle(links, 'c', 'a')).toEqual(['a', 'b', 'c']);
+  expect(findCycle(links, 'a', 'a')).toEqual(['a']);
+  expect(findCycle(links, 'a', 'c')).toBeNull();
+  expect(findCycle([link('a', 'b', false)], 'b', 'a')).toBeNull();
 });

@@ -44,7 +44,7 @@ export function layOut(links: readonly Link[]): Layout {
 }
 
 /** The path of enabled chains from `target` back to `source`, including both; null if there is no such path. */
-export function ringOf(
+export function findCycle(
   links: readonly Link[],
   source: string,
   target: string,
@@ -110,7 +110,7 @@ function layersOf(links: readonly Link[]): Map<string, number> {
   const forward: Link[] = [];
   for (const link of links.toSorted((one, other) => Number(other.enabled) - Number(one.enabled))) {
     const counted = forward.map((one) => ({ ...one, enabled: true }));
-    if (ringOf(counted, link.source, link.target) === null) forward.push(link);
+    if (findCycle(counted, link.source, link.target) === null) forward.push(link);
   }
   const layerOf = new Map<string, number>();
   for (const { source, target } of links) layerOf.set(source, 0).set(target, 0);

@@ -5,7 +5,7 @@ import type { Tone } from '#lib/ui/badge.svelte';
 
 type Difference = ConfigurationImport['items'][number];
 
-export const actionWords: Readonly<Record<Difference['action'], { word: string; tone: Tone }>> = {
+export const actionLabels: Readonly<Record<Difference['action'], { word: string; tone: Tone }>> = {
   create: { word: 'New', tone: 'success' },
   change: { word: 'Change', tone: 'info' },
   delete: { word: 'Delete', tone: 'danger' },
@@ -13,7 +13,7 @@ export const actionWords: Readonly<Record<Difference['action'], { word: string; 
   unchanged: { word: 'Unchanged', tone: 'neutral' },
 };
 
-export const kindWords: Readonly<Record<Difference['kind'], string>> = {
+export const kindLabels: Readonly<Record<Difference['kind'], string>> = {
   group: 'Group',
   script: 'Script',
   channel: 'Channel',
@@ -21,6 +21,7 @@ export const kindWords: Readonly<Record<Difference['kind'], string>> = {
   schedule: 'Schedule',
   webhook: 'Webhook',
   chain: 'Chain',
+  pool: 'Pool',
   retention: 'Setting',
 };
 

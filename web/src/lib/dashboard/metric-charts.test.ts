@@ -38,6 +38,9 @@ const overview: DashboardOverview = {
   runtimes: [],
   now: { failing_total: 0, failing: [], running: [], due: [] },
   fires: null,
+  runs: [],
+  health: [],
+  setup: null,
 };
 
 test('counts are stacked bars in the middle of their bucket, with the total of the range', () => {
@@ -59,7 +62,7 @@ test('all charts have the same time axis, which ends within half a bucket of the
   expect(ranges).toEqual(ranges.map(() => [Date.parse(from), Date.parse(from) + 2.5 * hourMs]));
 });
 
-test('times on the axis are round', () => {
+test('axis labels are at round times', () => {
   const { range, ticks } = axisOf(Date.parse(from), Date.parse(from) + 24 * hourMs);
   expect(range).toEqual([Date.parse(from), Date.parse(from) + 24 * hourMs]);
   expect(ticks.map((ms) => new Date(ms).getHours() % 4)).toEqual([0, 0, 0, 0, 0, 0]);

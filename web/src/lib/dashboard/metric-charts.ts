@@ -1,5 +1,6 @@
 /** Series over time as charts. */
 import type { DashboardOverview, MetricName } from '#lib/api/types.ts';
+import { runScatter } from '#lib/runs/run-scatter.ts';
 import type { ChartModel, Series } from '#lib/ui/charts/model.ts';
 import { byteSize, dayTime, duration, localTime, offsetMs } from '#lib/ui/format.ts';
 
@@ -78,11 +79,11 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 const steps = [10 * minuteMs, hourMs, 4 * hourMs, dayMs, 7 * dayMs, 15 * dayMs, 30 * dayMs];
-const mostTicks = 7;
+const maxTicks = 7;
 
 /** A time axis in milliseconds, with ticks at round times of the user's time zone. */
 export function axisOf(first: number, last: number): Required<Pick<ChartModel, 'range' | 'ticks'>> {
-  const step = steps.find((one) => (last - first) / one < mostTicks) ?? last - first;
+  const step = steps.find((one) => (last - first) / one < maxTicks) ?? last - first;
   const offset = -offsetMs(last);
   const ticks: number[] = [];
   for (let at = Math.ceil((first - offset) / step) * step + offset; at <= last; at += step) {
@@ -115,5 +116,16 @@ export function figureChart(metric: MetricName, overview: DashboardOverview): Fi
       titleOf: (ms) => `${localTime(beginOf(ms))}, ${duration(bucketMs)}`,
       valueOf: look.valueOf,
     },
+  };
+}
+
+/** Single runs by status, on the time axis of the other charts. */
+export function runsChart(overview: DashboardOverview): FigureChart {
+  const { range, ticks, tickOf } = figureChart('runs', overview).model;
+  const { summary, model } = runScatter(overview.runs);
+  return {
+    title: 'Run duration',
+    summary,
+    model: { ...model, tickOf, ...(range && { range }), ...(ticks && { ticks }) },
   };
 }

@@ -4,7 +4,7 @@ import type { DashboardOverview } from '#lib/api/types.ts';
 import { dashboardOverview } from './api.ts';
 import type { TimeRange } from './time-range.ts';
 
-/** Keys of the parts that are also refreshed alone, when the change feed reports a change. */
+/** Keys of the parts that are also refreshed separately, when the change feed reports a change. */
 export const nowKey = ['dashboard', 'now'];
 export const firesKey = ['dashboard', 'fires'];
 

@@ -5,7 +5,7 @@ const asked = (query: string) => askedRange(new URLSearchParams(query));
 const nowMs = Date.parse('2026-11-21T12:00:00.000Z');
 
 test.each(['', 'span=2y', 'from=2026-11-21T00:00:00Z', 'from=b&to=a'])(
-  'an address that says "%s" means the last 24 hours',
+  'a URL with "%s" means the last 24 hours',
   (query) => {
     expect(timesOf(asked(query), nowMs)).toEqual({ from: '2026-11-20T12:00:00.000Z', bucket: 900 });
   },
@@ -22,7 +22,7 @@ test('a drawn range has whole minutes, and is part of the URL', () => {
   });
 });
 
-test('a span of the list is restored from its URL, and names the runs behind it', () => {
+test('a preset range is restored from its URL, and applies to the list of runs', () => {
   const week = asked('span=7d');
   expect(rangeQuery(week)).toBe('?span=7d');
   expect(runsQuery(week, 'failed')).toBe('status=failed&since=7d');

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { statusSentence, titleOf } from './labels.ts';
 
-test('the title of an exception has its type and the first line of its message', () => {
+test('the title of an exception contains its type and the first line of its message', () => {
   const message = "could not convert: 'n/a'\nrow 7";
   expect(titleOf({ type: 'ValueError', message })).toBe("ValueError: could not convert: 'n/a'");
   expect(titleOf({ type: 'KeyboardInterrupt', message: '' })).toBe('KeyboardInterrupt');
 });
 
-test('the title of a failure without an exception is its sentence', () => {
+test('the title of a failure without an exception is its description', () => {
   const message = 'Time limit of 2 s exceeded.';
   expect(titleOf({ type: 'timeout', message: 'time limit of 2 s exceeded.' })).toBe(message);
   expect(titleOf({ type: 'memory_limit', message })).toBe(message);

@@ -37,7 +37,7 @@ const page = <Item>(...items: Item[]): Pages<Item> => ({
 });
 const ended = { status: 'success', finished_at: '2026-11-21T02:31:00.000Z' } as const;
 
-test('shows the progress of a run in the lists, without asking the server', () => {
+test('shows the progress of a run in the lists, without a request to the server', () => {
   const { client, cache, pass, asked } = setUp();
   client.setQueryData(['runs', {}], page(run('r1'), run('r2')));
   client.setQueryData(['audit', {}], page({}));
@@ -73,7 +73,7 @@ test('reloads the current state of the dashboard once for several runs', () => {
   expect(asked.mock.calls).toEqual([[{ queryKey: ['dashboard', 'now'] }]]);
 });
 
-test('a run that failed with an error has the error groups asked for again', () => {
+test('a run that failed with an error reloads the error groups', () => {
   const { cache, pass, asked } = setUp();
   cache.take({ type: 'status', run: run('r1', { ...ended, error_group_id: 'e1' }) });
   pass();
@@ -81,7 +81,7 @@ test('a run that failed with an error has the error groups asked for again', () 
   expect(asked.mock.calls).toEqual([[{ queryKey: ['error-groups'] }]]);
 });
 
-test('updates the last run of a script, unless a newer one ended before', () => {
+test('updates the last run of a script, unless a newer one has already ended', () => {
   const { client, cache, pass } = setUp();
   client.setQueryData(['scripts'], page(script('s1'), script('s2')));
   client.setQueryData(['script', 's1'], { script: script('s1'), etag: '"1"' });
@@ -99,7 +99,7 @@ test('updates the last run of a script, unless a newer one ended before', () => 
   });
 });
 
-test('lists the latest runs of a script, also after a change of its settings', () => {
+test('lists the latest runs of a script, even after its settings have changed', () => {
   const { client, cache, pass } = setUp();
   const recent = ({ run_id, status, finished_at, duration_ms }: Run): RecentRun => ({
     run_id,
@@ -165,7 +165,7 @@ test('updates a filtered list of scripts, and reloads it for possible matches', 
   expect(asked).toHaveBeenCalledWith({ queryKey: key, exact: true });
 });
 
-test('reloads a list again that is being fetched', async () => {
+test('reloads a list that is already being fetched', async () => {
   const { client, cache, pass, asked } = setUp();
   const answer = Promise.withResolvers<Pages<Run>>();
   const fetched = client.fetchQuery({ queryKey: ['runs', {}], queryFn: () => answer.promise });
@@ -194,7 +194,7 @@ test('reloads resources announced by name once for many frames', () => {
   expect(asked.mock.calls).toEqual([[{ queryKey: ['secrets', 's1'] }]]);
 });
 
-test('reloads the schedule of a run it has started', () => {
+test('reloads the schedule of a run that it has started', () => {
   const { cache, pass, asked } = setUp();
   const trigger = { type: 'schedule', schedule_id: 'd1' } as Run['trigger'];
   cache.take({ type: 'status', run: run('r1', { trigger }) });
@@ -203,7 +203,7 @@ test('reloads the schedule of a run it has started', () => {
   expect(asked).toHaveBeenCalledWith({ queryKey: ['occurrences', 'd1'] });
 });
 
-test('reloads the chains and the answers of a changed chain', () => {
+test('reloads the chains and the occurrences of a changed chain', () => {
   const { cache, pass, asked } = setUp();
   cache.take({ type: 'changed', resource: 'chain', id: 'c1', script_id: 's1' });
   pass();

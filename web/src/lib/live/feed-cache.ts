@@ -11,7 +11,7 @@ const batchMs = 50;
 /** Minimum time between reloads of a list that frames cannot keep up to date. */
 const refreshEveryMs = 2000;
 /** Resources announced by name are reloaded after this time, once for all announcements until then. */
-const askSoonMs = 300;
+const refreshSoonMs = 300;
 /** The lists that contain a resource announced by name. */
 const namedKeys: Record<ChangedFrame['resource'], (frame: ChangedFrame) => QueryKey[]> = {
   schedule: ({ id }) => [
@@ -27,7 +27,7 @@ const namedKeys: Record<ChangedFrame['resource'], (frame: ChangedFrame) => Query
     ['deliveries', id],
   ],
   chain: ({ id }) => [['chains'], ['chain-answers', id]],
-  secrets: ({ script_id }) => [['secrets', script_id]],
+  secrets: ({ id }) => [['secrets', id]],
   notification: () => [['notifications']],
   user: () => [['users']],
   system: () => [['system'], ['retention']],
@@ -52,8 +52,9 @@ const shownKeys: QueryKey[] = [
   'system',
   'retention',
   'audit',
-  'dashboard',
-].map((name) => [name]);
+  // Includes the other parts of the first page.
+  'dashboard overview',
+].map((name) => name.split(' '));
 
 type ProgressFrame = Extract<FeedFrame, { type: 'progress' }>;
 type ChangedFrame = Extract<FeedFrame, { type: 'changed' }>;
@@ -114,7 +115,7 @@ export class FeedCache {
     }
   }
 
-  /** Progress is in the lists of runs alone. */
+  /** Only lists of runs show progress. */
   #showProgress({ run_id, progress }: ProgressFrame): void {
     for (const name of ['runs', 'script-runs']) {
       for (const [key, data] of this.#client.getQueriesData<Pages<Run>>({ queryKey: [name] })) {
@@ -182,7 +183,7 @@ export class FeedCache {
   #refreshNamed(frame: ChangedFrame): void {
     // A newer server may announce other resources.
     const keys = namedKeys[frame.resource]?.(frame) ?? [];
-    for (const queryKey of keys) this.#refresh({ queryKey }, askSoonMs);
+    for (const queryKey of keys) this.#refresh({ queryKey }, refreshSoonMs);
   }
 
   /** A run also changes the trigger that started it. */
@@ -274,7 +275,7 @@ export class FeedCache {
     if (this.#client.isFetching(filters) > 0) this.#refresh(filters, refreshEveryMs);
   }
 
-  /** Reloads a list after a delay, once for all changes until then. */
+  /** Reloads a list after a delay; coalesces the changes in between. */
   #refresh(filters: { queryKey: QueryKey; exact?: boolean }, afterMs: number): void {
     const name = JSON.stringify(filters);
     if (this.#refreshing.has(name)) return;

@@ -43,7 +43,7 @@ test('inserts an item between two others', () => {
   ]);
 });
 
-test('ignores an item behind the loaded pages, unless all are loaded', () => {
+test('ignores an item beyond the loaded pages, unless all pages are loaded', () => {
   const data = pages(['5', '4']);
   expect(withItem(data, { id: '1' }, idOf)).toBe(data);
   const whole = { ...data, pages: data.pages.map((page) => ({ ...page, next_cursor: null })) };

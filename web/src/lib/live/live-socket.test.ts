@@ -42,7 +42,7 @@ test('replaces a silent connection', async () => {
   await vi.waitFor(() => expect(sockets).toHaveLength(2));
 });
 
-test('has no pending timers after it was closed', async () => {
+test('has no pending timers after it is closed', async () => {
   const { subject, timers, close } = setUp();
   await subject.connect();
   subject.close();

@@ -58,7 +58,7 @@ export class LiveSocket {
     this.#maxSilenceMs = maxSilenceMs;
   }
 
-  /** Connects immediately, also during a backoff, such as when the network is back. */
+  /** Connects immediately, even during a backoff, for example when the network is back. */
   async connect(): Promise<void> {
     this.#cancelRetry();
     if (this.#closed || this.#socket) return;
@@ -71,7 +71,7 @@ export class LiveSocket {
     this.#listen(this.#ports.open(token));
   }
 
-  /** Closes the connection permanently. Safe to call twice. */
+  /** Closes the connection permanently. Idempotent. */
   close(): void {
     this.#closed = true;
     this.#cancelRetry();

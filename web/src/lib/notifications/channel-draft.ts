@@ -43,6 +43,17 @@ export function draftOf(channel: Channel | null): ChannelDraft {
   };
 }
 
+function messagingOf({ service, chatId, token, url }: ChannelDraft): Channel['config'] {
+  switch (service) {
+    case 'telegram':
+      return { service, chat_id: chatId.trim(), ...(token && { token: token.trim() }) };
+    case 'pagerduty':
+      return { service, ...(token && { routing_key: token.trim() }) };
+    default:
+      return { service, ...(url && { url: url.trim() }) };
+  }
+}
+
 /** The configuration to send. Secrets that were not entered are omitted, so that they stay unchanged. */
 export function configOf(draft: ChannelDraft): Channel['config'] {
   switch (draft.kind) {
@@ -57,13 +68,7 @@ export function configOf(draft: ChannelDraft): Channel['config'] {
         to: draft.to.split(/[\s,]+/).filter(Boolean),
       };
     case 'messaging':
-      return draft.service === 'telegram'
-        ? {
-            service: draft.service,
-            chat_id: draft.chatId.trim(),
-            ...(draft.token && { token: draft.token.trim() }),
-          }
-        : { service: draft.service, ...(draft.url && { url: draft.url.trim() }) };
+      return messagingOf(draft);
     case 'webhook':
       return { url: draft.url.trim() };
     case 'in_app':

@@ -1,10 +1,10 @@
 import type { Channel, NotificationDelivery, NotificationRule } from '#lib/api/types.ts';
 import type { Tone } from '#lib/ui/badge.svelte';
 
-type Happening = NotificationDelivery['on'];
+type NotifiableEvent = NotificationDelivery['on'];
 
 /** Labels for the events of a rule. */
-export const happenings: Record<NotificationRule['on'][number], string> = {
+export const eventLabels: Record<NotificationRule['on'][number], string> = {
   failed: 'A run failed',
   failed_n_times: 'Several consecutive runs failed',
   recovered: 'A script recovered',
@@ -17,10 +17,13 @@ export const happenings: Record<NotificationRule['on'][number], string> = {
   error_first_seen: 'A new error occurred',
   error_tenth_seen: 'An error occurred 10 times',
   error_reopened: 'A resolved error occurred again',
+  run_late: 'A run was late, or no longer is',
+  script_stale: 'A script had no recent success, or has one again',
+  run_too_long: 'A run took too long, or ended',
 };
 
-export function happeningWord(on: Happening): string {
-  return on === 'test' ? 'Test notification' : happenings[on];
+export function eventLabel(on: NotifiableEvent): string {
+  return on === 'test' ? 'Test notification' : eventLabels[on];
 }
 
 export const channelKinds: Record<Channel['kind'], string> = {
@@ -35,6 +38,8 @@ export const chatServices = {
   slack: 'Slack',
   discord: 'Discord',
   mattermost: 'Mattermost',
+  teams: 'Microsoft Teams',
+  pagerduty: 'PagerDuty',
 } as const;
 
 export const deliveryLooks: Record<NotificationDelivery['status'], { word: string; tone: Tone }> = {

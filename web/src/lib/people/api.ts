@@ -36,6 +36,12 @@ export async function resetPassword(id: string, password: string): Promise<void>
   await unwrap(client.POST('/api/v1/users/{user_id}/password', { params, body: { password } }));
 }
 
+/** Disables the user's second factor. */
+export async function resetSecondFactor(id: string): Promise<void> {
+  const params = { path: { user_id: id } };
+  await unwrap(client.DELETE('/api/v1/users/{user_id}/second-factor', { params }));
+}
+
 /** A user's sessions, newest first. */
 export async function listUserSessions(id: string): Promise<SignIn[]> {
   const params = { path: { user_id: id } };

@@ -10,6 +10,23 @@ interface Looks {
   /** IANA name; empty for the time zone of the machine. */
   timeZone: string;
   hours: '24' | '12';
+  /** Whether the list of first steps is hidden. */
+  hidesChecklist: boolean;
+  /** The shown optional columns of each list; absent means the default columns. */
+  columns: Readonly<Partial<Record<ListName, readonly string[]>>>;
+  /** The saved filters of each list. */
+  views: Readonly<Partial<Record<ListName, readonly SavedView[]>>>;
+  /** Ids of scripts. */
+  favorites: readonly string[];
+}
+
+export type ListName = 'scripts' | 'runs';
+
+/** A list with its filters, by name. */
+export interface SavedView {
+  name: string;
+  /** The query of the list's URL. */
+  query: string;
 }
 
 const storageKey = 'orch-looks';
@@ -19,6 +36,10 @@ const initial: Looks = {
   density: 'comfortable',
   timeZone: '',
   hours: '24',
+  hidesChecklist: false,
+  columns: {},
+  views: {},
+  favorites: [],
 };
 
 class Preferences {

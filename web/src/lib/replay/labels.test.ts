@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { fieldWord, nameOf, valueWord } from './labels.ts';
+import { fieldLabel, nameOf, formatValue } from './labels.ts';
 
 const names = new Map([
   ['1', 'Report'],
   ['2', 'Mail it'],
 ]);
 
-test('names resources in plain words', () => {
+test('describes resources by readable names', () => {
   const before = { script_id: '1', cron: null, interval_seconds: 60 };
   expect(nameOf({ kind: 'schedule', before, after: null }, names)).toBe('every 1 m 00 s of Report');
   const after = { source_script_id: '1', target_script_id: '2' };
@@ -17,11 +17,11 @@ test('names resources in plain words', () => {
   );
 });
 
-test('names fields and values in plain words', () => {
-  expect(fieldWord('max_concurrent_runs')).toBe('Max concurrent runs');
-  expect(fieldWord('group_ids')).toBe('Group');
+test('describes fields and values by readable names', () => {
+  expect(fieldLabel('max_concurrent_runs')).toBe('Max concurrent runs');
+  expect(fieldLabel('group_ids')).toBe('Group');
   const values = [true, null, [], ['1', '2'], 7, 'plain'];
-  expect(values.map((one) => valueWord(one, names))).toEqual([
+  expect(values.map((one) => formatValue(one, names))).toEqual([
     'Yes',
     '–',
     '–',

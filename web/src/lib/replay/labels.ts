@@ -4,7 +4,7 @@ import { duration, localTime } from '#lib/ui/format.ts';
 
 type Thing = Readonly<Record<string, unknown>>;
 
-export const kindWords: Record<ReplayDifference['kind'], string> = {
+export const kindLabels: Record<ReplayDifference['kind'], string> = {
   group: 'Group',
   user: 'Person',
   script: 'Script',
@@ -14,7 +14,7 @@ export const kindWords: Record<ReplayDifference['kind'], string> = {
 };
 
 /** What happened to a resource since the point in time. */
-export const changeWords: Record<ReplayDifference['change'], string> = {
+export const changeLabels: Record<ReplayDifference['change'], string> = {
   created: 'Created since',
   changed: 'Changed since',
   deleted: 'Deleted since',
@@ -49,8 +49,10 @@ export function nameOf(
     case 'webhook':
       return `${text(thing['name'])} of ${named('script_id')}`;
     case 'schedule': {
-      const every = Number(thing['interval_seconds'] ?? 0) * 1000;
-      const when = text(thing['cron']) || `every ${duration(every)}`;
+      const seconds = thing['interval_seconds'];
+      const when =
+        text(thing['cron']) ||
+        (typeof seconds === 'number' ? `every ${duration(seconds * 1000)}` : 'once');
       return `${when} of ${named('script_id')}`;
     }
     case 'chain':
@@ -59,17 +61,17 @@ export function nameOf(
 }
 
 /** `max_concurrent_runs` as "Max concurrent runs". */
-export function fieldWord(field: string): string {
+export function fieldLabel(field: string): string {
   const words = field.replace(/_ids?$/, '').replaceAll('_', ' ');
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 /** The label of a field value. */
-export function valueWord(value: unknown, names: ReadonlyMap<string, string>): string {
+export function formatValue(value: unknown, names: ReadonlyMap<string, string>): string {
   if (value === null || value === undefined || value === '') return '–';
   if (typeof value === 'boolean') return value ? 'Yes' : 'No';
   if (Array.isArray(value)) {
-    return value.length === 0 ? '–' : value.map((one) => valueWord(one, names)).join(', ');
+    return value.length === 0 ? '–' : value.map((one) => formatValue(one, names)).join(', ');
   }
   if (typeof value !== 'string') return JSON.stringify(value);
   if (/^\d{4}-\d\d-\d\dT.*Z$/.test(value)) return localTime(value);

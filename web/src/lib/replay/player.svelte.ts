@@ -17,7 +17,7 @@ export class Player {
     void this.#next();
   }
 
-  /** Safe to call twice. */
+  /** Idempotent. */
   pause(): void {
     this.playing = false;
     clearTimeout(this.#timer);

@@ -15,7 +15,7 @@ export interface Bar {
   readonly notAccepted: number;
 }
 
-const leastMs = 1000;
+const minRangeMs = 1000;
 const zoomBy = 4;
 
 export function rangeOf({ from, to }: Pick<AuditDensity, 'from' | 'to'>): Range {
@@ -38,7 +38,7 @@ export function barsOf(density: AuditDensity): Bar[] {
 
 /** A quarter of the range, around a time in it. */
 export function zoomedIn({ fromMs, toMs }: Range, aroundMs: number): Range {
-  const length = Math.max(leastMs, (toMs - fromMs) / zoomBy);
+  const length = Math.max(minRangeMs, (toMs - fromMs) / zoomBy);
   const start = Math.min(Math.max(fromMs, aroundMs - length / 2), toMs - length);
   return { fromMs: start, toMs: start + length };
 }

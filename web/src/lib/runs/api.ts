@@ -4,8 +4,8 @@ import { randomKey } from '#lib/api/random-key.ts';
 import type { components } from '#lib/api/schema.d.ts';
 import type {
   Artifact,
-  LogLine,
   LogLevel,
+  LogLine,
   LogStream,
   Page,
   Run,
@@ -14,7 +14,9 @@ import type {
   RunEvent,
   RunReasons,
   RunSample,
+  RelatedRun,
   RunSpan,
+  Timeseries,
 } from '#lib/api/types.ts';
 
 /** Filters of the list of all runs, each in the format of `parseFilter`; absent means all. */
@@ -40,6 +42,16 @@ export function listRuns(
 ): Promise<Page<Run>> {
   const query = { ...filter, limit, ...(cursor ? { cursor } : {}) };
   return unwrap(client.GET('/api/v1/runs', { params: { query } }));
+}
+
+/** The number of runs that ended in the last 30 days, by six hours. */
+export function runTimeseries(): Promise<Timeseries> {
+  const from = new Date(Date.now() - 30 * 86_400_000).toISOString();
+  const query = { metric: 'runs', from, bucket: 21_600 } as const;
+  // The client's types lose that a point is a pair.
+  return unwrap(
+    client.GET('/api/v1/dashboard/timeseries', { params: { query } }),
+  ) as Promise<Timeseries>;
 }
 
 export function listScriptRuns(id: string, cursor: string | null): Promise<Page<Run>> {
@@ -107,6 +119,12 @@ export async function runSamples(runId: string): Promise<RunSample[]> {
 export async function runSpans(runId: string): Promise<RunSpan[]> {
   const params = { path: { run_id: runId } };
   return (await unwrap(client.GET('/api/v1/runs/{run_id}/spans', { params }))).items;
+}
+
+/** The runs that caused one another, with this one, oldest first. */
+export async function relatedRuns(runId: string): Promise<RelatedRun[]> {
+  const params = { path: { run_id: runId } };
+  return (await unwrap(client.GET('/api/v1/runs/{run_id}/timeline', { params }))).items;
 }
 
 /** The lines from `fromSeq` on, at most 200. */

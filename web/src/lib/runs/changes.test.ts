@@ -16,7 +16,7 @@ const changes: RunChanges = {
   runtime: [],
 };
 
-test('the parts without changes are left out', () => {
+test('omits parts without changes', () => {
   expect(changedParts(changes)).toEqual([
     { title: 'Parameters', pairs: [{ name: 'limit', before: '10', after: '{"most":20}' }] },
     { title: 'Packages', pairs: [{ name: 'Python', before: null, after: '3.12' }] },
@@ -24,7 +24,7 @@ test('the parts without changes are left out', () => {
   ]);
 });
 
-test('variables and secrets are named with their changes', () => {
+test('names variables and secrets with their changes', () => {
   expect(namesOf(changes)).toEqual([{ kind: 'Variable', name: 'REGION', change: 'changed' }]);
   expect(namesOf({ ...changes, configuration: null })).toEqual([]);
 });

@@ -11,7 +11,7 @@ export function remaining(
 }
 
 /** How long runs of a script usually take. */
-export function usualWords({
+export function describeDurations({
   p50_ms: half,
   p95_ms: most,
 }: Pick<UsualDuration, 'p50_ms' | 'p95_ms'>): string {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { waitingWord } from './labels.ts';
+import { waitingLabel } from './labels.ts';
 
 test.each([
   [null, null],
@@ -7,5 +7,5 @@ test.each([
   [{ kind: 'slot', name: 'runtime' }, 'Waiting for a free runtime'],
   [{ kind: 'slot', name: 'Import' }, 'Waiting for a free slot of Import'],
 ] as const)('a run with waiting_for %j is described as %j', (waitingFor, word) => {
-  expect(waitingWord({ waiting_for: waitingFor })).toBe(word);
+  expect(waitingLabel({ waiting_for: waitingFor })).toBe(word);
 });

@@ -1,6 +1,6 @@
 import type { FailureReason, Run, RunStatus, TriggerType } from '#lib/api/types.ts';
 
-const statusWords: Record<RunStatus, string> = {
+const statusLabels: Record<RunStatus, string> = {
   queued: 'Queued',
   running: 'Running',
   success: 'Success',
@@ -8,7 +8,7 @@ const statusWords: Record<RunStatus, string> = {
   stopped: 'Stopped',
 };
 
-const triggerWords: Record<TriggerType, string> = {
+const triggerLabels: Record<TriggerType, string> = {
   manual: 'Manual',
   api: 'API',
   schedule: 'Schedule',
@@ -20,7 +20,7 @@ const triggerWords: Record<TriggerType, string> = {
   queue: 'Queue',
 };
 
-const failureWords: Record<FailureReason, string> = {
+const failureLabels: Record<FailureReason, string> = {
   exit_code: 'The script failed',
   timeout: 'The run exceeded its time limit',
   cpu_limit: 'The run exceeded its CPU time limit',
@@ -28,27 +28,28 @@ const failureWords: Record<FailureReason, string> = {
   environment_error: 'The Python environment could not be built. See the log for details',
   sandbox_error: 'The sandbox could not be set up',
   runtime_lost: 'The runtime was lost during the run',
+  runtime_stopped: 'The runtime was shut down during the run',
   expired: 'The run waited in the queue longer than its limit',
 };
 
-export const runStatuses = Object.keys(statusWords) as RunStatus[];
-export const triggerTypes = Object.keys(triggerWords) as TriggerType[];
+export const runStatuses = Object.keys(statusLabels) as RunStatus[];
+export const triggerTypes = Object.keys(triggerLabels) as TriggerType[];
 
-export function statusWord(status: RunStatus): string {
-  return statusWords[status];
+export function statusLabel(status: RunStatus): string {
+  return statusLabels[status];
 }
 
-export function triggerWord(trigger: TriggerType): string {
+export function triggerLabel(trigger: TriggerType): string {
   // A newer server may know more triggers.
-  return triggerWords[trigger] ?? trigger;
+  return triggerLabels[trigger] ?? trigger;
 }
 
 /** What started a run. A chain is an event trigger with its own name. */
 export function triggerOf(run: Pick<Run, 'trigger_type' | 'trigger'>): string {
-  return run.trigger.chain_id ? 'Chain' : triggerWord(run.trigger_type);
+  return run.trigger.chain_id ? 'Chain' : triggerLabel(run.trigger_type);
 }
 
-const platformWords: Record<string, string> = {
+const platformActorLabels: Record<string, string> = {
   reaction: 'the platform',
   scheduler: 'the scheduler',
   runtime: 'the runtime',
@@ -56,14 +57,14 @@ const platformWords: Record<string, string> = {
 };
 
 /** The label of an actor: the address of a user, or the name of a component. */
-export function whoWord(actor: string): string {
-  return platformWords[actor] ?? actor;
+export function actorLabel(actor: string): string {
+  return platformActorLabels[actor] ?? actor;
 }
 
 /** The label of a failure reason; null if the run did not fail. */
-function failureWord(run: Pick<Run, 'failure_reason' | 'exit_code' | 'signal'>): string | null {
+function failureLabel(run: Pick<Run, 'failure_reason' | 'exit_code' | 'signal'>): string | null {
   if (!run.failure_reason) return null;
-  const words = failureWords[run.failure_reason];
+  const words = failureLabels[run.failure_reason];
   if (run.failure_reason !== 'exit_code') return `${words}.`;
   return run.signal
     ? `The script was terminated by ${run.signal}.`
@@ -75,7 +76,7 @@ export function errorHeadline(
   run: Pick<Run, 'error' | 'failure_reason' | 'exit_code' | 'signal'>,
 ): string | null {
   const { error } = run;
-  if (!error || error.type === 'exit_code') return failureWord(run);
+  if (!error || error.type === 'exit_code') return failureLabel(run);
   const [message = ''] = error.message.split('\n');
   // The message of a limit or of the platform is a sentence.
   if (error.source === 'platform') return message;
@@ -83,12 +84,14 @@ export function errorHeadline(
 }
 
 /** What a queued run waits for, in one line; null if it waits for nothing, or has started. */
-export function waitingWord(run: Pick<Run, 'waiting_for'>): string | null {
+export function waitingLabel(run: Pick<Run, 'waiting_for'>): string | null {
   if (!run.waiting_for) return null;
   const { kind, name } = run.waiting_for;
   switch (kind) {
     case 'label':
       return `Waiting for a runtime with the label ${name}`;
+    case 'pool':
+      return `Waiting for a free slot of the pool ${name}`;
     case 'slot':
       return name === 'runtime'
         ? 'Waiting for a free runtime'

@@ -4,7 +4,7 @@ export interface NumberedLine {
   text: string;
 }
 
-/** The lines around a line, as far as they exist; empty if the file has no such line. */
+/** The existing lines around a line; empty if the file has no such line. */
 export function linesAround(text: string, line: number, distance = 4): NumberedLine[] {
   const lines = text.split(/\r?\n/);
   if (text === '' || line < 1 || line > lines.length) return [];
@@ -12,4 +12,16 @@ export function linesAround(text: string, line: number, distance = 4): NumberedL
   return lines
     .slice(from - 1, line + distance)
     .map((content, index) => ({ number: from + index, text: content }));
+}
+
+/** The number of a line in another version of its file: the nearest line with the same text, else the same number. */
+export function lineInOther(text: string, line: number, other: string): number {
+  const wanted = text.split(/\r?\n/)[line - 1]?.trim();
+  let nearest: number | undefined;
+  for (const [index, content] of other.split(/\r?\n/).entries()) {
+    const number = index + 1;
+    const isNearer = nearest === undefined || Math.abs(number - line) < Math.abs(nearest - line);
+    if (content.trim() === wanted && isNearer) nearest = number;
+  }
+  return nearest ?? line;
 }

@@ -7,6 +7,6 @@ test('accepts an object, and reads an empty field as an empty object', () => {
 });
 
 test.each(['[1]', '1', 'null', '{"limit": }', `{"x": "${'y'.repeat(65_536)}"}`])(
-  '%.12s… is explained',
+  'explains the problem of %.12s…',
   (text) => expect(parseParams(text).problem).toBeTruthy(),
 );

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { leftWord } from './progress.ts';
+import { formatRemainingTime } from './progress.ts';
 
 const now = Date.parse('2026-11-21T02:31:00Z');
 
@@ -8,6 +8,6 @@ test.each([
   ['2026-11-21T02:33:10Z', 'about 3 min left'],
   ['2026-11-21T04:36:00Z', 'about 2 h 05 m left'],
   ['2026-11-21T02:31:00Z', null],
-])('words the time until %s', (eta, expected) => {
-  expect(leftWord(eta, now)).toBe(expected);
+])('describes the time until %s', (eta, expected) => {
+  expect(formatRemainingTime(eta, now)).toBe(expected);
 });

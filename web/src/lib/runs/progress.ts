@@ -2,7 +2,7 @@ import { duration } from '#lib/ui/format.ts';
 
 /** "about 4 m left"; null once the estimated end has passed.
  *  @param eta RFC 3339 */
-export function leftWord(eta: string, nowMs: number): string | null {
+export function formatRemainingTime(eta: string, nowMs: number): string | null {
   const leftMs = Date.parse(eta) - nowMs;
   if (leftMs <= 0) return null;
   // An estimate is not precise: whole seconds, and whole minutes from 90 seconds on.

@@ -27,7 +27,7 @@ test('computes the CPU share from neighbouring samples', () => {
   ]);
 });
 
-test('measures the time of the charts from the first sample', () => {
+test('measures the chart times from the first sample', () => {
   const [cpu, memory, threads] = usageCharts([sample(7, 0, 1024), sample(9, 1, 512)]);
   expect(cpu?.summary).toBe('50%, peak 50%');
   expect(memory?.model.series[0]?.points).toEqual([

@@ -1,5 +1,6 @@
 import { client, unwrap, unwrapWithEtag } from '#lib/api/client.ts';
 import { randomKey } from '#lib/api/random-key.ts';
+import type { components } from '#lib/api/schema.d.ts';
 import type {
   SchedulePreview,
   NewSchedule,
@@ -24,6 +25,9 @@ export function listSchedules(
   const query = { ...(scriptId && { script_id: scriptId }), ...(cursor && { cursor }) };
   return unwrap(client.GET('/api/v1/schedules', { params: { query } }));
 }
+
+type BackfillRequest = components['schemas']['BackfillRequest'];
+export type Backfill = components['schemas']['Backfill'];
 
 export async function getSchedule(id: string): Promise<VersionedSchedule> {
   const params = { path: { schedule_id: id } };
@@ -57,7 +61,7 @@ export async function deleteSchedule(id: string): Promise<void> {
 }
 
 /** The next due times of a schedule.
- *  @param from the start time, also in the past; null: now
+ *  @param from the start time, which may be in the past; null: the current time
  *  @throws ApiError 422 naming the invalid field */
 export function previewSchedule(
   timing: ScheduleTiming,
@@ -67,6 +71,12 @@ export function previewSchedule(
 ): Promise<SchedulePreview> {
   const body = { ...timing, ...of, count, from };
   return unwrap(client.POST('/api/v1/schedules/preview', { body }));
+}
+
+/** Starts runs for past due times that started none; with `dry_run`, only lists them. */
+export function backfillSchedule(id: string, body: BackfillRequest): Promise<Backfill> {
+  const params = { path: { schedule_id: id }, header: { 'Idempotency-Key': randomKey() } };
+  return unwrap(client.POST('/api/v1/schedules/{schedule_id}/backfill', { params, body }));
 }
 
 /** The run history of a schedule, newest first. */

@@ -15,7 +15,7 @@ const schedule = {
   params: { limit: 10 },
 } as unknown as Schedule;
 
-test('leaves a schedule unchanged that is opened and saved', () => {
+test('leaves a schedule unchanged when it is opened and saved', () => {
   const draft = draftOf(schedule);
   expect([draft.every, draft.unit]).toEqual([90, 'minutes']);
   expect(bodyOf(draft)).toEqual(schedule);
@@ -24,6 +24,19 @@ test('leaves a schedule unchanged that is opened and saved', () => {
 test('drops the fields of the other kind', () => {
   const draft = { ...draftOf(schedule), kind: 'cron' as const, cron: ' @daily ' };
   expect(timingOf(draft)).toMatchObject({ kind: 'cron', cron: '@daily', interval_seconds: null });
+});
+
+test('sends the due time of a one-shot schedule, and no dates', () => {
+  const once = { ...schedule, kind: 'once', interval_seconds: null, start_at: null } as Schedule;
+  const draft = draftOf({ ...once, once_at: '2026-12-24T17:00:00.000Z' });
+  expect(timingOf({ ...draft, startAt: '2026-11-21T03:31' })).toEqual({
+    kind: 'once',
+    cron: null,
+    interval_seconds: null,
+    once_at: '2026-12-24T17:00:00.000Z',
+    timezone: 'Europe/Berlin',
+  });
+  expect(timingOf({ ...draft, onceAt: '' })).toBeNull();
 });
 
 test('requests no preview without a complete schedule', () => {

@@ -12,6 +12,8 @@ export interface ScheduleDraft {
   timezone: string;
   every: number | null;
   unit: IntervalUnit;
+  /** The value of `<input type="datetime-local">` of a one-shot schedule, in the user's time zone. */
+  onceAt: string;
   /** The value of `<input type="datetime-local">`, in the user's time zone; empty for none. */
   startAt: string;
   endAt: string;
@@ -29,6 +31,7 @@ export function newDraft(timezone: string): ScheduleDraft {
     timezone,
     every: 15,
     unit: 'minutes',
+    onceAt: '',
     startAt: '',
     endAt: '',
     catchUp: 'last',
@@ -48,6 +51,7 @@ export function draftOf(schedule: Schedule): ScheduleDraft {
     timezone: schedule.timezone,
     every: seconds === null ? fresh.every : seconds / unitSeconds[unit],
     unit,
+    onceAt: localInput(schedule.once_at),
     startAt: localInput(schedule.start_at),
     endAt: localInput(schedule.end_at),
     catchUp: schedule.catch_up,
@@ -66,6 +70,11 @@ export function timingOf(draft: ScheduleDraft): ScheduleTiming | null {
     const cron = draft.cron.trim();
     return cron ? { kind: 'cron', cron, interval_seconds: null, timezone, ...window } : null;
   }
+  if (draft.kind === 'once') {
+    const onceAt = inputTime(draft.onceAt);
+    if (onceAt === null) return null;
+    return { kind: 'once', cron: null, interval_seconds: null, once_at: onceAt, timezone };
+  }
   if (draft.every === null) return null;
   const seconds = Math.round(draft.every * unitSeconds[draft.unit]);
   return { kind: 'interval', cron: null, interval_seconds: seconds, timezone, ...window };
@@ -74,7 +83,7 @@ export function timingOf(draft: ScheduleDraft): ScheduleTiming | null {
 /** The future timing of an existing schedule: an interval starts at its next due time. */
 export function comingOf(schedule: Schedule): ScheduleTiming | null {
   const timing = timingOf(draftOf(schedule));
-  if (timing === null || schedule.kind === 'cron') return timing;
+  if (timing === null || schedule.kind !== 'interval') return timing;
   return { ...timing, start_at: schedule.next_fire_at ?? schedule.start_at };
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cronWords, intervalWords, meetingWords } from './labels.ts';
+import { describeCron, describeInterval, describeOverlap } from './labels.ts';
 
 test.each([
   ['30 2 * * *', 'Every day at 02:30'],
@@ -10,12 +10,12 @@ test.each([
   ['0 0 1 * 1', 'At 00:00, on day 1 of the month, or on Monday'],
   ['*/10 * * * * *', 'Every 10 seconds'],
 ])('describes %s as: %s', (cron, words) => {
-  expect(cronWords(cron)).toBe(words);
+  expect(describeCron(cron)).toBe(words);
 });
 
 test('does not describe an invalid expression', () => {
-  expect(cronWords('every day')).toBeNull();
-  expect(cronWords('')).toBeNull();
+  expect(describeCron('every day')).toBeNull();
+  expect(describeCron('')).toBeNull();
 });
 
 test.each([
@@ -24,16 +24,16 @@ test.each([
   [300, 'Every 5 minutes'],
   [86_400, 'Every day'],
 ])('describes %i seconds as: %s', (seconds, words) => {
-  expect(intervalWords(seconds)).toBe(words);
+  expect(describeInterval(seconds)).toBe(words);
 });
 
-test('describes the runs that a due time meets', () => {
-  expect(meetingWords({ overlap: null, together: [] })).toEqual([]);
-  expect(meetingWords({ overlap: 'likely', together: ['one'] })).toEqual([
+test('describes the runs that a due time may overlap', () => {
+  expect(describeOverlap({ overlap: null, together: [] })).toEqual([]);
+  expect(describeOverlap({ overlap: 'likely', together: ['one'] })).toEqual([
     'Previous run will likely still be active',
     'Coincides with another schedule of this script',
   ]);
-  expect(meetingWords({ overlap: 'possible', together: ['one', 'two'] })).toEqual([
+  expect(describeOverlap({ overlap: 'possible', together: ['one', 'two'] })).toEqual([
     'Previous run may still be active',
     'Coincides with 2 other schedules of this script',
   ]);

@@ -1,8 +1,9 @@
 import cronstrue from 'cronstrue';
 import type { DueTime, Schedule } from '#lib/api/types.ts';
+import { localTime } from '#lib/ui/format.ts';
 
 /** Describes a cron expression; null if it is invalid. The server decides about validity. */
-export function cronWords(cron: string): string | null {
+export function describeCron(cron: string): string | null {
   try {
     const words = cronstrue.toString(cron, { use24HourTimeFormat: true });
     const daily = /^At ([\d:]+)$/.exec(words);
@@ -22,33 +23,36 @@ const units = [
 ] as const;
 
 /** "Every 5 minutes", "Every day". */
-export function intervalWords(seconds: number): string {
+export function describeInterval(seconds: number): string {
   const [unit, size] = units.find(([, of]) => seconds % of === 0) ?? units[3];
   const count = seconds / size;
   return count === 1 ? `Every ${unit}` : `Every ${count} ${unit}s`;
 }
 
 /** Describes when a schedule is due. */
-export function scheduleWords(schedule: Pick<Schedule, 'cron' | 'interval_seconds'>): string {
-  if (schedule.interval_seconds !== null) return intervalWords(schedule.interval_seconds);
+export function describeSchedule(
+  schedule: Pick<Schedule, 'cron' | 'interval_seconds'> & Partial<Pick<Schedule, 'once_at'>>,
+): string {
+  if (schedule.once_at) return `Once, ${localTime(schedule.once_at)}`;
+  if (schedule.interval_seconds !== null) return describeInterval(schedule.interval_seconds);
   const cron = schedule.cron ?? '';
-  return cronWords(cron) ?? cron;
+  return describeCron(cron) ?? cron;
 }
 
-export const catchUpWords: Record<Schedule['catch_up'], string> = {
+export const catchUpLabels: Record<Schedule['catch_up'], string> = {
   none: 'Skip missed runs',
   last: 'Run once, for the last missed due time',
   all: 'Run once for each missed due time',
 };
 
-export const overlapWords: Record<Schedule['overlap'], string> = {
+export const overlapLabels: Record<Schedule['overlap'], string> = {
   skip: 'Skip this run',
   queue: 'Queue the run',
   cancel_previous: 'Stop the previous run, then start',
 };
 
 /** Describes the runs that a due time meets. */
-export function meetingWords({
+export function describeOverlap({
   overlap,
   together,
 }: Pick<DueTime, 'overlap' | 'together'>): string[] {

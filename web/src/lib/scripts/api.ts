@@ -1,12 +1,13 @@
 import { readApiError } from '#lib/api/api-error.ts';
 import { client, sendAuthorized, unwrap, unwrapWithEtag } from '#lib/api/client.ts';
+import { preferences } from '#lib/preferences/preferences.svelte.ts';
 import { randomKey } from '#lib/api/random-key.ts';
 import type { components } from '#lib/api/schema.d.ts';
 import type {
   Environment,
   FileEntry,
   Group,
-  Happening,
+  NotifiableEvent,
   ListedScript,
   Page,
   Script,
@@ -18,6 +19,8 @@ import type { ScriptFilter } from './query.ts';
 
 /** What a merge patch of a script may change here (RFC 7396). */
 export type ScriptPatch = components['schemas']['ScriptChanges'];
+
+type CheckedExpectations = components['schemas']['CheckedExpectations'];
 
 /** A script with the `ETag` for the next write. */
 export interface VersionedScript {
@@ -31,17 +34,35 @@ export function listDeletedScripts(cursor: string | null): Promise<Page<ListedSc
   return unwrap(client.GET('/api/v1/scripts', { params: { query } }));
 }
 
+const noScript = '00000000-0000-7000-8000-000000000000';
+
 /** Including the latest runs. */
 export function listScripts(
   filter: ScriptFilter,
   cursor: string | null,
 ): Promise<Page<ListedScript>> {
-  const { enabled, ...rest } = filter;
+  const { enabled, favorites, ...rest } = filter;
   const query = {
     limit: 100,
     with: 'activity',
     ...rest,
+    // Without favorites, this id matches no script.
+    ...(favorites && { ids: preferences.looks.favorites.slice(0, 100).join(',') || noScript }),
     ...(enabled && { enabled: enabled === 'true' }),
+    ...(cursor && { cursor }),
+  } as const;
+  return unwrap(client.GET('/api/v1/scripts', { params: { query } }));
+}
+
+/** These scripts with their latest runs, at most 100. */
+export function listScriptsOf(
+  ids: readonly string[],
+  cursor: string | null,
+): Promise<Page<ListedScript>> {
+  const query = {
+    limit: 100,
+    with: 'activity',
+    ids: ids.slice(0, 100).join(','),
     ...(cursor && { cursor }),
   } as const;
   return unwrap(client.GET('/api/v1/scripts', { params: { query } }));
@@ -101,6 +122,12 @@ export function copyScript(id: string, name: string): Promise<Script> {
   return unwrap(client.POST('/api/v1/scripts/{id}/copy', { params, body: { name } }));
 }
 
+/** The expectations of a script, and which of them are missed. */
+export async function listExpectations(id: string): Promise<CheckedExpectations['items']> {
+  const params = { path: { id } };
+  return (await unwrap(client.GET('/api/v1/scripts/{id}/expectations', { params }))).items;
+}
+
 /** Changes settings.
  *  @throws ApiError 412 if the script has changed since `etag` */
 export async function patchScript(
@@ -143,7 +170,7 @@ export function setEnabled(id: string, enabled: boolean): Promise<Script> {
 }
 
 /** The history of the script, newest first. */
-export function scriptHistory(id: string, cursor: string | null): Promise<Page<Happening>> {
+export function scriptHistory(id: string, cursor: string | null): Promise<Page<NotifiableEvent>> {
   const params = { path: { id }, query: { limit: 100, ...(cursor && { cursor }) } };
   return unwrap(client.GET('/api/v1/scripts/{id}/history', { params }));
 }

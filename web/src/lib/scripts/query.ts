@@ -9,10 +9,12 @@ export interface ScriptFilter {
   /** The status of the last run, in the format of `parseFilter`. */
   last_status?: string;
   tag?: string;
-  sort?: 'name';
+  sort?: 'name' | '-name' | 'updated';
+  /** Only favorites, which the browser stores. */
+  favorites?: 'true';
 }
 
-const names = ['q', 'group_id', 'enabled', 'last_status', 'tag', 'sort'] as const;
+const names = ['q', 'group_id', 'enabled', 'last_status', 'tag', 'sort', 'favorites'] as const;
 
 /** The filter in a URL. */
 export function askedScripts(query: URLSearchParams): ScriptFilter {

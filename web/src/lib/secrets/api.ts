@@ -1,23 +1,38 @@
 import { client, unwrap } from '#lib/api/client.ts';
 import type { Page, Secret } from '#lib/api/types.ts';
 
+/** A script, or a group whose scripts all receive its secrets. */
+export interface SecretOwner {
+  kind: 'script' | 'group';
+  id: string;
+}
+
+export interface NewValue {
+  value: string;
+  as_environment: boolean;
+  rotate_after_days: number | null;
+}
+
 /** Names only, never values. */
-export function listSecrets(scriptId: string, cursor: string | null): Promise<Page<Secret>> {
-  const params = { path: { id: scriptId }, query: cursor ? { cursor } : {} };
-  return unwrap(client.GET('/api/v1/scripts/{id}/secrets', { params }));
+export function listSecrets(
+  { kind, id }: SecretOwner,
+  cursor: string | null,
+): Promise<Page<Secret>> {
+  const params = { path: { id }, query: cursor ? { cursor } : {} };
+  return unwrap(client.GET(`/api/v1/${kind}s/{id}/secrets`, { params }));
 }
 
 /** @throws ApiError 422 for an invalid variable name */
 export function setSecret(
-  scriptId: string,
+  { kind, id }: SecretOwner,
   name: string,
-  body: { value: string; as_environment: boolean },
+  body: NewValue,
 ): Promise<Secret> {
-  const params = { path: { id: scriptId, name } };
-  return unwrap(client.PUT('/api/v1/scripts/{id}/secrets/{name}', { params, body }));
+  const params = { path: { id, name } };
+  return unwrap(client.PUT(`/api/v1/${kind}s/{id}/secrets/{name}`, { params, body }));
 }
 
-export async function deleteSecret(scriptId: string, name: string): Promise<void> {
-  const params = { path: { id: scriptId, name } };
-  await unwrap(client.DELETE('/api/v1/scripts/{id}/secrets/{name}', { params }));
+export async function deleteSecret({ kind, id }: SecretOwner, name: string): Promise<void> {
+  const params = { path: { id, name } };
+  await unwrap(client.DELETE(`/api/v1/${kind}s/{id}/secrets/{name}`, { params }));
 }

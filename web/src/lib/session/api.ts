@@ -6,23 +6,24 @@ import { exclusively, forgetEverywhere, keeper } from '#lib/api/tokens.ts';
 import type { Me, SessionTokens } from '#lib/api/types.ts';
 
 /** Logs in. The server sets the refresh cookie, which scripts cannot read.
- *  @throws ApiError 401 for wrong credentials, 429 while throttled */
-export async function logIn(email: string, password: string): Promise<void> {
+ *  @param code of the second factor, after the server has required it
+ *  @throws ApiError 401 for wrong credentials or a missing code, 429 while throttled */
+export async function logIn(email: string, password: string, code?: string): Promise<void> {
   // No tab may send the new cookie with the key of the previous session.
   const answer = await exclusively(async () => {
-    const signedIn = await postLogin(email, password);
+    const signedIn = await postLogin({ email, password, ...(code && { code }) });
     sessionKey.set(signedIn.session_key);
     return signedIn;
   });
   keeper.accept(answer);
 }
 
-async function postLogin(email: string, password: string): Promise<SessionTokens> {
+async function postLogin(credentials: object): Promise<SessionTokens> {
   const response = await connection.watch(() =>
     fetch('/api/v1/auth/login', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ email, password }),
+      body: JSON.stringify(credentials),
     }),
   );
   if (!response.ok) throw await readApiError(response);

@@ -1,8 +1,12 @@
 import { ApiError } from '#lib/api/api-error.ts';
-import { queryClient } from '#lib/api/query-client.ts';
 import { keeper, onSessionEnded } from '#lib/api/tokens.ts';
 import type { Me } from '#lib/api/types.ts';
 import { logIn, logOut, me } from './api.ts';
+
+/** Only pages behind the sign-in have queries, so the sign-in page does not load their client. */
+async function loadQueryClient() {
+  return (await import('#lib/api/query-client.ts')).queryClient;
+}
 
 /** The current user of this tab. */
 class Session {
@@ -29,8 +33,8 @@ class Session {
     return this.#resuming;
   }
 
-  async logIn(email: string, password: string): Promise<void> {
-    await logIn(email, password);
+  async logIn(email: string, password: string, code?: string): Promise<void> {
+    await logIn(email, password, code);
     const before = this.user;
     this.user = await me();
     this.#over = false;
@@ -38,7 +42,12 @@ class Session {
     this.expired = false;
     // Another user must not see the pages of the previous one.
     if (before?.id !== this.user.id) location.reload();
-    else await queryClient.invalidateQueries();
+    else await (await loadQueryClient()).invalidateQueries();
+  }
+
+  /** Reads the account again, after its rights have changed. */
+  async reload(): Promise<void> {
+    this.user = await me();
   }
 
   async logOut(): Promise<void> {
@@ -69,7 +78,7 @@ class Session {
     this.#over = true;
     this.user = null;
     this.expired = false;
-    queryClient.clear();
+    void loadQueryClient().then((queryClient) => queryClient.clear());
   }
 }
 

@@ -1,4 +1,4 @@
-/** Copies text to the clipboard, also without HTTPS.
+/** Copies text to the clipboard, even without HTTPS.
  *  @throws if the browser refuses */
 export async function copyText(text: string): Promise<void> {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);

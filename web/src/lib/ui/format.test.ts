@@ -75,11 +75,11 @@ test.each([
   // Half past two occurs twice.
   ['Europe/Berlin', '2026-10-25T02:30', '2026-10-25T00:30:00.000Z', '2026-10-25T02:30:00'],
   ['Asia/Kathmandu', '2026-01-15T00:00', '2026-01-14T18:15:00.000Z', '2026-01-15T00:00:00'],
-])('in %s a field with %s means %s', (timeZone, text, time, shown) => {
+])('in %s, a field with %s means %s', (timeZone, text, time, shown) => {
   setTimeLook({ timeZone });
   expect([inputTime(text), localInput(time)]).toEqual([time, shown]);
 });
 
-test('reads an incomplete field as no time', () => {
+test('parses an incomplete field as no time', () => {
   expect([inputTime(''), localInput(null), localInput('soon')]).toEqual([null, '', '']);
 });

@@ -10,7 +10,7 @@ export const steps: readonly { readonly step: Update['step']; readonly words: st
   { step: 'restart', words: 'Restart, migrate and monitor services for one minute' },
 ];
 
-export const statusWords: Readonly<Record<Update['status'], { word: string; tone: Tone }>> = {
+export const statusLabels: Readonly<Record<Update['status'], { word: string; tone: Tone }>> = {
   running: { word: 'In progress', tone: 'info' },
   succeeded: { word: 'Installed', tone: 'success' },
   failed: { word: 'Failed', tone: 'danger' },

@@ -8,6 +8,7 @@ import type {
   Webhook,
   WebhookChange,
   WebhookDelivery,
+  WebhookDeliveryContent,
 } from '#lib/api/types.ts';
 import { signedHeaders } from './sign.ts';
 
@@ -53,6 +54,18 @@ export function listWebhookDeliveries(
 ): Promise<Page<WebhookDelivery>> {
   const params = { path: { webhook_id: id }, query: cursor ? { cursor } : {} };
   return unwrap(client.GET('/api/v1/webhooks/{webhook_id}/deliveries', { params }));
+}
+
+/** The headers and the body of a delivery.
+ *  @throws ApiError 410 if the content is no longer retained */
+export function webhookDeliveryContent(
+  id: string,
+  deliveryId: string,
+): Promise<WebhookDeliveryContent> {
+  const params = { path: { webhook_id: id, delivery_id: deliveryId } };
+  return unwrap(
+    client.GET('/api/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/content', { params }),
+  );
 }
 
 /** Starts another run with the content of a delivery.

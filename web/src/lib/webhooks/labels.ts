@@ -1,4 +1,4 @@
-import type { WebhookDelivery } from '#lib/api/types.ts';
+import type { WebhookDelivery, WebhookDeliveryContent } from '#lib/api/types.ts';
 import type { Tone } from '#lib/ui/badge.svelte';
 
 export const deliveryLooks: Record<WebhookDelivery['outcome'], { word: string; tone: Tone }> = {
@@ -18,9 +18,19 @@ const reasons: Record<string, string> = {
 };
 
 /** Describes the outcome of a call in a sentence. */
-export function deliveryWords({ outcome, reason, redelivery_of }: WebhookDelivery): string {
+export function describeDelivery({ outcome, reason, redelivery_of }: WebhookDelivery): string {
   if (outcome === 'repeated') return 'Duplicate; returned the original run.';
   if (outcome === 'queued') return redelivery_of ? 'Redelivered.' : 'Queued a run.';
   // A newer server may know more reasons.
   return reasons[reason ?? ''] ?? reason ?? '';
+}
+
+/** The body of a call: JSON is formatted, and binary data is described. */
+export function bodyText({ body, encoding, truncated }: WebhookDeliveryContent): string {
+  if (encoding === 'base64') return `Binary data (base64):\n${body}`;
+  try {
+    return truncated ? body : JSON.stringify(JSON.parse(body), null, 2);
+  } catch {
+    return body;
+  }
 }

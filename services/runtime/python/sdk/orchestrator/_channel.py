@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+import struct
 from typing import Any, BinaryIO, Dict, Optional, Tuple
 
 from ._errors import BY_CODE, InvalidRequest, OrchestratorError, Unavailable
@@ -24,8 +25,9 @@ class Channel:
 
     is_local = False
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, patience_seconds: float = _PATIENCE_SECONDS) -> None:
         self._path = path
+        self._patience_seconds = patience_seconds
 
     def call(
         self, name: str, args: Dict[str, Any], body: Optional[BinaryIO] = None, size: int = 0
@@ -42,7 +44,7 @@ class Channel:
     ) -> Tuple[Any, bytes]:
         line = _line(name, args, size)
         try:
-            with connect(self._path) as connection:
+            with connect(self._path, self._patience_seconds) as connection:
                 _send(connection, line, body, size)
                 with connection.makefile("rb", buffering=_PIECE_BYTES) as answer:
                     return _read(answer)
@@ -50,11 +52,13 @@ class Channel:
             raise Unavailable(f"the platform does not respond: {error}") from error
 
 
-def connect(path: str) -> socket.socket:
+def connect(path: str, patience_seconds: float = _PATIENCE_SECONDS) -> socket.socket:
     """Opens a connection to the platform. @raises OSError if it fails"""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as entry:
-        entry.settimeout(_PATIENCE_SECONDS)
+        # Python's own timeout makes the socket non-blocking, and connecting to a full queue would fail immediately.
+        entry.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, _timeval(patience_seconds))
         entry.connect(path)
+        entry.settimeout(patience_seconds)
         with entry.makefile("rb") as lines:
             greeting = lines.readline(_MAX_GREETING_BYTES)
         if not greeting.endswith(b"\n"):
@@ -65,8 +69,12 @@ def connect(path: str) -> socket.socket:
         raise ConnectionRefusedError("the platform refused the connection")
     connection = socket.socket(fileno=descriptors[0])
     connection.set_inheritable(False)
-    connection.settimeout(_PATIENCE_SECONDS)
+    connection.settimeout(patience_seconds)
     return connection
+
+
+def _timeval(seconds: float) -> bytes:
+    return struct.pack("ll", int(seconds), int(seconds % 1 * 1_000_000))
 
 
 def encoded(value: Any) -> bytes:

@@ -16,6 +16,9 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 class HandlerError(Exception):
     """The script has no usable handler, or the handler returned no JSON value."""
 
+    # The name in reported errors. The platform loads this file as a module of its own.
+    __module__ = "orchestrator"
+
 
 class Context:
     """The context of a run.
@@ -87,8 +90,8 @@ def report_error(error: BaseException) -> None:
     if isinstance(error, HandlerError):
         print(f"HandlerError: {error}", file=sys.stderr)
     else:
-        trace = _without_own_frames(error.__traceback__)
-        traceback.print_exception(type(error), error, trace)
+        error.__traceback__ = _without_own_frames(error.__traceback__)
+        traceback.print_exception(type(error), error, error.__traceback__)
 
 
 def _without_own_frames(trace: Optional[TracebackType]) -> Optional[TracebackType]:

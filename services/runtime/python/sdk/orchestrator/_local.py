@@ -55,6 +55,9 @@ class LocalChannel:
     def _progress(self, fraction: float, text: str) -> None:
         _say(f"progress {fraction:.0%} {text}".rstrip())
 
+    def _error(self, error: Dict[str, Any]) -> None:
+        _say(f"reported {error['type']}: {error['message']}")
+
     def _spans(self, spans: List[Dict[str, Any]]) -> None:
         for span in spans:
             if span["ended_at"] is not None:
@@ -89,7 +92,7 @@ class LocalChannel:
     def _state_get(self, key: str) -> Any:
         state = _state()
         if key not in state:
-            raise NotFound(f"there is no state with the key {key!r}")
+            raise NotFound(f"no value is stored under the key {key!r}")
         return state[key]
 
     def _state_set(self, key: str, value: Any) -> None:

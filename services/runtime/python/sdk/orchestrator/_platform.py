@@ -94,6 +94,21 @@ class Platform:
             self._spans = SpanSender(self._channel)
         return Span(self._spans, name, attributes)
 
+    def report(self, error: BaseException) -> None:
+        """Records an exception that the script handles as the error of the run, if the run fails afterwards.
+
+        An uncaught exception needs no call. The last reported exception counts.
+
+        @raises InvalidRequest if a text of the exception exceeds 32 KiB
+        """
+        from ._report import TooLong, describe
+
+        try:
+            description = describe(error)
+        except TooLong:
+            raise InvalidRequest("a text of the exception exceeds 32 KiB") from None
+        self._channel.call("error", {"error": description})
+
     def notify(self, message: str, level: str = "info") -> None:
         """Sends a notification to the users of the script's group.
 

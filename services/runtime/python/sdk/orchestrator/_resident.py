@@ -41,6 +41,7 @@ def main() -> int:
             status = 0
         except Exception as error:
             handler_module.report_error(error)
+            _report(error)
             if handler is None:
                 return 1
             status = 1
@@ -52,12 +53,23 @@ def main() -> int:
 
 
 def _own_module() -> Any:
-    """The module in the folder of this file, also if the environment has another version of the package."""
+    """The module in the folder of this file, even if the environment has another version of the
+    package."""
     # The folder of the program is the first entry of the path until the script's folder replaces it.
     import _handler
 
     # The script may have a module of this name.
     return sys.modules.pop(_handler.__name__)
+
+
+def _report(error: Exception) -> None:
+    try:
+        from orchestrator import _report as report
+
+        report.send(report.describe(error))
+    except Exception:
+        # The platform then reads the traceback in the log.
+        pass
 
 
 def _receive(orders: socket.socket) -> Optional[Tuple[Dict[str, Any], Optional[bytes]]]:

@@ -88,7 +88,7 @@ class Span:
             _active.set(self._parent)
         failed = kind is not None and not (isinstance(error, SystemExit) and error.code in (None, 0))
         if failed and kind is not None and "exception.type" not in self._attributes:
-            # Without the message, whose cut end could hold a part of a secret.
+            # Without the message, because truncation could leave a part of a secret that the mask does not match.
             self._attributes["exception.type"] = kind.__qualname__[:_MAX_NAME_LENGTH]
         if self._is_recorded:
             self._send(self._started_at + time.perf_counter() - self._started, failed)
@@ -108,7 +108,7 @@ class Span:
 
 
 class SpanSender:
-    """Sends spans on a thread of its own, so that a span costs the script microseconds."""
+    """Sends spans on a separate thread, so that a span costs the script only microseconds."""
 
     def __init__(self, channel: AnyChannel) -> None:
         self._channel = channel

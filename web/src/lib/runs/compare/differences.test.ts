@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest';
-import type { Environment } from '#lib/api/types.ts';
+import { describe, expect, test } from 'vitest';
+import type { Artifact, Environment } from '#lib/api/types.ts';
+import { artifactPairs, pairState } from './artifact-pairs.ts';
 import { change, changedEntries, changedPackages } from './differences.ts';
 
 test('lists parameters that differ or are missing in one run', () => {
@@ -11,7 +12,7 @@ test('lists parameters that differ or are missing in one run', () => {
   expect(changedEntries(null, { a: 1 })).toEqual([{ name: 'a', before: null, after: '1' }]);
 });
 
-test('lists packages that differ in their last choice', () => {
+test('lists packages that differ in their latest lock', () => {
   const lock = (lockedAt: string, version: string) => ({
     target: 'Linux',
     locked_at: lockedAt,
@@ -38,4 +39,26 @@ test('describes a difference in size', () => {
     '',
     '',
   ]);
+});
+
+describe('artifacts of two runs', () => {
+  const artifact = (path: string, etag: string, size_bytes = 1) =>
+    ({ path, etag, size_bytes, updated_at: '' }) as Artifact;
+
+  test('are paired by path, with their difference', () => {
+    const before = [artifact('a', '1'), artifact('b', '1'), artifact('c', '1'), artifact('d', '1')];
+    const after = [
+      artifact('e', '1'),
+      artifact('b', '1'),
+      artifact('c', '2'),
+      artifact('d', '2', 5),
+    ];
+    expect(artifactPairs(before, after).map((pair) => [pair.path, pairState(pair)])).toEqual([
+      ['a', 'Only in the other run'],
+      ['b', 'Identical'],
+      ['c', 'Same size'],
+      ['d', 'Changed'],
+      ['e', 'Only in this run'],
+    ]);
+  });
 });

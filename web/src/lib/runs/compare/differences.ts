@@ -1,7 +1,7 @@
 /** The differences of two runs, apart from code and logs. */
 import type { Environment, Run } from '#lib/api/types.ts';
 import { byteSize, duration } from '#lib/ui/format.ts';
-import { errorHeadline, statusWord, triggerOf } from '../labels.ts';
+import { errorHeadline, statusLabel, triggerOf } from '../labels.ts';
 
 /** A row with two values; an absent value is `null`. */
 export interface Pair {
@@ -20,7 +20,7 @@ export function factsOf(before: Run, after: Run): Pair[] {
   const size = (bytes: number | null | undefined) => (bytes == null ? null : byteSize(bytes));
   const time = (ms: number | null) => (ms === null ? null : duration(ms));
   return [
-    pair('Status', (run) => statusWord(run.status)),
+    pair('Status', (run) => statusLabel(run.status)),
     pair('Failure', errorHeadline),
     pair('Duration', (run) => time(run.duration_ms)),
     pair('Queue wait', (run) => time(run.queue_ms)),

@@ -14,12 +14,12 @@ test.each([
   ['a', '', ['-a']],
   ['a b', 'x b', ['-a', '+x', ' b']],
   ['a b c a b b a', 'c b a b a c', ['-a', '-b', ' c', '+b', ' a', ' b', '-b', ' a', '+c']],
-])('from %j to %j', (before, after, expected) => {
+])('a diff from %j to %j', (before, after, expected) => {
   const lines = (text: string) => text.split(' ').filter(Boolean);
   expect(written(lineDiff(lines(before), lines(after)))).toEqual(expected);
 });
 
-test('kept and removed lines form the old text, kept and added lines the new text', () => {
+test('kept and removed lines form the old text; kept and added lines form the new text', () => {
   const before = Array.from({ length: 300 }, (_, index) => String((index * 7) % 40));
   const after = Array.from({ length: 280 }, (_, index) => String((index * 11) % 40));
   const lines = lineDiff(before, after) ?? [];
@@ -38,7 +38,7 @@ test('omits lines far from a difference', () => {
   const lines = (lineDiff('a b c d e f g h'.split(' '), 'a b c x e f g h'.split(' ')) ??
     []) as readonly DiffLine[];
   expect(
-    withContext(lines, 1).map((one) => ('leftOut' in one ? one.leftOut : written([one])?.[0])),
+    withContext(lines, 1).map((one) => ('omitted' in one ? one.omitted : written([one])?.[0])),
   ).toEqual([2, ' c', '-d', '+x', ' e', 3]);
   expect(withContext(lineDiff(['a'], ['a']) ?? [], 3)).toEqual([]);
 });

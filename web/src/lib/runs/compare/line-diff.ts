@@ -6,7 +6,7 @@ export interface DiffLine {
 }
 
 /** The maximum number of differences. The cost is quadratic, and no reader needs more. */
-const mostDifferences = 1000;
+const maxDifferences = 1000;
 
 /** All lines of both texts, in order; undefined if the texts differ too much. */
 export function lineDiff(
@@ -47,7 +47,7 @@ function traceOf(
 ): ReadonlyMap<number, number>[] | undefined {
   const reached = new Map<number, number>([[1, 0]]);
   const trace: ReadonlyMap<number, number>[] = [];
-  const most = Math.min(mostDifferences, before.length + after.length);
+  const most = Math.min(maxDifferences, before.length + after.length);
   for (let d = 0; d <= most; d += 1) {
     trace.push(new Map(reached));
     for (let k = -d; k <= d; k += 2) {
@@ -68,22 +68,22 @@ function goesDown(reached: ReadonlyMap<number, number>, k: number, d: number): b
 export function withContext(
   lines: readonly DiffLine[],
   around: number,
-): (DiffLine | { leftOut: number })[] {
+): (DiffLine | { omitted: number })[] {
   const near = new Set<number>();
   for (const [index, { kind }] of lines.entries()) {
     if (kind === 'same') continue;
     for (let one = index - around; one <= index + around; one += 1) near.add(one);
   }
-  const shown: (DiffLine | { leftOut: number })[] = [];
-  let leftOut = 0;
+  const shown: (DiffLine | { omitted: number })[] = [];
+  let omitted = 0;
   for (const [index, line] of lines.entries()) {
     if (!near.has(index)) {
-      leftOut += 1;
+      omitted += 1;
       continue;
     }
-    if (leftOut > 0) shown.push({ leftOut });
-    leftOut = 0;
+    if (omitted > 0) shown.push({ omitted });
+    omitted = 0;
     shown.push(line);
   }
-  return leftOut > 0 && shown.length > 0 ? [...shown, { leftOut }] : shown;
+  return omitted > 0 && shown.length > 0 ? [...shown, { omitted }] : shown;
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { lineHtml } from './ansi.ts';
 
-test('shows output of a script as text, whatever it contains', () => {
+test('shows output of a script as text, regardless of its content', () => {
   expect(lineHtml('<img src=x onerror=alert(1)> & "x"')).toBe(
     '&lt;img src=x onerror=alert(1)&gt; &amp; &quot;x&quot;',
   );

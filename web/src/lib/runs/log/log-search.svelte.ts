@@ -9,7 +9,7 @@ export class LogSearch {
   failure = $state.raw<unknown>(null);
   /** Whether further pages may hold more matches. */
   more = $state(false);
-  /** Increases with each page, also without matches. */
+  /** Increases with each page, even without matches. */
   pages = $state(0);
   readonly #runId: string;
   #filter: LogFilter = {};

@@ -22,7 +22,7 @@ function texts(window: LogWindow, first: number, count: number): (string | undef
 }
 
 describe('a log of a million lines', () => {
-  test('has known, missing rows before its end when only the end is loaded', () => {
+  test('has placeholder rows for lines that are not loaded yet', () => {
     const window = new LogWindow();
     window.put(lines(999_801, 1_000_000));
     expect(window.rowCount).toBe(1_000_000);
@@ -31,7 +31,7 @@ describe('a log of a million lines', () => {
     expect(window.missing(399, 2)).toEqual([201, 401]);
   });
 
-  test('keeps only the newest chunks after all were visited', () => {
+  test('keeps only the newest chunks after all were loaded', () => {
     const window = new LogWindow(3);
     for (let from = 1; from < 1_000_000; from += chunkLines) {
       window.put(lines(from, from + chunkLines - 1));
@@ -52,9 +52,9 @@ describe('lines that arrive twice or out of order', () => {
 
 describe('a truncated log', () => {
   test.each([
-    ['the first line left out', 101],
-    ['the last line left out', 900],
-  ])('uses one row for the middle when its mark has the number of %s', (_, seq) => {
+    ['the first omitted line', 101],
+    ['the last omitted line', 900],
+  ])('shows the omitted middle as one row when its marker has the number of %s', (_, seq) => {
     const window = new LogWindow();
     window.put([...lines(1, 100), line(seq, { from_seq: 101, to_seq: 900 }), ...lines(901, 1000)]);
     expect(window.rowCount).toBe(201);
@@ -82,7 +82,7 @@ describe('a truncated log', () => {
   });
 });
 
-test('an empty log has no rows and no missing rows', () => {
+test('an empty log has no rows, and none to load', () => {
   const window = new LogWindow();
   expect(window.rowCount).toBe(0);
   expect(window.rows(0, 10)).toEqual([]);

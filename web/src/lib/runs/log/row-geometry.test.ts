@@ -23,7 +23,7 @@ describe.each([10, 1000, 400_000, 1_000_000, 50_000_000])('%i rows', (rowCount) 
     }
   });
 
-  test('include the row that the view jumps to', () => {
+  test('include the row to which the view jumps', () => {
     const row = Math.floor(rowCount * 0.7);
     const drawn = geometry(rowCount, scrollTopOf(row, rowCount, viewportPx), viewportPx);
     expect(drawn.first).toBeLessThanOrEqual(row);
@@ -31,7 +31,7 @@ describe.each([10, 1000, 400_000, 1_000_000, 50_000_000])('%i rows', (rowCount) 
   });
 });
 
-test('no rows have no height', () => {
+test('an empty list has no height', () => {
   expect(geometry(0, 0, viewportPx)).toMatchObject({ heightPx: 0, count: 0 });
 });
 
@@ -43,7 +43,7 @@ describe.each([1, 40, 1000, 1_000_000])('%i rows of several lines', (rowCount) =
     expect(end.first + end.count).toBe(rowCount);
   });
 
-  test('would fill the viewport with single lines when scrolled elsewhere', () => {
+  test('include enough rows to fill the viewport with single lines when scrolled to the middle', () => {
     const { heightPx } = wrappedGeometry(rowCount, 0, viewportPx);
     const drawn = wrappedGeometry(rowCount, (heightPx - viewportPx) / 3, viewportPx);
     const left = rowCount - drawn.first;

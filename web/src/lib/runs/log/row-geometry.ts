@@ -37,7 +37,7 @@ export function wrappedGeometry(
   viewportPx: number,
 ): Geometry & { fromEnd: boolean } {
   const visible = Math.ceil(viewportPx / rowHeightPx) + 1;
-  // Far enough that each row but the last can be the first visible one.
+  // Far enough that every row except the last can be the first visible row.
   const tall = rowCount + Math.max(0, viewportPx / rowHeightPx - 1);
   const { heightPx } = geometry(tall, scrollTopPx, viewportPx);
   const fromEnd = scrollTopPx >= heightPx - viewportPx - rowHeightPx;

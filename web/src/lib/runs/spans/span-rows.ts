@@ -44,7 +44,7 @@ export function spanRows(spans: readonly RunSpan[], nowMs: number): SpanRow[] {
   return rows;
 }
 
-/** Spans without a parent. The steps of the platform are in their order already. */
+/** Spans without a parent. The platform steps are already in order. */
 function roots(children: ReadonlyMap<string | null, RunSpan[]>): RunSpan[] {
   const all = children.get(null) ?? [];
   const steps = all.filter((span) => span.kind === 'platform');

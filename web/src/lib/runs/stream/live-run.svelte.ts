@@ -56,7 +56,7 @@ export class LiveRun {
     if (this.run.log_truncated) void this.#findTruncation();
   }
 
-  /** Ends the connection. Safe to call twice. */
+  /** Ends the connection. Idempotent. */
   close(): void {
     this.#closed = true;
     this.#socket?.close();

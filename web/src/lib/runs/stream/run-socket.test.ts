@@ -126,7 +126,7 @@ test('opens nothing after the end frame', async () => {
   expect(links.at(-1)).toEqual({ state: 'ended' });
 });
 
-test('resumes behind the truncated part', async () => {
+test('resumes after the truncated part', async () => {
   const { subject, opened, retries } = setUp();
   await subject.connect();
   const socket = await opened(1);

@@ -39,12 +39,12 @@ export class RunSocket {
     );
   }
 
-  /** Connects immediately, also during a backoff, such as when the network is back. */
+  /** Connects immediately, even during a backoff, for example when the network is back. */
   connect(): Promise<void> {
     return this.#socket.connect();
   }
 
-  /** Closes the connection permanently. Safe to call twice. */
+  /** Closes the connection permanently. Idempotent. */
   close(): void {
     this.#socket.close();
   }

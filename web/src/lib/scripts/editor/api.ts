@@ -1,4 +1,4 @@
-import { readApiError } from '#lib/api/api-error.ts';
+import { ApiError, readApiError } from '#lib/api/api-error.ts';
 import { sendAuthorized } from '#lib/api/client.ts';
 
 /** The content of a file; `text` is null if it is not UTF-8. */
@@ -7,14 +7,28 @@ export interface FileContent {
   etag: string | null;
 }
 
-/** @param at RFC 3339: the file as of that time; absent: the current file
+/** @param version of the script; absent: the current version
  *  @throws ApiError 404 if the file does not exist */
-export async function readFile(scriptId: string, path: string, at?: string): Promise<FileContent> {
-  const query = at === undefined ? '' : `?${new URLSearchParams({ at })}`;
+export async function readFile(
+  scriptId: string,
+  path: string,
+  version?: number,
+): Promise<FileContent> {
+  const query = version === undefined ? '' : `?version=${version}`;
   const url = `${address(scriptId, path)}${query}`;
   const response = await send(new Request(url, { cache: 'no-store' }));
   const bytes = await response.arrayBuffer();
   return { text: decode(bytes), etag: response.headers.get('etag') };
+}
+
+/** The text of the current file; empty if the file no longer exists, or is not UTF-8. */
+export async function readCurrentFile(scriptId: string, path: string): Promise<string> {
+  try {
+    return (await readFile(scriptId, path)).text ?? '';
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return '';
+    throw error;
+  }
 }
 
 /** Saves a file as raw bytes, which also permits large files.

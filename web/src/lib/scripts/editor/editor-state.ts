@@ -26,12 +26,20 @@ export interface EditorOptions {
   path: string;
   text: string;
   readOnly: boolean;
+  /** Further functions of the editor, such as lint. */
+  tools?: Extension;
   /** Called with each new state of the document. */
   onChange: (state: EditorState) => void;
 }
 
 /** The editor's state for one file; it keeps its own undo history and cursor. */
-export function editorState({ path, text, readOnly, onChange }: EditorOptions): EditorState {
+export function editorState({
+  path,
+  text,
+  readOnly,
+  tools = [],
+  onChange,
+}: EditorOptions): EditorState {
   return EditorState.create({
     doc: text,
     extensions: [
@@ -51,6 +59,7 @@ export function editorState({ path, text, readOnly, onChange }: EditorOptions): 
       search({ top: true }),
       highlightSelectionMatches(),
       language(path),
+      tools,
       editorTheme,
       // Editable elements are focusable anyway, but not all accessibility checkers know this.
       EditorView.contentAttributes.of({ 'aria-label': `Code of ${path}`, tabindex: '0' }),

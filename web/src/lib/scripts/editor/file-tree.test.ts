@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { pathProblem, treeRows } from './file-tree.ts';
 
-test('lists the entrypoint first, and folders before files', () => {
+test('lists the entry point first, and folders before files', () => {
   const rows = treeRows(['a.py', 'main.py', 'lib/sub/x.py', 'lib/b.py'], 'main.py');
   expect(rows.map((row) => `${'  '.repeat(row.depth)}${row.name}`)).toEqual([
     'lib',

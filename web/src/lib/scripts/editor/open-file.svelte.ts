@@ -1,8 +1,21 @@
-import type { EditorState } from '@codemirror/state';
+import type { Diagnostic } from '@codemirror/lint';
+import { Compartment, type EditorState, type Extension } from '@codemirror/state';
 import type { EditorView } from '@codemirror/view';
 import type { FileContent } from './api.ts';
+import { maxCharacters, type Draft, type Drafts } from './drafts/drafts.ts';
 import { editorState } from './editor-state.ts';
 import { replacement } from './replacement.ts';
+import { pythonLint } from './ruff/lint.ts';
+
+/** A draft is stored when typing pauses for this time. */
+const draftAfterMs = 400;
+
+/** A saved version that is newer than the one being edited; `content` is null if the file was deleted. */
+export interface NewerVersion {
+  content: FileContent | null;
+  /** The user who saved it. */
+  by: string;
+}
 
 /** A file in the editor, with its saved and edited content. */
 export class OpenFile {
@@ -12,22 +25,57 @@ export class OpenFile {
   readonly binary: boolean;
   dirty = $state(false);
   saving = $state(false);
+  /** The problems that the linter shows. */
+  problems = $state.raw<readonly Diagnostic[]>([]);
+  /** The cursor, from 1. */
+  cursor = $state.raw({ line: 1, column: 1 });
   /** Increases when the content was replaced from outside, so that the view shows it. */
   replaced = $state(0);
+  /** When the restored draft was stored; null without one, or after the user has seen it. */
+  restoredAtMs = $state<number | null>(null);
+  /** Another user has saved the file while it has unsaved edits. */
+  newer = $state.raw<NewerVersion | null>(null);
+  /** Whether the edits survive a reload. */
+  drafted = true;
   /** `ETag` of the saved content; null if the server sent none. */
   etag: string | null;
   state: EditorState;
   /** The view that shows the file; null while another file is shown. */
   view: EditorView | null = null;
+  readonly #drafts: Drafts | null;
+  /** The place of the language server in the editor's configuration. */
+  readonly #language = new Compartment();
+  #languageTools: Extension = [];
   #saved: EditorState['doc'];
+  #draftTimer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(path: string, content: FileContent, readOnly: boolean) {
+  /** @param drafts where unsaved edits are stored; null for none */
+  constructor(path: string, content: FileContent, readOnly: boolean, drafts: Drafts | null) {
     this.path = path;
     this.binary = content.text === null;
     this.readOnly = readOnly || this.binary;
-    this.etag = content.etag;
-    this.state = this.#stateOf(content.text ?? '');
+    this.#drafts = this.readOnly ? null : drafts;
+    const draft = this.#draftFor(content);
+    this.etag = draft?.etag ?? content.etag;
+    this.state = this.#stateOf(
+      draft ? withEndings(draft.base, content.text) : (content.text ?? ''),
+    );
     this.#saved = this.state.doc;
+    if (!draft) return;
+    this.state = this.state.update(replacement(this.state, draft.text)).state;
+    this.dirty = true;
+    this.restoredAtMs = draft.savedAtMs;
+    if (!this.isSavedText(content.text ?? '')) this.newer = { content, by: 'Another user' };
+  }
+
+  /** The draft, unless it has no unsaved edits. */
+  #draftFor({ text }: FileContent): Draft | null {
+    const draft = this.#drafts?.read(this.path) ?? null;
+    if (!draft) return null;
+    const isSaved = text !== null && draft.text === text.replaceAll('\r\n', '\n');
+    if (!isSaved && draft.text !== draft.base) return draft;
+    this.#drafts?.remove(this.path);
+    return null;
   }
 
   /** Whether it can be formatted. */
@@ -40,6 +88,11 @@ export class OpenFile {
     return this.state.sliceDoc();
   }
 
+  /** The saved text that was edited, with line feeds. */
+  get base(): string {
+    return this.#saved.sliceString(0);
+  }
+
   /** Whether `text` is the last known saved content. */
   isSavedText(text: string): boolean {
     return this.#saved.eq(this.#stateOf(text).doc);
@@ -49,7 +102,9 @@ export class OpenFile {
   markSaved(doc: EditorState['doc'], etag: string | null): void {
     this.#saved = doc;
     this.etag = etag;
-    this.dirty = !this.state.doc.eq(doc);
+    this.newer = null;
+    this.#changed();
+    this.flushDraft();
   }
 
   /** Replaces the edits by the content that another user has saved. */
@@ -65,12 +120,80 @@ export class OpenFile {
     this.view?.dispatch(replacement(this.state, text));
   }
 
+  /** Connects the file with the language server. */
+  useLanguage(tools: Extension): void {
+    this.#languageTools = tools;
+    const effects = this.#language.reconfigure(tools);
+    if (this.view) this.view.dispatch({ effects });
+    else this.state = this.state.update({ effects }).state;
+  }
+
+  /** Moves the cursor, and shows it.
+   *  @param offset in UTF-16 code units */
+  goTo(offset: number): void {
+    const anchor = Math.min(offset, this.state.doc.length);
+    this.view?.dispatch({ selection: { anchor }, scrollIntoView: true });
+    this.view?.focus();
+  }
+
+  /** Continues the edits on a newer saved version.
+   *  @param text the merged text, with line feeds */
+  rebase(content: FileContent, text: string): void {
+    this.replace(content);
+    this.state = this.state.update(replacement(this.state, text)).state;
+    this.#changed();
+  }
+
+  /** Stores the draft now. */
+  flushDraft(): void {
+    clearTimeout(this.#draftTimer);
+    if (!this.#drafts) return;
+    if (!this.dirty) {
+      this.#drafts.remove(this.path);
+      return;
+    }
+    // A longer text is not even copied.
+    const text = this.state.doc.length > maxCharacters ? null : this.state.doc.sliceString(0);
+    if (text === null) {
+      this.drafted = false;
+      return this.#drafts.remove(this.path);
+    }
+    const draft = { text, base: this.base, etag: this.etag, savedAtMs: Date.now() };
+    this.drafted = this.#drafts.write(this.path, draft);
+  }
+
+  /** Forgets the edits, for a file that is closed or deleted. */
+  dropDraft(): void {
+    clearTimeout(this.#draftTimer);
+    this.#drafts?.remove(this.path);
+  }
+
   #stateOf(text: string): EditorState {
     const { path, readOnly } = this;
     const onChange = (state: EditorState) => {
       this.state = state;
-      this.dirty = !state.doc.eq(this.#saved);
+      this.cursor = cursorOf(state);
+      this.#changed();
     };
-    return editorState({ path, text, readOnly, onChange });
+    const lint = path.endsWith('.py') ? pythonLint((found) => (this.problems = found)) : [];
+    const tools = [lint, this.#language.of(this.#languageTools)];
+    return editorState({ path, text, readOnly, tools, onChange });
   }
+
+  #changed(): void {
+    this.dirty = !this.state.doc.eq(this.#saved);
+    if (!this.dirty) this.restoredAtMs = null;
+    clearTimeout(this.#draftTimer);
+    this.#draftTimer = setTimeout(() => this.flushDraft(), draftAfterMs);
+  }
+}
+
+function cursorOf({ doc, selection: { main } }: EditorState): { line: number; column: number } {
+  const { number, from } = doc.lineAt(main.head);
+  return { line: number, column: main.head - from + 1 };
+}
+
+/** A text with line feeds, with the line endings of `like`. */
+function withEndings(text: string, like: string | null): string {
+  return like?.includes('\r\n') ? text.replaceAll('\n', '\r\n') : text;
 }

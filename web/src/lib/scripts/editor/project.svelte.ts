@@ -1,10 +1,18 @@
+import type { EditorView } from '@codemirror/view';
+import { tick } from 'svelte';
 import { SvelteMap } from 'svelte/reactivity';
 import { ApiError } from '#lib/api/api-error.ts';
 import { queryClient } from '#lib/api/query-client.ts';
 import type { FileEntry } from '#lib/api/types.ts';
 import { listFiles } from '../api.ts';
+import { toastDone } from '#lib/ui/toasts.ts';
 import { deleteFile, moveFile, readFile, writeFile, type FileContent } from './api.ts';
-import { OpenFile } from './open-file.svelte.ts';
+import type { Drafts } from './drafts/drafts.ts';
+import { ProjectLanguage } from './language/project-language.ts';
+import type { OpenFile } from './open-file.svelte.ts';
+import type { SourceFile } from './search/find-in-files.ts';
+
+const maxSearchedBytes = 1024 * 1024;
 
 /** Another user has saved the file meanwhile; `theirs` is null if it was deleted. */
 export interface Conflict {
@@ -22,10 +30,17 @@ export class Project {
   active = $state.raw<OpenFile | null>(null);
   conflict = $state.raw<Conflict | null>(null);
   readonly #open = new SvelteMap<string, OpenFile>();
+  readonly #drafts: Drafts | null;
+  /** Completion, documentation and definitions. */
+  readonly language = new ProjectLanguage(this);
+  /** The version of the script whose files were compared last. */
+  #compared: number | null = null;
 
-  constructor(scriptId: string, readOnly: boolean) {
+  /** @param drafts where unsaved edits are stored; null if the browser has no storage */
+  constructor(scriptId: string, readOnly: boolean, drafts: Drafts | null) {
     this.scriptId = scriptId;
     this.readOnly = readOnly;
+    this.#drafts = readOnly ? null : drafts;
   }
 
   /** In opening order. */
@@ -48,6 +63,7 @@ export class Project {
       this.files = await listFiles(this.scriptId);
       const paths = this.files.map((file) => file.path);
       const first = paths.includes(entrypoint) ? entrypoint : paths[0];
+      for (const path of this.#drafts?.paths(Date.now()) ?? []) await this.#opened(path);
       if (first !== undefined) await this.show(first);
       this.failure = null;
     } catch (error) {
@@ -64,6 +80,7 @@ export class Project {
 
   /** Replaces all open files with the saved ones, after a change of the whole script. */
   async reopen(entrypoint: string): Promise<void> {
+    this.dropDrafts();
     this.#open.clear();
     this.active = null;
     await this.reload(entrypoint);
@@ -72,20 +89,67 @@ export class Project {
 
   /** Opens a file, or returns to it with its edits. */
   async show(path: string): Promise<void> {
-    let file = this.#open.get(path);
-    if (!file) {
-      const content = await readFile(this.scriptId, path);
-      // A second click may have opened it meanwhile.
-      file = this.#open.get(path) ?? new OpenFile(path, content, this.readOnly);
-      this.#open.set(path, file);
-    }
-    this.active = file;
+    this.active = await this.#opened(path);
+  }
+
+  async #opened(path: string): Promise<OpenFile> {
+    const present = this.#open.get(path);
+    if (present) return present;
+    // The editor is large, and only the page with the code needs it.
+    const [content, { OpenFile }] = await Promise.all([
+      this.#read(path),
+      import('./open-file.svelte.ts'),
+    ]);
+    const draft = content ? null : this.#drafts?.read(path);
+    if (!content && !draft) throw new Error(`The file “${path}” no longer exists.`);
+    // A second click may have opened it meanwhile.
+    const file =
+      this.#open.get(path) ??
+      new OpenFile(
+        path,
+        content ?? { text: draft?.base ?? '', etag: draft?.etag ?? null },
+        this.readOnly,
+        this.#drafts,
+      );
+    this.language.connect(file);
+    if (!content) file.newer = { content: null, by: 'Another user' };
+    this.#open.set(path, file);
+    return file;
+  }
+
+  /** Shows a file with the cursor at an offset. */
+  async showAt(path: string, offset: number): Promise<void> {
+    await this.display(path);
+    this.active?.goTo(offset);
+  }
+
+  /** All text files with their unsaved edits, for search. Large files are left out. */
+  async sources(): Promise<SourceFile[]> {
+    const small = this.files.filter(({ size_bytes: size }) => size < maxSearchedBytes);
+    const found = await Promise.all(
+      small.map(async ({ path }) => {
+        const open = this.#open.get(path);
+        if (open) return open.binary ? null : { path, text: open.state.doc.sliceString(0) };
+        const text = (await this.#read(path))?.text ?? null;
+        return text === null ? null : { path, text: text.replaceAll('\r\n', '\n') };
+      }),
+    );
+    return found.filter((file) => file !== null);
+  }
+
+  /** Shows a file. @returns its editor */
+  async display(path: string): Promise<EditorView | null> {
+    await this.show(path);
+    // The editor shows the file in the next frame.
+    await tick();
+    return this.active?.view ?? null;
   }
 
   /** Closes a file, including unsaved edits, and shows its neighbour. */
   close(file: OpenFile): void {
     const open = this.openFiles;
     const at = open.indexOf(file);
+    file.dropDraft();
     this.#open.delete(file.path);
     if (this.active === file) this.active = open[at + 1] ?? open[at - 1] ?? null;
   }
@@ -139,6 +203,66 @@ export class Project {
     await this.#save(conflict.file);
   }
 
+  /** Resolves a conflict: saves the merged text, unless the file has changed again.
+   *  @param text with line feeds */
+  async saveMerged(text: string): Promise<void> {
+    const conflict = this.conflict;
+    if (!conflict?.theirs) return;
+    this.conflict = null;
+    conflict.file.rebase(conflict.theirs, text);
+    await this.#save(conflict.file);
+  }
+
+  /** Stores the drafts now, before the page is left. */
+  flushDrafts(): void {
+    for (const file of this.openFiles) file.flushDraft();
+  }
+
+  /** Forgets all unsaved edits. */
+  dropDrafts(): void {
+    for (const file of this.openFiles) file.dropDraft();
+  }
+
+  /** Replaces the unsaved edits of a file with its saved content. */
+  async discard(file: OpenFile): Promise<void> {
+    const content = await this.#read(file.path);
+    if (content) file.replace(content);
+    else this.close(file);
+  }
+
+  /** Compares the open files with a new version of the script. An unchanged file shows the new content; a file with
+   *  unsaved edits gets a notice.
+   *  @param by the user who saved the version */
+  async compareWith(version: number, by: string): Promise<void> {
+    const isNew = this.#compared !== null && this.#compared < version;
+    this.#compared = Math.max(version, this.#compared ?? 0);
+    if (!isNew || !this.loaded) return;
+    const known = new Map(this.files.map(({ path, sha256 }) => [path, sha256]));
+    this.files = await listFiles(this.scriptId);
+    const current = new Map(this.files.map(({ path, sha256 }) => [path, sha256]));
+    for (const file of this.openFiles) {
+      if (current.get(file.path) !== known.get(file.path)) await this.#compareFile(file, by);
+    }
+  }
+
+  async #compareFile(file: OpenFile, by: string): Promise<void> {
+    const content = await this.#read(file.path);
+    if (file.saving || (content?.text != null && file.isSavedText(content.text))) return;
+    if (file.dirty || !content) file.newer = { content, by };
+    else {
+      file.replace(content);
+      toastDone(`${file.path} was updated by ${by}`);
+    }
+  }
+
+  /** The saved content; null if the file does not exist. */
+  async #read(path: string): Promise<FileContent | null> {
+    return await readFile(this.scriptId, path).catch((reason: unknown) => {
+      if (reason instanceof ApiError && reason.status === 404) return null;
+      throw reason;
+    });
+  }
+
   async #leave(path: string): Promise<void> {
     const file = this.#open.get(path);
     if (file) this.close(file);
@@ -168,10 +292,7 @@ export class Project {
   /** A 412 with unchanged content (only the version changed) is not a conflict: the request is sent again. */
   async #onRefused(file: OpenFile, error: unknown): Promise<void> {
     if (!(error instanceof ApiError) || error.status !== 412) throw error;
-    const theirs = await readFile(this.scriptId, file.path).catch((reason: unknown) => {
-      if (reason instanceof ApiError && reason.status === 404) return null;
-      throw reason;
-    });
+    const theirs = await this.#read(file.path);
     if (theirs?.text == null || !file.isSavedText(theirs.text)) {
       this.conflict = { file, theirs };
       return;

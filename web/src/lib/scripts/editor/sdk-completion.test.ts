@@ -15,6 +15,6 @@ test('offers the calls of “platform.” and of its parts', () => {
 });
 
 test.each(['platform', 'other.', 'myplatform.', 'platform.nothing.'])(
-  'nothing is behind “%s”',
+  'offers nothing after “%s”',
   (doc) => expect(offeredAt(doc)).toEqual([]),
 );

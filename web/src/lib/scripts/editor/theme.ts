@@ -58,6 +58,37 @@ const look = EditorView.theme({
     cursor: 'pointer',
   },
   '.cm-tooltip': { backgroundColor: 'var(--surface)', border: '1px solid var(--border)' },
+  '.cm-tooltip-lint': { maxWidth: '36rem', padding: '0' },
+  '.cm-diagnostic': { padding: '0.375rem 0.625rem' },
+  '.cm-diagnosticSource': { fontSize: '0.75rem', opacity: '1' },
+  '.cm-diagnosticAction': {
+    backgroundColor: 'var(--primary-soft)',
+    color: 'var(--foreground)',
+    border: '1px solid var(--border)',
+    borderRadius: '0.25rem',
+    margin: '0 0 0 0.5rem',
+    padding: '0.125rem 0.5rem',
+  },
+  '&.cm-merge-b .cm-changedLine': {
+    backgroundColor: 'var(--success-soft)',
+    '& *': { color: 'var(--foreground)' },
+  },
+  '.cm-deletedChunk': {
+    backgroundColor: 'var(--danger-soft)',
+    '& *': { color: 'var(--foreground)' },
+    '& button, & button[name=accept], & button[name=reject]': {
+      background: 'var(--surface)',
+      color: 'var(--foreground)',
+      border: '1px solid var(--border)',
+      minHeight: '1.5rem',
+      padding: '0 0.5rem',
+    },
+  },
+  '.cm-collapsedLines': {
+    '&:before, &:after': { content: '"…"' },
+    background: 'var(--surface-2) !important',
+    color: 'var(--foreground) !important',
+  },
   '.cm-tooltip-autocomplete > ul > li[aria-selected]': {
     backgroundColor: 'var(--primary-soft)',
     color: 'var(--foreground)',

@@ -2,7 +2,9 @@ import { createContext } from 'svelte';
 import { startRun, type RunChoices } from '#lib/runs/api.ts';
 import { refreshRunsOf } from '#lib/runs/refresh-runs.ts';
 import { LiveRun } from '#lib/runs/stream/live-run.svelte.ts';
+import { session } from '#lib/session/session.svelte.ts';
 import { toastDone, toastError } from '#lib/ui/toasts.ts';
+import { Drafts } from './drafts/drafts.ts';
 import { Project } from './project.svelte.ts';
 
 /** The state of a script's page: edit, save, run and read the log. */
@@ -14,7 +16,7 @@ export class Workbench {
   formatting = $state(false);
 
   constructor(scriptId: string, readOnly: boolean) {
-    this.project = new Project(scriptId, readOnly);
+    this.project = new Project(scriptId, readOnly, draftsOf(scriptId));
   }
 
   /** Saves all changed files and reports the outcome. */
@@ -31,7 +33,7 @@ export class Workbench {
     this.formatting = true;
     try {
       const { doc } = file.state;
-      const { formatPython } = await import('./format-python.ts');
+      const { formatPython } = await import('./ruff/ruff.ts');
       const text = await formatPython(doc.sliceString(0));
       // Later edits take precedence.
       if (file.state.doc.eq(doc)) file.rewrite(text);
@@ -70,6 +72,15 @@ export class Workbench {
       toastError('Could not save', error);
       return false;
     }
+  }
+}
+
+/** Null if the browser refuses storage. */
+function draftsOf(scriptId: string): Drafts | null {
+  try {
+    return session.user && new Drafts(localStorage, session.user.id, scriptId);
+  } catch {
+    return null;
   }
 }
 

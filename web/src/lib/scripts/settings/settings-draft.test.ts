@@ -13,7 +13,10 @@ const before = draftOf({
   resident: { idle_seconds: 600, max_runs: 1000, processes: 1 },
   listen_ports: [],
   runs_on: [],
+  pools: [],
+  expectations: [],
   keep_alive: false,
+  merge_stderr: false,
   max_concurrent_runs: 1,
   storage_quota_bytes: 104_857_600,
   environment: { TZ: 'Europe/Berlin', EMPTY: '' },
@@ -43,7 +46,7 @@ test('sends only the differences, and removes an emptied limit', () => {
   });
 });
 
-test('the start mode and the settings of resident processes are sent', () => {
+test('sends the start mode and the settings of resident processes', () => {
   const draft = {
     ...before,
     startMode: 'resident' as const,
@@ -86,8 +89,24 @@ test('sends labels and listen ports as lists, without repeats', () => {
   expect(patchOf(before, { ...before, runsOn: 'gpu, zone-b ,gpu' })).toEqual({
     runs_on: ['gpu', 'zone-b'],
   });
+  expect(patchOf(before, { ...before, pools: 'crm-api,,db' })).toEqual({
+    pools: ['crm-api', 'db'],
+  });
   expect(patchOf(before, { ...before, listenPorts: ' 8000,0, 8000 ' })).toEqual({
     listen_ports: [8000, 0],
+  });
+});
+
+test('sends expectations of each kind as a list', () => {
+  const fields = { cron: ' 0 7 * * * ', timezone: 'UTC', minutes: 1.5, factor: 2 };
+  const kinds = ['finish_by', 'success_within', 'longer_than'] as const;
+  const expectations = kinds.map((kind) => ({ kind, ...fields }));
+  expect(patchOf(before, { ...before, expectations })).toEqual({
+    expectations: [
+      { kind: 'finish_by', cron: '0 7 * * *', timezone: 'UTC' },
+      { kind: 'success_within', seconds: 90 },
+      { kind: 'longer_than', factor: 2 },
+    ],
   });
 });
 

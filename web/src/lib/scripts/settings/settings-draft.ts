@@ -1,5 +1,6 @@
 import type { Script } from '#lib/api/types.ts';
 import type { ScriptPatch } from '../api.ts';
+import { expectationDraft, expectationOf, type ExpectationDraft } from './expectation-drafts.ts';
 
 const mebibyte = 1024 * 1024;
 
@@ -21,7 +22,11 @@ export interface SettingsDraft {
   listenPorts: string;
   /** Separated by commas. */
   runsOn: string;
+  /** Separated by commas. */
+  pools: string;
+  expectations: ExpectationDraft[];
   keepAlive: boolean;
+  mergeStderr: boolean;
   maxConcurrentRuns: number | null;
   storageQuotaMib: number | null;
   cpuSeconds: number | null;
@@ -58,7 +63,10 @@ export function draftOf(script: Script): SettingsDraft {
     residentProcesses: resident.processes,
     listenPorts: script.listen_ports.join(', '),
     runsOn: script.runs_on.join(', '),
+    pools: script.pools.join(', '),
+    expectations: script.expectations.map(expectationDraft),
     keepAlive: script.keep_alive,
+    mergeStderr: script.merge_stderr,
     maxConcurrentRuns: script.max_concurrent_runs,
     storageQuotaMib: mib(script.storage_quota_bytes),
     cpuSeconds: limits.cpu_seconds,
@@ -128,7 +136,10 @@ function settingsOf(draft: SettingsDraft) {
     start_mode: draft.startMode,
     listen_ports: itemsOf(draft.listenPorts).map(Number),
     runs_on: itemsOf(draft.runsOn),
+    pools: itemsOf(draft.pools),
+    expectations: draft.expectations.map(expectationOf),
     keep_alive: draft.keepAlive,
+    merge_stderr: draft.mergeStderr,
     max_concurrent_runs: draft.maxConcurrentRuns ?? 1,
     storage_quota_bytes: bytes(draft.storageQuotaMib) ?? 0,
     parameters_schema: isSchema(draft.parametersSchema) ? schemaOf(draft.parametersSchema) : null,

@@ -7,10 +7,12 @@ import {
   LinearScale,
   LineController,
   LineElement,
+  LogarithmicScale,
   PointElement,
   Tooltip,
   type ChartConfiguration,
   type ChartDataset,
+  type TooltipItem,
 } from 'chart.js';
 import { colorOf, withAlpha } from './colors.ts';
 import type { ChartModel, Series } from './model.ts';
@@ -22,6 +24,7 @@ Chart.register(
   LinearScale,
   LineController,
   LineElement,
+  LogarithmicScale,
   PointElement,
   Tooltip,
 );
@@ -32,6 +35,8 @@ export interface Drawing {
   /** Converts a distance from the left in pixels to a time, and back. */
   placeAt(pixels: number): number;
   pixelsAt(place: number): number;
+  /** The page of the point at a place on the canvas; undefined for none. */
+  hrefAt(event: PointerEvent): string | undefined;
   /** The whole time axis. */
   range(): readonly [number, number];
   destroy(): void;
@@ -39,12 +44,14 @@ export interface Drawing {
 
 export function draw(canvas: HTMLCanvasElement, model: ChartModel): Drawing {
   const chart = new Chart(canvas, configOf(canvas, model));
+  let shown = model;
   const range = () => {
     const { min, max } = chart.scales['x'] ?? { min: 0, max: 0 };
     return [min, max] as const;
   };
   return {
     show(next) {
+      shown = next;
       const { data, options } = configOf(canvas, next);
       chart.data = data;
       if (options) chart.options = options;
@@ -56,6 +63,10 @@ export function draw(canvas: HTMLCanvasElement, model: ChartModel): Drawing {
       return Math.min(max, Math.max(min, place));
     },
     pixelsAt: (place) => chart.scales['x']?.getPixelForValue(place) ?? 0,
+    hrefAt(event) {
+      const [found] = chart.getElementsAtEventForMode(event, 'nearest', { intersect: true }, false);
+      return found && shown.series[found.datasetIndex]?.items?.[found.index]?.href;
+    },
     range,
     destroy: () => chart.destroy(),
   };
@@ -71,6 +82,7 @@ function configOf(canvas: HTMLCanvasElement, model: ChartModel): ChartConfigurat
   const grid = { color: colorOf(canvas, '--border') };
   const font = { family: getComputedStyle(canvas).fontFamily, size: 11 };
   const stacked = model.kind === 'bars';
+  const isScatter = model.kind === 'points';
   return {
     type: stacked ? 'bar' : 'line',
     data: { datasets: model.series.map((series) => datasetOf(canvas, series, model.kind)) },
@@ -79,12 +91,14 @@ function configOf(canvas: HTMLCanvasElement, model: ChartModel): ChartConfigurat
       parsing: false,
       normalized: true,
       maintainAspectRatio: false,
-      interaction: { mode: 'index', intersect: false, axis: 'x' },
+      interaction: isScatter
+        ? { mode: 'nearest', intersect: true }
+        : { mode: 'index', intersect: false, axis: 'x' },
       plugins: {
         tooltip: {
           callbacks: {
             title: (items) => (items[0] ? model.titleOf(items[0].parsed.x ?? 0) : ''),
-            label: (item) => `${item.dataset.label}: ${model.valueOf(item.parsed.y ?? 0)}`,
+            label: (item) => `${labelOf(model, item)}: ${model.valueOf(item.parsed.y ?? 0)}`,
           },
         },
       },
@@ -108,20 +122,36 @@ function configOf(canvas: HTMLCanvasElement, model: ChartModel): ChartConfigurat
         y: {
           // Charts above each other have the same time axis only with labels of the same width.
           afterFit: (axis) => (axis.width = labelsWidth),
-          beginAtZero: true,
+          ...(isScatter ? { type: 'logarithmic', min: leastOf(model) } : { beginAtZero: true }),
           stacked,
           grid,
           border: { display: false },
           ticks: {
             color: muted,
             font,
-            maxTicksLimit: 4,
-            callback: (value) => model.valueOf(Number(value)),
+            ...(!isScatter && { maxTicksLimit: 4 }),
+            callback: (value) =>
+              isScatter && !isPowerOfTen(Number(value)) ? null : model.valueOf(Number(value)),
           },
         },
       },
     },
   };
+}
+
+/** The item of a point with its series, or the series alone. */
+function labelOf(model: ChartModel, item: TooltipItem<Kind>): string {
+  const name = model.series[item.datasetIndex]?.items?.[item.dataIndex]?.label;
+  return [name, item.dataset.label].filter(Boolean).join(', ');
+}
+
+const isPowerOfTen = (value: number): boolean => Number.isInteger(Math.log10(value));
+
+/** The power of ten below the smallest value. */
+function leastOf({ series }: ChartModel): number {
+  const values = series.flatMap(({ points }) => points.map(([, value]) => value ?? Infinity));
+  const least = Math.min(...values);
+  return Number.isFinite(least) ? 10 ** Math.floor(Math.log10(Math.max(1, least))) : 1;
 }
 
 function ticksAt(places: number[] = []): { value: number }[] {
@@ -136,13 +166,28 @@ function radiusOf(points: Series['points'], index: number): number {
 
 function datasetOf(
   canvas: HTMLCanvasElement,
-  { name, color, points }: Series,
+  { name, color, points, shape }: Series,
   kind: ChartModel['kind'],
 ): ChartDataset<Kind> {
   const line = colorOf(canvas, color);
   const data = points.map(([x, y]) => ({ x, y: y ?? Number.NaN }));
   if (kind === 'bars') {
     return { label: name, data, backgroundColor: line, hoverBackgroundColor: line, grouped: false };
+  }
+  if (kind === 'points') {
+    return {
+      type: 'line',
+      label: name,
+      data,
+      showLine: false,
+      pointStyle: shape ?? 'circle',
+      pointRadius: 3.5,
+      pointHoverRadius: 5,
+      pointHitRadius: 4,
+      pointBackgroundColor: withAlpha(line, shape === 'circle' ? 0.55 : 1),
+      pointBorderColor: line,
+      pointBorderWidth: shape === 'crossRot' ? 2 : 1,
+    };
   }
   return {
     type: 'line',

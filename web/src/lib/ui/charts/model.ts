@@ -1,7 +1,7 @@
 /** The content of a chart, independent of the drawing library. */
 export interface ChartModel {
-  /** Lines for measurements, stacked bars for counts. */
-  kind: 'lines' | 'bars';
+  /** Lines for measurements, stacked bars for counts, points for single items on a logarithmic axis. */
+  kind: 'lines' | 'bars' | 'points';
   series: Series[];
   /** Start and end, in the unit of the points; absent: the range of the points. */
   range?: [number, number];
@@ -20,4 +20,8 @@ export interface Series {
   color: string;
   /** Time and value; null for a gap. */
   points: [number, number | null][];
+  /** The shape of points, so that series differ without colors. */
+  shape?: 'circle' | 'crossRot' | 'rect';
+  /** The name and the page of each point, for `points`. */
+  items?: { label: string; href: string }[];
 }

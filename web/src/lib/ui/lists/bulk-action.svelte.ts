@@ -24,7 +24,7 @@ export class Bulk<Item> {
     this.phase = 'working';
     await doToEach(this.collected.items, one, {
       signal: this.#stop.signal,
-      tell: (outcome) => (this.outcomes = [...this.outcomes, outcome]),
+      onOutcome: (outcome) => (this.outcomes = [...this.outcomes, outcome]),
     });
     this.phase = 'over';
   }

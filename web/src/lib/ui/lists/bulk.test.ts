@@ -8,7 +8,7 @@ async function done(count: number, one: (item: number, stop: () => void) => Prom
   const items = Array.from({ length: count }, (_, index) => index + 1);
   await doToEach(items, (item) => one(item, () => stop.abort()), {
     signal: stop.signal,
-    tell: (outcome) => outcomes.push(outcome),
+    onOutcome: (outcome) => outcomes.push(outcome),
   });
   return outcomes;
 }
@@ -36,7 +36,7 @@ test('limits the number of concurrent requests', async () => {
   expect(most).toBe(4);
 });
 
-test('starts no further item after being stopped', async () => {
+test('starts no further item after it is stopped', async () => {
   const outcomes = await done(9, (_, stop) => {
     stop();
     return Promise.resolve();

@@ -3,7 +3,7 @@ import { messageOf } from '#lib/api/api-error.ts';
 import type { Page } from '#lib/api/types.ts';
 
 /** The number of concurrent requests, limited to spare the server. */
-const atOnce = 4;
+const maxConcurrent = 4;
 
 export interface Outcome<Item> {
   item: Item;
@@ -16,7 +16,7 @@ export interface Outcome<Item> {
 export async function doToEach<Item>(
   items: readonly Item[],
   one: (item: Item) => Promise<unknown>,
-  { signal, tell }: { signal: AbortSignal; tell: (outcome: Outcome<Item>) => void },
+  { signal, onOutcome }: { signal: AbortSignal; onOutcome: (outcome: Outcome<Item>) => void },
 ): Promise<void> {
   const waiting = items.values();
   const worker = async () => {
@@ -26,11 +26,11 @@ export async function doToEach<Item>(
         () => null,
         (error: unknown) => messageOf(error),
       );
-      tell({ item, refusal });
+      onOutcome({ item, refusal });
       if (signal.aborted) return;
     }
   };
-  await Promise.all(Array.from({ length: atOnce }, worker));
+  await Promise.all(Array.from({ length: maxConcurrent }, worker));
 }
 
 /** The items of a bulk action. */

@@ -5,7 +5,7 @@ test.each(['', 'failed', 'failed,stopped', '!success'])('reads and writes %j', (
   expect(filterText(parseFilter(text))).toBe(text);
 });
 
-test('matches the listed values, or all others after !', () => {
+test('matches the listed values, or all others after an exclamation mark', () => {
   expect(matchesFilter(undefined, 'failed')).toBe(true);
   expect(matchesFilter('failed,stopped', 'stopped')).toBe(true);
   expect(matchesFilter('failed', 'stopped')).toBe(false);

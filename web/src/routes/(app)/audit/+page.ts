@@ -3,7 +3,7 @@ import { requireRight } from '#lib/session/require-right.ts';
 import { readFilters } from '#lib/ui/lists/filter.ts';
 import type { PageLoad } from './$types';
 
-const names = ['actor', 'action', 'resource', 'outcome', 'from', 'to', 'position'] as const;
+const names = ['actor', 'action', 'q', 'resource', 'outcome', 'from', 'to', 'position'] as const;
 
 /** The URL contains the filter, so that it can be shared and survives a reload. */
 export const load: PageLoad = async ({

@@ -1,0 +1,99 @@
+/** Checks the expectations of a script. */
+import type { RunId } from '#domain/kernel/ids.ts';
+import { nextCronTime } from '#domain/schedule/due-times.ts';
+import { localText } from '#domain/schedule/local-time.ts';
+import { zoneOf } from '#domain/schedule/zone.ts';
+import { expectationKey, type Expectation } from '#domain/script/expectations.ts';
+import { notificationOf, type MissedExpectation } from './expectation.ts';
+
+/** With fewer successful runs, the p95 says too little. */
+export const minUsualRuns = 5;
+
+export interface ExpectationFacts {
+  /** When the expectations were set, or when the script was last enabled or restored. */
+  readonly since: Date;
+  readonly lastSuccessAt: Date | null;
+  readonly running: readonly { readonly runId: RunId; readonly startedAt: Date }[];
+  /** The p95 of the latest successful runs; `null` with fewer than `minUsualRuns`. */
+  readonly p95Ms: number | null;
+}
+
+/** The expectations that are missed at `now`. */
+export function missedExpectations(
+  expectations: readonly Expectation[],
+  facts: ExpectationFacts,
+  now: Date,
+): readonly MissedExpectation[] {
+  return expectations.flatMap((expectation) => {
+    const of = { on: notificationOf[expectation.kind], key: expectationKey(expectation) };
+    return missesOf(expectation, facts, now).map((miss) => ({ ...of, ...miss }));
+  });
+}
+
+type Miss = Pick<MissedExpectation, 'runId' | 'detail'>;
+
+function missesOf(expectation: Expectation, facts: ExpectationFacts, now: Date): readonly Miss[] {
+  switch (expectation.kind) {
+    case 'finish_by':
+      return lateness(expectation, facts, now);
+    case 'success_within':
+      return staleness(expectation.seconds, facts, now);
+    case 'longer_than':
+      return longRuns(expectation.factor, facts, now);
+  }
+}
+
+/** A success counts for the first deadline after it. */
+function lateness(
+  { cron, timezone }: Extract<Expectation, { kind: 'finish_by' }>,
+  { since, lastSuccessAt }: ExpectationFacts,
+  now: Date,
+): readonly Miss[] {
+  const met = lastSuccessAt && nextCronTime(cron, timezone, new Date(lastSuccessAt.getTime() - 1));
+  const deadline = nextCronTime(cron, timezone, met && met > since ? met : since);
+  if (deadline === undefined || deadline > now) return [];
+  const zone = zoneOf(timezone);
+  const local = zone === undefined ? deadline.toISOString() : localText(zone, deadline);
+  return [{ runId: null, detail: `No run succeeded by ${local}.` }];
+}
+
+function staleness(
+  seconds: number,
+  { since, lastSuccessAt }: ExpectationFacts,
+  now: Date,
+): readonly Miss[] {
+  const from = lastSuccessAt && lastSuccessAt > since ? lastSuccessAt : since;
+  if (now.getTime() - from.getTime() <= seconds * 1000) return [];
+  const last =
+    lastSuccessAt === null ? 'None succeeded before.' : `Last success: ${iso(lastSuccessAt)}.`;
+  return [{ runId: null, detail: `No run has succeeded for ${durationText(seconds)}. ${last}` }];
+}
+
+function longRuns(
+  factor: number,
+  { running, p95Ms }: ExpectationFacts,
+  now: Date,
+): readonly Miss[] {
+  if (p95Ms === null) return [];
+  const usual = durationText(p95Ms / 1000);
+  const detail = `The run takes longer than ${factor} times the usual duration (p95: ${usual}).`;
+  return running
+    .filter(({ startedAt }) => now.getTime() - startedAt.getTime() > factor * p95Ms)
+    .map(({ runId }) => ({ runId, detail }));
+}
+
+function iso(time: Date): string {
+  return time.toISOString();
+}
+
+/** A duration in its largest whole unit, such as `2 h`. */
+function durationText(seconds: number): string {
+  for (const [unit, size] of [
+    ['d', 86_400],
+    ['h', 3600],
+    ['min', 60],
+  ] as const) {
+    if (seconds >= size && seconds % size === 0) return `${seconds / size} ${unit}`;
+  }
+  return `${Number(seconds.toFixed(1))} s`;
+}

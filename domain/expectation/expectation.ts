@@ -1,0 +1,32 @@
+/** Missed expectations of scripts (docs/expectations.md). */
+import type { RunId } from '#domain/kernel/ids.ts';
+import type { Expectation } from '#domain/script/expectations.ts';
+
+export const missedKinds = ['run_late', 'script_stale', 'run_too_long'] as const;
+/** The notification of each kind of expectation. */
+export type MissedKind = (typeof missedKinds)[number];
+
+export const notificationOf: Readonly<Record<Expectation['kind'], MissedKind>> = {
+  finish_by: 'run_late',
+  success_within: 'script_stale',
+  longer_than: 'run_too_long',
+};
+
+export interface MissedExpectation {
+  readonly on: MissedKind;
+  /** The expectation (`expectationKey`). */
+  readonly key: string;
+  /** The run that takes too long; `null` for the other kinds. */
+  readonly runId: RunId | null;
+  /** A sentence for the notification. */
+  readonly detail: string;
+}
+
+/** Whether an expectation that was missed is met now, or is no longer checked: it was removed, or its script was
+ *  disabled or deleted. */
+export type ClearedReason = 'met' | 'not_checked';
+
+/** Identifies a missed expectation among those of its script. */
+export function missedKey({ key, runId }: Pick<MissedExpectation, 'key' | 'runId'>): string {
+  return runId === null ? key : `${key} ${runId}`;
+}

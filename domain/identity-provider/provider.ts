@@ -1,0 +1,130 @@
+/** The settings of an identity provider (OpenID Connect), and the access that its claims grant. */
+import type { Role } from '#domain/kernel/actor.ts';
+import type { GroupId } from '#domain/kernel/ids.ts';
+
+/** How a sign-in finds an existing account that is not linked to the identity yet. */
+export const accountLinks = ['verified_email', 'never'] as const;
+export type AccountLink = (typeof accountLinks)[number];
+
+export interface IdentityProviderSettings {
+  /** Shown on the sign-in page. */
+  readonly name: string;
+  readonly enabled: boolean;
+  /** The issuer URL, without a trailing slash unless the provider's own issuer has one. */
+  readonly issuer: string;
+  readonly clientId: string;
+  /** Requested in addition to `openid`. */
+  readonly scopes: readonly string[];
+  readonly linkAccounts: AccountLink;
+  /** Whether a first sign-in creates an account. */
+  readonly createAccounts: boolean;
+  /** Whether addresses count as verified if the provider does not say so (claim `email_verified`). */
+  readonly trustEmails: boolean;
+  /** Domains of e-mail addresses that may sign in, in lower case; empty: all. */
+  readonly emailDomains: readonly string[];
+  readonly rules: readonly ClaimRule[];
+  /** The role of users whom no rule gives a role. Null: they cannot sign in. */
+  readonly defaultRole: Role | null;
+  /** Whether each sign-in replaces the role and groups of the account. Otherwise, only the first one sets them. */
+  readonly syncAccess: boolean;
+}
+
+/** Grants a role, groups or the audit trail to users with a claim. */
+export interface ClaimRule {
+  /** Name of the claim; dots select fields of objects, such as `realm_access.roles`. */
+  readonly claim: string;
+  /** The value, an element of a list, or `*` for any value. */
+  readonly value: string;
+  readonly role: Role | null;
+  readonly groupIds: readonly GroupId[];
+  readonly canAudit: boolean;
+}
+
+export type Claims = Readonly<Record<string, unknown>>;
+
+export interface GrantedAccess {
+  /** Indexes of the matching rules, from 0. */
+  readonly matched: readonly number[];
+  /** Null: the user may not sign in. */
+  readonly role: Role | null;
+  readonly groupIds: readonly GroupId[];
+  readonly canAudit: boolean;
+}
+
+/** From the fewest rights to the most. */
+const byRights: readonly Role[] = ['viewer', 'operator', 'developer', 'administrator'];
+
+/** The access that the claims grant: the highest role, and all groups, from the rules that match. */
+export function grantedAccess(
+  { rules, defaultRole }: Pick<IdentityProviderSettings, 'rules' | 'defaultRole'>,
+  claims: Claims,
+): GrantedAccess {
+  const matched = rules.flatMap((rule, index) => (matches(rule, claims) ? [{ rule, index }] : []));
+  const roles = matched.flatMap(({ rule }) => rule.role ?? []);
+  return {
+    matched: matched.map(({ index }) => index),
+    role: byRights.findLast((role) => roles.includes(role)) ?? defaultRole,
+    groupIds: [...new Set(matched.flatMap(({ rule }) => rule.groupIds))],
+    canAudit: matched.some(({ rule }) => rule.canAudit),
+  };
+}
+
+function matches({ claim, value }: ClaimRule, claims: Claims): boolean {
+  const found = valuesOf(claims, claim);
+  return value === '*' ? found.length > 0 : found.includes(value);
+}
+
+/** The values of a claim as text. A claim whose name contains dots takes precedence over a path. */
+function valuesOf(claims: Claims, claim: string): readonly string[] {
+  const found = Object.hasOwn(claims, claim) ? claims[claim] : atPath(claims, claim.split('.'));
+  return [found].flat().flatMap((one) => (isScalar(one) ? [String(one)] : []));
+}
+
+function atPath(value: unknown, [name, ...rest]: readonly string[]): unknown {
+  if (name === undefined) return value;
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+  return atPath((value as Claims)[name], rest);
+}
+
+function isScalar(value: unknown): value is string | number | boolean {
+  return ['string', 'number', 'boolean'].includes(typeof value);
+}
+
+export interface ClaimedAddress {
+  /** In lower case; null if the provider sent none. */
+  readonly email: string | null;
+  readonly isVerified: boolean;
+}
+
+/** The e-mail address of the claims. */
+export function claimedAddress(
+  { trustEmails }: Pick<IdentityProviderSettings, 'trustEmails'>,
+  { email, email_verified: verified }: Claims,
+): ClaimedAddress {
+  if (typeof email !== 'string' || !email.includes('@')) return { email: null, isVerified: false };
+  // Some providers send the text "true".
+  const isVerified =
+    verified === undefined ? trustEmails : verified === true || verified === 'true';
+  return { email: email.trim().toLowerCase(), isVerified };
+}
+
+/** Whether the provider's users with this address may sign in. */
+export function isAllowedAddress(
+  { emailDomains }: Pick<IdentityProviderSettings, 'emailDomains'>,
+  { email, isVerified }: ClaimedAddress,
+): boolean {
+  if (emailDomains.length === 0) return true;
+  // Anyone can claim an address that the provider did not verify.
+  return isVerified && emailDomains.includes(email?.split('@').at(-1) ?? '');
+}
+
+/** Describes the problem of an issuer URL; `undefined` if it is usable. */
+export function issuerProblem(issuer: string): string | undefined {
+  const url = URL.parse(issuer);
+  if (url === null) return 'is not a URL';
+  if (url.username !== '' || url.search !== '' || url.hash !== '')
+    return 'must not contain credentials, a query or a fragment';
+  const isLoopback = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
+  if (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback)) return undefined;
+  return 'must use https; http is accepted for loopback addresses only';
+}

@@ -1,7 +1,0 @@
-import { busConformance } from '../conformance/bus.ts';
-import { MemoryBus } from './memory.ts';
-
-busConformance('in memory', () => {
-  const bus = new MemoryBus();
-  return Promise.resolve([bus, bus]);
-});

@@ -1,0 +1,189 @@
+/** Signs users in at identity providers: OpenID Connect's authorization code flow with PKCE, and back-channel logout.
+ *  The libraries are loaded at the first use. */
+import type { Claims } from '#domain/identity-provider/provider.ts';
+import type { Clock } from '#domain/ports/clock.ts';
+import type { createRemoteJWKSet } from 'jose';
+import type { Configuration } from 'openid-client';
+
+/** A provider as this service is registered there. */
+export interface OidcClient {
+  readonly issuer: string;
+  readonly clientId: string;
+  /** Undefined: a public client. */
+  readonly clientSecret: string | undefined;
+  /** Requested in addition to `openid`. */
+  readonly scopes: readonly string[];
+}
+
+/** The random values that bind a response of the provider to its request. */
+export interface SignInChecks {
+  readonly state: string;
+  readonly nonce: string;
+  readonly codeVerifier: string;
+}
+
+/** The session that a provider ended: one of its own, or all of a user. */
+export type LogoutToken =
+  | { readonly issuer: string; readonly providerSessionId: string }
+  | { readonly issuer: string; readonly subject: string };
+
+/** The provider cannot be reached, or its response is not valid. The message contains no token. */
+export class OidcFailure extends Error {
+  override readonly name = 'OidcFailure';
+}
+
+/** The user or the provider declined the sign-in (RFC 6749 §4.1.2.1). */
+export class SignInDeclined extends Error {
+  override readonly name = 'SignInDeclined';
+}
+
+const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout';
+/** Providers rotate keys and endpoints within days. */
+const discoveryMs = 10 * 60_000;
+const requestTimeoutSeconds = 10;
+const maxDiscovered = 50;
+
+interface Discovered {
+  readonly configuration: Promise<Configuration>;
+  /** Looks up the provider's keys; caches them. */
+  keys?: ReturnType<typeof createRemoteJWKSet>;
+  readonly expiresAtMs: number;
+}
+
+export class OidcClients {
+  readonly #clock: Clock;
+  readonly #discovered = new Map<string, Discovered>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Random values for one sign-in. */
+  async newChecks(): Promise<SignInChecks> {
+    const { randomNonce, randomPKCECodeVerifier, randomState } = await import('openid-client');
+    return { state: randomState(), nonce: randomNonce(), codeVerifier: randomPKCECodeVerifier() };
+  }
+
+  /** The provider's page where the user signs in.
+   *  @throws OidcFailure */
+  async authorizationUrl(
+    client: OidcClient,
+    { state, nonce, codeVerifier }: SignInChecks,
+    redirectUri: string,
+  ): Promise<URL> {
+    const { buildAuthorizationUrl, calculatePKCECodeChallenge } = await import('openid-client');
+    return buildAuthorizationUrl(await this.#discover(client).configuration, {
+      redirect_uri: redirectUri,
+      scope: ['openid', ...client.scopes].join(' '),
+      state,
+      nonce,
+      code_challenge: await calculatePKCECodeChallenge(codeVerifier),
+      code_challenge_method: 'S256',
+    });
+  }
+
+  /** Exchanges the code of the provider's response. Claims of the ID token precede those of the user info endpoint.
+   *  @param response the redirect URI with the provider's parameters
+   *  @throws OidcFailure, SignInDeclined */
+  async claimsOf(client: OidcClient, checks: SignInChecks, response: URL): Promise<Claims> {
+    const { AuthorizationResponseError, authorizationCodeGrant, fetchUserInfo } =
+      await import('openid-client');
+    const { configuration: discovered } = this.#discover(client);
+    const configuration = await discovered;
+    try {
+      const tokens = await authorizationCodeGrant(configuration, response, {
+        expectedState: checks.state,
+        expectedNonce: checks.nonce,
+        pkceCodeVerifier: checks.codeVerifier,
+        idTokenExpected: true,
+      });
+      const claims = tokens.claims();
+      if (claims === undefined) throw new OidcFailure('The provider sent no ID token.');
+      if (configuration.serverMetadata().userinfo_endpoint === undefined) return claims;
+      const info = await fetchUserInfo(configuration, tokens.access_token, claims.sub);
+      return { ...info, ...claims };
+    } catch (error) {
+      if (error instanceof AuthorizationResponseError) throw new SignInDeclined(error.error);
+      throw failureOf(error);
+    }
+  }
+
+  /** The provider's page where the user signs out; undefined if it has none (OpenID Connect RP-Initiated Logout 1.0).
+   *  The user stays there, so no URL of this service needs to be registered.
+   *  @throws OidcFailure */
+  async signOutUrl(client: OidcClient): Promise<URL | undefined> {
+    const { buildEndSessionUrl } = await import('openid-client');
+    const configuration = await this.#discover(client).configuration;
+    return configuration.serverMetadata().end_session_endpoint === undefined
+      ? undefined
+      : buildEndSessionUrl(configuration);
+  }
+
+  /** Verifies a logout token (OpenID Connect Back-Channel Logout 1.0 §2.6).
+   *  @throws OidcFailure */
+  async verifyLogout(client: OidcClient, token: string): Promise<LogoutToken> {
+    const { createRemoteJWKSet, jwtVerify } = await import('jose');
+    const discovered = this.#discover(client);
+    const { issuer, jwks_uri: keysUrl } = (await discovered.configuration).serverMetadata();
+    if (keysUrl === undefined) throw new OidcFailure('The provider publishes no keys.');
+    discovered.keys ??= createRemoteJWKSet(new URL(keysUrl));
+    try {
+      const { payload } = await jwtVerify(token, discovered.keys, {
+        issuer,
+        audience: client.clientId,
+        algorithms: ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519', 'RS384', 'ES384', 'RS512'],
+        requiredClaims: ['iat', 'jti', 'events'],
+        maxTokenAge: '10 minutes',
+        currentDate: this.#clock.now(),
+      });
+      const { sub, sid, events, nonce } = payload;
+      if (nonce !== undefined || !Object.hasOwn(events as object, logoutEvent))
+        throw new OidcFailure('The token is not a logout token.');
+      if (typeof sid === 'string') return { issuer, providerSessionId: sid };
+      if (sub !== undefined) return { issuer, subject: sub };
+      throw new OidcFailure('The logout token names neither a session nor a user.');
+    } catch (error) {
+      throw failureOf(error);
+    }
+  }
+
+  #discover(client: OidcClient): Discovered {
+    const nowMs = this.#clock.now().getTime();
+    const key = JSON.stringify([client.issuer, client.clientId, client.clientSecret]);
+    const known = this.#discovered.get(key);
+    if (known !== undefined && known.expiresAtMs > nowMs) return known;
+    const configuration = discover(client);
+    const discovered: Discovered = { configuration, expiresAtMs: nowMs + discoveryMs };
+    this.#discovered.delete(key);
+    this.#discovered.set(key, discovered);
+    const [oldest] = this.#discovered.keys();
+    if (this.#discovered.size > maxDiscovered && oldest !== undefined)
+      this.#discovered.delete(oldest);
+    // A failure is not remembered, so that the next sign-in tries again.
+    configuration.catch(() => this.#discovered.delete(key));
+    return discovered;
+  }
+}
+
+async function discover({ issuer, clientId, clientSecret }: OidcClient): Promise<Configuration> {
+  const { allowInsecureRequests, ClientSecretBasic, discovery, None } =
+    await import('openid-client');
+  const authentication = clientSecret === undefined ? None() : ClientSecretBasic(clientSecret);
+  try {
+    return await discovery(new URL(issuer), clientId, undefined, authentication, {
+      timeout: requestTimeoutSeconds,
+      // The domain accepts HTTP for loopback addresses only.
+      ...(issuer.startsWith('http:') && { execute: [allowInsecureRequests] }),
+    });
+  } catch (error) {
+    throw failureOf(error);
+  }
+}
+
+/** Only the description of the error: its cause may contain a response with tokens. */
+function failureOf(error: unknown): OidcFailure {
+  if (error instanceof OidcFailure) return error;
+  const { message, code, error: reason } = error as Error & { code?: unknown; error?: unknown };
+  const details = [code, reason].filter((one) => typeof one === 'string').join(', ');
+  return new OidcFailure(details === '' ? message : `${message} (${details})`);
+}

@@ -1,0 +1,113 @@
+/** A certified OpenID provider on loopback, with any account. Its sign-in page asks for a name only. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { exportJWK, generateKeyPair, SignJWT, type CryptoKey } from 'jose';
+import { Provider } from 'oidc-provider';
+
+export interface TestProvider {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** The claims of an account, by its name. An account is its subject. */
+  readonly accounts: Map<string, object>;
+  /** A logout token signed with the provider's key. @param changes replace claims */
+  logoutToken(changes?: object, key?: CryptoKey): Promise<string>;
+  close(): Promise<void>;
+}
+
+export const testClient = { clientId: 'orchestrator', clientSecret: 'a-secret-of-the-client' };
+
+/** @param redirectUris of the service under test */
+export async function startTestProvider(redirectUris: readonly string[]): Promise<TestProvider> {
+  const { privateKey } = await generateKeyPair('RS256', { extractable: true });
+  const signingKey = { ...(await exportJWK(privateKey)), alg: 'RS256', use: 'sig', kid: 'test' };
+  const accounts = new Map<string, object>();
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const provider = new Provider(issuer, {
+    clients: [
+      {
+        client_id: testClient.clientId,
+        client_secret: testClient.clientSecret,
+        redirect_uris: [...redirectUris],
+        grant_types: ['authorization_code'],
+        response_types: ['code'],
+      },
+    ],
+    jwks: { keys: [signingKey] },
+    cookies: { keys: ['test'] },
+    claims: {
+      openid: ['sub', 'sid'],
+      email: ['email', 'email_verified'],
+      profile: ['name', 'groups'],
+    },
+    pkce: { required: () => true },
+    features: { devInteractions: { enabled: false } },
+    interactions: { url: (_context, { uid }) => `/interaction/${uid}` },
+    findAccount: (_context, sub) => ({
+      accountId: sub,
+      claims: () => Promise.resolve({ sub, ...accounts.get(sub) }),
+    }),
+    // The organization has agreed for its users.
+    loadExistingGrant: async ({ oidc }) => {
+      const grant = new provider.Grant({
+        clientId: oidc.client?.clientId ?? '',
+        accountId: oidc.session?.accountId ?? '',
+      });
+      grant.addOIDCScope('openid profile email');
+      await grant.save();
+      return grant;
+    },
+  });
+  const handle = provider.callback();
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    const served = request.url?.startsWith('/interaction/')
+      ? interact(provider, request, response)
+      : handle(request, response);
+    served.catch((error: unknown) => response.destroy(error as Error));
+  });
+  return {
+    issuer,
+    ...testClient,
+    accounts,
+    logoutToken: async (changes = {}, key = privateKey) =>
+      await new SignJWT({
+        iss: issuer,
+        aud: testClient.clientId,
+        events: { 'http://schemas.openid.net/event/backchannel-logout': {} },
+        jti: 'logout-1',
+        ...changes,
+      })
+        .setProtectedHeader({ alg: 'RS256', kid: 'test', typ: 'logout+jwt' })
+        .setIssuedAt()
+        .sign(key),
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+async function interact(
+  provider: Provider,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  if (request.method === 'POST') {
+    const form = new URLSearchParams(await text(request));
+    const accountId = form.get('account') ?? '';
+    const result =
+      accountId === ''
+        ? { error: 'access_denied', error_description: 'The user cancelled.' }
+        : { login: { accountId } };
+    await provider.interactionFinished(request, response, result);
+    return;
+  }
+  response.setHeader('Content-Type', 'text/html; charset=utf-8');
+  response.end(
+    '<title>Test provider</title><form method="post"><label>Account <input name="account"></label>' +
+      '<button>Continue</button></form>',
+  );
+}

@@ -1,0 +1,102 @@
+import { isDeepStrictEqual } from 'node:util';
+import { mustParse, parseRunId, parseScriptId, type ScriptId } from '#domain/kernel/ids.ts';
+import type { FinishRun } from '#domain/run/commands.ts';
+import { finishRun, runScript } from '#domain/testing/samples.ts';
+import { saveError } from '#infra/postgres/logs/run-reports.ts';
+import { rebuildProjection } from '#infra/postgres/rebuild/rebuild.ts';
+import { systemIds } from '#infra/system/ids.ts';
+import { listErrorGroups, type ErrorGroupRow } from '#projections/error-groups/queries.ts';
+import { runsProjection } from '#projections/runs/apply.ts';
+import { keptError, runErrorOf } from '#services/runtime/run-error.ts';
+import type { Platform } from '#services/shared/platform.ts';
+import { compare, perSecond } from './compare.ts';
+import { inParallel } from './complete-runs.ts';
+import { context } from './context.ts';
+import { onDatabase, platformOn } from './database.ts';
+import { makeScript } from './make-script.ts';
+import { row } from './report.ts';
+
+const causes = 12;
+const rounds = 4;
+/** With the round before the measured ones, 10,000 runs fail. */
+const runsEach = 2_000;
+const lanes = 16;
+const root = '/workspaces/bench';
+
+/** Failed runs with tracebacks of twelve causes, compared with runs that fail without an error. Then the groups, and
+ *  the same groups after a rebuild. */
+export function benchErrorGroups(): Promise<void> {
+  return onDatabase(async (database) => {
+    const platform = await platformOn(database, 8);
+    try {
+      const scriptId = await makeScript(platform, mustParse(parseScriptId, systemIds.next()));
+      let number = 0;
+      await compare({
+        figure: 'runs with a traceback, from the request to the end / without',
+        bar: '≥ 0.8',
+        unit: 'runs/s',
+        rounds,
+        ours: () => failRuns(platform, scriptId, () => traceback((number += 1))),
+        theirs: () => failRuns(platform, scriptId, () => undefined),
+      });
+      const before = await groupsOf(platform);
+      const owner = database.open(2, 'admin');
+      await rebuildProjection({ pool: owner, projection: runsProjection, kind: 'inline' });
+      const isSame = isDeepStrictEqual(await groupsOf(platform), before);
+      const failed = before.reduce((sum, { count }) => sum + count, 0);
+      row('error groups of all failed runs', `${before.length} of ${failed} runs`, `${causes}`);
+      row('the same groups after a rebuild', isSame ? 'yes' : 'no', 'yes');
+    } finally {
+      await platform.close();
+    }
+  });
+}
+
+function failRuns(
+  platform: Platform,
+  scriptId: ScriptId,
+  errorText: () => string | undefined,
+): Promise<number> {
+  return perSecond(runsEach, () =>
+    inParallel(runsEach, lanes, () => failRun(platform, scriptId, errorText())),
+  );
+}
+
+async function failRun(
+  { commands, database }: Platform,
+  scriptId: ScriptId,
+  errorText: string | undefined,
+): Promise<void> {
+  const runId = mustParse(parseRunId, systemIds.next());
+  await commands.execute(runScript({ runId, scriptId }), context());
+  const start = { type: 'StartRun', runId, runtimeId: 'bench', layers: [] } as const;
+  const started = await commands.execute(start, context());
+  if (started.kind !== 'accepted') throw new Error('the run did not start');
+  const fence = started.version;
+  const ending = { outcome: 'exit_code', exitCode: 1, signal: null } as const;
+  let end: FinishRun = finishRun({ runId, fence, ...ending });
+  if (errorText !== undefined) {
+    const error = runErrorOf({ ending, note: undefined, errorText, workspace: root });
+    if (error === undefined) throw new Error('the traceback was not read');
+    const { json, fact } = keptError(error);
+    await saveError(database.pool, runId, json, fence);
+    end = { ...end, error: fact };
+  }
+  await commands.execute(end, context());
+}
+
+/** One of twelve causes. The line and the values differ each time, as after edits and with other data. */
+function traceback(number: number): string {
+  const cause = number % causes;
+  return `Traceback (most recent call last):
+  File "${root}/main.py", line ${number}, in <module>
+    load_${cause}(row)
+  File "${root}/lib/load.py", line ${number + 7}, in load_${cause}
+    return float(row["${cause}"])
+ValueError: could not convert string to float: 'value ${number}'`;
+}
+
+async function groupsOf({ reads }: Platform): Promise<readonly ErrorGroupRow[]> {
+  const all = { groupIds: null, scriptId: null, status: null, since: null, text: null } as const;
+  return await listErrorGroups(reads, all, undefined, 100);
+}

@@ -1,0 +1,57 @@
+/** Confirms that the user of a session is the owner of the account. */
+import type { Principal } from '#domain/kernel/actor.ts';
+import type { CommandContext } from '#domain/ports/commands.ts';
+import { getCredential } from '#infra/postgres/access/credentials.ts';
+import { findUser, type UserView } from '#projections/users/queries.ts';
+import { isTooLong } from '#services/shared/passwords.ts';
+import type { Call } from '../http/operation.ts';
+import { fieldProblem, type Problem } from '../http/problem.ts';
+import type { Services } from '../services.ts';
+import { isRightCode } from './second-factor.ts';
+import { tooMany } from './sign-in.ts';
+
+/** The request of a signed-in user. */
+type SessionCall = Pick<Call, 'context' | 'ip'> & { readonly principal: Principal };
+
+/** Checks the password, and the code if the account has a second factor. Failed attempts count towards the sign-in
+ *  limit.
+ *  @param code `false`: no code is required
+ *  @returns the account, or the problem to send */
+export async function confirmIdentity(
+  given: { readonly password: string; readonly code: string | undefined | false },
+  { principal, ip, context }: SessionCall,
+  services: Services,
+): Promise<UserView | Problem> {
+  const user = await findUser(services.readModels, principal.userId);
+  if (user === undefined) throw new Error(`user of the session not found: ${principal.userId}`);
+  let wrong: Problem | undefined;
+  const admission = await services.throttle.admit(
+    { email: user.email, userId: principal.userId, ip },
+    async () => {
+      wrong = await problemOf(user, given, { context, services });
+      return wrong === undefined ? 'right' : 'wrong';
+    },
+  );
+  if (admission.kind === 'throttled') return tooMany(admission);
+  return wrong ?? user;
+}
+
+async function problemOf(
+  user: UserView,
+  { password, code }: { readonly password: string; readonly code: string | undefined | false },
+  { context, services }: { context: CommandContext; services: Services },
+): Promise<Problem | undefined> {
+  const { database, passwords } = services;
+  const isPassword =
+    !isTooLong(password) &&
+    (await passwords.matches(password, await getCredential(database, user.credential_id)));
+  if (!isPassword) return fieldProblem('current_password', 'is not your current password');
+  const { second_factor: factor } = user;
+  if (code === false || factor === null) return undefined;
+  if (code === undefined) return fieldProblem('code', 'is required');
+  const owner = { ...user, second_factor: factor };
+  const isCode = await isRightCode(owner, code, { context, services });
+  return isCode
+    ? undefined
+    : fieldProblem('code', 'is not a current code or an unused recovery code');
+}

@@ -1,0 +1,166 @@
+/** The second factor of the user's own account. */
+import { UnreadableSecret } from '#infra/secrets/envelope.ts';
+import { findUser } from '#projections/users/queries.ts';
+import { operation, type Operation } from '../http/operation.ts';
+import { accepted, noContent, positionHeader } from '../http/outcome.ts';
+import { fieldProblem, isProblem, problem } from '../http/problem.ts';
+import { json } from '../http/reply.ts';
+import { Exact } from '../http/schema.ts';
+import { confirmIdentity } from './confirm-identity.ts';
+import {
+  FactorConfirmation,
+  FactorKey,
+  NewFactor,
+  RecoveryCodes,
+  SecondFactorState,
+} from './second-factor-schema.ts';
+import {
+  isCurrentCode,
+  isKey,
+  newKey,
+  newRecoveryCodes,
+  sealFactor,
+  uriOf,
+} from './second-factor.ts';
+
+const shared = { tag: 'Authentication', access: 'session' } as const;
+const confirmation = { current_password: 'correct horse battery staple', code: '123456' };
+
+const read = operation({
+  ...shared,
+  allowsFactorSetUp: true,
+  method: 'get',
+  path: '/api/v1/auth/second-factor',
+  operationId: 'getSecondFactor',
+  summary: 'Read the state of your second factor',
+  responses: { 200: { description: 'The state.', schema: SecondFactorState } },
+  handle: async ({ principal }, { readModels }) => {
+    const factor = (await findUser(readModels, principal.userId))?.second_factor ?? null;
+    const left = factor?.recoveryHashes.length ?? 0;
+    return json(200, { enabled: factor !== null, recovery_codes_left: left });
+  },
+});
+
+const makeKey = operation({
+  ...shared,
+  allowsFactorSetUp: true,
+  method: 'post',
+  path: '/api/v1/auth/second-factor/key',
+  operationId: 'createFactorKey',
+  summary: 'Generate a key for an authenticator app',
+  description:
+    'The key is not stored. Enter it in the app, or show `uri` as a QR code. Then enable the second factor with the ' +
+    'key and a code of the app.',
+  body: { schema: Exact({}), example: {}, optional: true },
+  responses: { 200: { description: 'The key.', schema: FactorKey } },
+  handle: async ({ principal }) => {
+    const key = newKey();
+    return await Promise.resolve(json(200, { key, uri: uriOf(key, principal.email) }));
+  },
+});
+
+const enable = operation({
+  ...shared,
+  allowsFactorSetUp: true,
+  method: 'post',
+  path: '/api/v1/auth/second-factor',
+  operationId: 'enableSecondFactor',
+  summary: 'Require a one-time code at your sign-ins with a password',
+  description:
+    'Returns ten recovery codes, each of which replaces a one-time code once. They are not returned again. Sign-ins at ' +
+    'an identity provider and API tokens do not require a code. Failed attempts count towards the sign-in limit.',
+  body: {
+    schema: NewFactor,
+    example: { ...confirmation, key: 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567' },
+  },
+  responses: {
+    201: { description: 'Enabled.', schema: RecoveryCodes, headers: ['Orch-Position'] },
+  },
+  refusals: ['rate_limited', 'already_exists', 'version_mismatch', 'unavailable'],
+  handle: async (call, services) => {
+    const { current_password: password, key, code } = call.body;
+    if (!isKey(key)) return fieldProblem('key', 'is not a key of 26 to 128 characters in base32');
+    const user = await confirmIdentity({ password, code: false }, call, services);
+    if (isProblem(user)) return user;
+    if (user.second_factor !== null) {
+      return problem('already_exists', 'A second factor is already enabled. Disable it first.');
+    }
+    const { userId } = call.principal;
+    if (!(await isCurrentCode({ userId, key, code }, services))) {
+      return fieldProblem('code', 'is not the current code, or was already used');
+    }
+    const { codes, hashes } = newRecoveryCodes();
+    try {
+      const factor = await sealFactor({ userId, key, hashes }, services);
+      const command = { type: 'EnableSecondFactor', userId, ...factor } as const;
+      const outcome = accepted(await services.commands.execute(command, call.context));
+      if (isProblem(outcome)) return outcome;
+      return json(201, { recovery_codes: codes }, positionHeader(outcome));
+    } catch (error) {
+      if (!(error instanceof UnreadableSecret)) throw error;
+      return problem('unavailable', `The second factor cannot be stored: ${error.message}.`);
+    }
+  },
+});
+
+const replaceCodes = operation({
+  ...shared,
+  method: 'post',
+  path: '/api/v1/auth/second-factor/recovery-codes',
+  operationId: 'replaceRecoveryCodes',
+  summary: 'Generate new recovery codes; the previous ones become invalid',
+  body: { schema: FactorConfirmation, example: confirmation },
+  responses: {
+    200: { description: 'The new codes.', schema: RecoveryCodes, headers: ['Orch-Position'] },
+  },
+  refusals: ['rate_limited'],
+  handle: async (call, services) => {
+    const { current_password: password, code } = call.body;
+    const user = await confirmIdentity({ password, code }, call, services);
+    if (isProblem(user)) return user;
+    const { codes, hashes } = newRecoveryCodes();
+    const { userId } = call.principal;
+    const command = { type: 'ReplaceRecoveryCodes', userId, recoveryHashes: hashes } as const;
+    const outcome = accepted(await services.commands.execute(command, call.context));
+    if (isProblem(outcome)) return outcome;
+    return json(200, { recovery_codes: codes }, positionHeader(outcome));
+  },
+});
+
+const factorRequired = problem(
+  'forbidden',
+  'Your role requires a second factor. An administrator can reset it, and you set up a new one at the next sign-in.',
+);
+
+const disable = operation({
+  ...shared,
+  method: 'post',
+  path: '/api/v1/auth/second-factor/disable',
+  operationId: 'disableSecondFactor',
+  summary: 'Disable your second factor',
+  description:
+    'The key of the authenticator app and the recovery codes become invalid. Refused if the role requires a second ' +
+    'factor.',
+  body: { schema: FactorConfirmation, example: confirmation },
+  responses: { 204: { description: 'Disabled.', headers: ['Orch-Position'] } },
+  refusals: ['rate_limited'],
+  handle: async (call, services) => {
+    const { current_password: password, code } = call.body;
+    if (services.secondFactorRoles.includes(call.principal.role)) return factorRequired;
+    const user = await confirmIdentity({ password, code }, call, services);
+    if (isProblem(user)) return user;
+    const { userId } = call.principal;
+    const command = { type: 'DisableSecondFactor', userId } as const;
+    const reply = noContent(await services.commands.execute(command, call.context));
+    await services.vault.destroyUnusedKey(userId);
+    return reply;
+  },
+});
+
+export const secondFactorOperations: readonly Operation[] = [
+  read,
+  makeKey,
+  enable,
+  replaceCodes,
+  disable,
+];

@@ -1,0 +1,101 @@
+/** The second factor of a sign-in with a password: one-time codes of an authenticator app (RFC 6238), and recovery
+ *  codes. */
+import { createHash, randomBytes } from 'node:crypto';
+import { mustParse, parseCommandId, parseUserId } from '#domain/kernel/ids.ts';
+import type { CommandContext } from '#domain/ports/commands.ts';
+import type { SecondFactor } from '#domain/user/events.ts';
+import { acceptStep } from '#infra/postgres/access/one-time-codes.ts';
+import type { UsersTable } from '#projections/users/table.ts';
+import { Secret, TOTP } from 'otpauth';
+import type { Services } from '../services.ts';
+
+const issuer = 'Orchestrator';
+const keyBytes = 20;
+const stepSeconds = 30;
+/** Codes of the previous and the next step are accepted, because clocks differ. */
+const otherSteps = 1;
+const recoveryCodeCount = 10;
+/** 80 bits, so that a hash reveals nothing about the code. */
+const recoveryBytes = 10;
+
+const placeOf = (userId: string) => ({ scriptId: userId, name: 'second_factor', version: 1 });
+
+/** A new key for an authenticator app, in base32. */
+export function newKey(): string {
+  return new Secret({ buffer: new Uint8Array(randomBytes(keyBytes)).buffer }).base32;
+}
+
+/** Whether `text` is a key of at least 128 bits in base32. */
+export function isKey(text: string): boolean {
+  return /^[A-Z2-7]{26,128}$/.test(text);
+}
+
+/** The `otpauth:` address that authenticator apps read from a QR code. */
+export function uriOf(key: string, email: string): string {
+  return generator(key, email).toString();
+}
+
+/** New recovery codes with their hashes. */
+export function newRecoveryCodes(): { readonly codes: string[]; readonly hashes: string[] } {
+  const codes = Array.from({ length: recoveryCodeCount }, () => {
+    const { base32 } = new Secret({ buffer: new Uint8Array(randomBytes(recoveryBytes)).buffer });
+    return (base32.toLowerCase().match(/.{4}/g) ?? []).join('-');
+  });
+  return { codes, hashes: codes.map(hashOf) };
+}
+
+/** The factor as it is stored. @throws UnreadableSecret if the data key was made with another master key */
+export async function sealFactor(
+  { userId, key, hashes }: { userId: string; key: string; hashes: readonly string[] },
+  { vault }: Services,
+): Promise<SecondFactor> {
+  return { sealed: await vault.seal(placeOf(userId), key), recoveryHashes: hashes };
+}
+
+/** Whether `code` is the current code of the key. Each code is accepted once. */
+export async function isCurrentCode(
+  { userId, key, code }: { userId: string; key: string; code: string },
+  { clock, database }: Services,
+): Promise<boolean> {
+  const nowMs = clock.now().getTime();
+  const delta = generator(key).validate({ token: code, timestamp: nowMs, window: otherSteps });
+  if (delta === null) return false;
+  return await acceptStep(database, userId, Math.floor(nowMs / 1000 / stepSeconds) + delta);
+}
+
+/** Whether `code` is the current code of the account, or an unused recovery code, which it uses.
+ *  @throws UnreadableSecret if the account's data key was made with another master key */
+export async function isRightCode(
+  user: UsersTable & { readonly second_factor: SecondFactor },
+  code: string,
+  { context, services }: { context: CommandContext; services: Services },
+): Promise<boolean> {
+  const { user_id: id, email, second_factor: factor } = user;
+  const digits = code.replaceAll(/[\s-]/g, '');
+  if (/^\d{6}$/.test(digits)) {
+    const key = await services.vault.open(placeOf(id), factor.sealed);
+    return await isCurrentCode({ userId: id, key, code: digits }, services);
+  }
+  const recoveryHash = hashOf(code);
+  if (!factor.recoveryHashes.includes(recoveryHash)) return false;
+  const userId = mustParse(parseUserId, id);
+  const outcome = await services.commands.execute(
+    { type: 'UseRecoveryCode', userId, recoveryHash },
+    {
+      ...context,
+      // The request's own id belongs to the session that it opens.
+      commandId: mustParse(parseCommandId, services.ids.next()),
+      actor: { kind: 'user', userId, email },
+    },
+  );
+  return outcome.kind === 'accepted';
+}
+
+function generator(key: string, label = ''): TOTP {
+  return new TOTP({ issuer, label, secret: Secret.fromBase32(key), period: stepSeconds });
+}
+
+function hashOf(recoveryCode: string): string {
+  const letters = recoveryCode.toLowerCase().replaceAll(/[^a-z2-7]/g, '');
+  return createHash('sha256').update(letters).digest('hex');
+}

@@ -1,0 +1,126 @@
+/** Pools: limits that scripts share. */
+import { mustParse, parsePoolId } from '#domain/kernel/ids.ts';
+import type { PoolCommand } from '#domain/pool/commands.ts';
+import type { CommandContext } from '#domain/ports/commands.ts';
+import { findPool, listPools, type PoolView } from '#projections/pools/queries.ts';
+import { operation, type Operation } from '../http/operation.ts';
+import { accepted, noContent, positionHeader } from '../http/outcome.ts';
+import { isProblem, notFound } from '../http/problem.ts';
+import { json, type Answer } from '../http/reply.ts';
+import { pathParameters } from '../http/schema.ts';
+import type { Services } from '../services.ts';
+import { NewPool, Pool, PoolChanges, PoolItems } from './schema.ts';
+
+const tag = 'System';
+const path = '/api/v1/pools';
+const parameters = { pool_id: pathParameters.poolId };
+
+const list = operation({
+  method: 'get',
+  path,
+  operationId: 'listPools',
+  summary: 'List the pools with their runs, by name',
+  tag,
+  access: { right: 'system.read' },
+  responses: { 200: { description: 'The pools.', schema: PoolItems } },
+  handle: async (_call, { readModels }) =>
+    json(200, { items: (await listPools(readModels)).map(poolJson) }),
+});
+
+const get = operation({
+  method: 'get',
+  path: `${path}/{pool_id}`,
+  operationId: 'getPool',
+  summary: 'Read a pool',
+  tag,
+  access: { right: 'system.read' },
+  parameters,
+  responses: { 200: { description: 'The pool.', schema: Pool } },
+  handle: async ({ parameters: { pool_id } }, { readModels }) => {
+    const pool = await findPool(readModels, pool_id);
+    return pool === undefined ? notFound : json(200, poolJson(pool));
+  },
+});
+
+const create = operation({
+  method: 'post',
+  path,
+  operationId: 'createPool',
+  summary: 'Create a pool',
+  description: 'Scripts use the pool by its name (`pools` of a script).',
+  tag,
+  access: { right: 'system.manage' },
+  creates: true,
+  body: { schema: NewPool, example: { name: 'crm-api', limit: 3 } },
+  responses: {
+    201: { description: 'The new pool.', schema: Pool, headers: ['Location', 'Orch-Position'] },
+  },
+  refusals: ['already_exists'],
+  handle: async ({ body, context }, services) => {
+    const poolId = mustParse(parsePoolId, services.ids.next());
+    return await executeCommand({ type: 'CreatePool', poolId, ...body }, context, services);
+  },
+});
+
+const change = operation({
+  method: 'patch',
+  path: `${path}/{pool_id}`,
+  operationId: 'changePool',
+  summary: 'Change the limit of a pool',
+  description:
+    'With a lower limit, active runs continue. No other run starts until there is a free slot.',
+  tag,
+  access: { right: 'system.manage' },
+  parameters,
+  body: {
+    schema: PoolChanges,
+    example: { limit: 5 },
+    mediaTypes: ['application/merge-patch+json'],
+  },
+  responses: { 200: { description: 'The pool.', schema: Pool, headers: ['Orch-Position'] } },
+  handle: async ({ parameters: { pool_id: poolId }, body: { limit }, context }, services) =>
+    await executeCommand({ type: 'ChangePool', poolId, limit }, context, services),
+});
+
+const remove = operation({
+  method: 'delete',
+  path: `${path}/{pool_id}`,
+  operationId: 'deletePool',
+  summary: 'Delete a pool that no script uses',
+  description: 'Waiting runs start without the pool.',
+  tag,
+  access: { right: 'system.manage' },
+  parameters,
+  responses: { 204: { description: 'Deleted.', headers: ['Orch-Position'] } },
+  refusals: ['pool_in_use'],
+  handle: async ({ parameters: { pool_id: poolId }, context }, { commands, readModels }) => {
+    const pool = await findPool(readModels, poolId);
+    if (pool === undefined) return notFound;
+    const { name } = pool;
+    return noContent(await commands.execute({ type: 'DeletePool', poolId, name }, context));
+  },
+});
+
+async function executeCommand(
+  command: PoolCommand,
+  context: CommandContext,
+  { commands, readModels }: Services,
+): Promise<Answer> {
+  const outcome = accepted(await commands.execute(command, context));
+  if (isProblem(outcome)) return outcome;
+  // A repeated request gets the pool of the first one, which has another id.
+  const poolId = mustParse(parsePoolId, outcome.streamId.slice('pool-'.length));
+  const pool = await findPool(readModels, poolId);
+  if (pool === undefined) return notFound;
+  const isNew = command.type === 'CreatePool';
+  return json(isNew ? 201 : 200, poolJson(pool), {
+    ...(isNew && { Location: `${path}/${poolId}` }),
+    ...positionHeader(outcome),
+  });
+}
+
+function poolJson({ pool_id: id, name, max_runs: limit, active_runs, waiting_runs }: PoolView) {
+  return { id, name, limit, active_runs, waiting_runs };
+}
+
+export const poolOperations: readonly Operation[] = [list, get, create, change, remove];

@@ -1,0 +1,63 @@
+"""Reports how the main process of a run fails. A path file of the environment imports it before the script starts.
+
+Small, because each run imports it. It does nothing until the interpreter exits after a failure.
+"""
+
+import atexit
+import os
+import sys
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+_MOST_FRAMES = 50
+_raise_exit = sys.exit
+_main_process = os.getpid()
+# The status of the last call of `sys.exit`, and its frames. Strings, because frames would keep objects alive.
+_last_exit = []
+
+
+def exit(status=None, /):
+    """Exit the interpreter by raising SystemExit(status).
+
+    If the status is omitted or None, it defaults to zero (i.e., success). If the status is an integer, it will be
+    used as the system exit status. If it is another kind of object, it will be printed and the system exit status
+    will be one (i.e., failure).
+    """
+    frames, frame = [], sys._getframe(1)
+    while frame is not None and len(frames) < _MOST_FRAMES:
+        code = frame.f_code
+        frames.append((code.co_filename, frame.f_lineno, code.co_name))
+        frame = frame.f_back
+    _last_exit[:] = (status if type(status) in (int, str) else None, frames[::-1])
+    _raise_exit(status)
+
+
+# Looks like the original function, for example to pickle.
+exit.__module__ = "sys"
+
+
+def _report():
+    # Set by the interpreter before any hook of the script for uncaught exceptions.
+    error = getattr(sys, "last_value", None)
+    status, frames = _last_exit or (None, [])
+    if (error is None and not status) or os.getpid() != _main_process:
+        return
+    loaded = getattr(sys.modules.get("orchestrator"), "__file__", None)
+    if loaded and not loaded.startswith(_HERE):
+        # The script's own module has the name of the package.
+        return
+    try:
+        sys.path.insert(0, _HERE)
+        from orchestrator import _report as report
+
+        report.send(report.describe(error) if error is not None else report.describe_exit(status, frames))
+    except BaseException:
+        # The platform then reads the traceback in the log.
+        pass
+
+
+def install():
+    """Call it once, in the main process of a run."""
+    # Processes that the script starts must not report.
+    del os.environ["ORCH_REPORT_ERRORS"]
+    sys.exit = exit
+    atexit.register(_report)

@@ -1,0 +1,122 @@
+"""Describes exceptions as data, and reports them as the error of the run."""
+
+from __future__ import annotations
+
+import linecache
+import os
+from types import TracebackType
+from typing import Any, Dict, Iterable, Iterator, List, Optional, Set, Tuple
+
+from ._channel import Channel
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+_SDK = os.path.dirname(_HERE)
+# Half of the frames of a longer traceback are the first, half are the last.
+_MAX_FRAMES = 50
+_MAX_CAUSES = 10
+_MAX_TEXT_LENGTH = 32 * 1024
+_PATIENCE_SECONDS = 5.0
+
+Place = Tuple[str, int, str]
+
+
+class TooLong(Exception):
+    """A text exceeds the limit. It is not cut, because a cut secret would no longer be masked."""
+
+
+def send(error: Dict[str, Any]) -> None:
+    """Sends a description to the platform from a process that is about to exit. @raises OrchestratorError"""
+    Channel(os.environ["ORCH_SOCKET"], _PATIENCE_SECONDS).call("error", {"error": error})
+
+
+def describe(error: BaseException) -> Dict[str, Any]:
+    """The exception with its causes. @raises TooLong"""
+    causes: List[Dict[str, Any]] = []
+    _add_causes(error, {id(error)}, causes)
+    return {**_described(error), "causes": causes}
+
+
+def describe_exit(status: Any, places: Iterable[Place]) -> Dict[str, Any]:
+    """The exception of a call of `sys.exit`. @raises TooLong"""
+    is_code = isinstance(status, int)
+    return {
+        "type": "SystemExit",
+        "message": f"exit code {status & 0xFF}" if is_code else _bounded(str(status)),
+        "exit_code": status & 0xFF if is_code else 1,
+        "frames": _frames(places),
+        "causes": [],
+    }
+
+
+def _add_causes(error: BaseException, seen: Set[int], causes: List[Dict[str, Any]]) -> None:
+    """Adds each exception that led to this one, followed by its own causes."""
+    for relation, one in _related(error):
+        if id(one) in seen or len(causes) >= _MAX_CAUSES:
+            continue
+        seen.add(id(one))
+        causes.append({**_described(one), "relation": relation})
+        _add_causes(one, seen, causes)
+
+
+def _related(error: BaseException) -> Iterator[Tuple[str, BaseException]]:
+    # Backports for older interpreters have a class of the same name.
+    if any(kind.__name__ == "BaseExceptionGroup" for kind in type(error).__mro__):
+        for member in error.exceptions:  # type: ignore[attr-defined]
+            yield "member", member
+    if error.__cause__ is not None:
+        yield "cause", error.__cause__
+    elif error.__context__ is not None and not error.__suppress_context__:
+        yield "context", error.__context__
+
+
+def _described(error: BaseException) -> Dict[str, Any]:
+    kind = type(error)
+    module = kind.__module__
+    name = kind.__qualname__ if module in ("builtins", "__main__") else f"{module}.{kind.__qualname__}"
+    places = list(_places(error.__traceback__))
+    if isinstance(error, SyntaxError) and error.filename and error.lineno:
+        text = error.msg or ""
+        frames = [*_frames(places), _frame(error.filename, error.lineno, "<module>", error.text)]
+    else:
+        text, frames = _text(error), _frames(places)
+    notes = [note for note in getattr(error, "__notes__", None) or () if isinstance(note, str)]
+    return {"type": name, "message": _bounded("\n".join([text, *notes])), "frames": frames}
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:
+        return "<exception str() failed>"
+
+
+def _places(trace: Optional[TracebackType]) -> Iterator[Place]:
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        yield code.co_filename, trace.tb_lineno, code.co_name
+        trace = trace.tb_next
+
+
+def _frames(places: Iterable[Place]) -> List[Dict[str, Any]]:
+    # Neither those of the package, which called the script.
+    own = [place for place in places if not _is_of_package(place[0])]
+    half = _MAX_FRAMES // 2
+    kept = own if len(own) <= _MAX_FRAMES else own[:half] + own[-half:]
+    return [_frame(*place) for place in kept]
+
+
+def _is_of_package(path: str) -> bool:
+    return os.path.dirname(path) in (_HERE, _SDK)
+
+
+def _frame(path: str, line: int, function: str, code: Optional[str] = None) -> Dict[str, Any]:
+    path = path if path.startswith("<") else os.path.abspath(path)
+    code = linecache.getline(path, line) if code is None else code
+    return {"file": path, "line": max(line, 1), "function": function, "code": _bounded(code.strip())}
+
+
+def _bounded(text: str) -> str:
+    if len(text) > _MAX_TEXT_LENGTH:
+        raise TooLong
+    # JSON cannot contain lone surrogates.
+    return text.encode("utf-8", "replace").decode("utf-8")

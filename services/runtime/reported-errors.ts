@@ -1,0 +1,48 @@
+/** The exceptions that active runs have reported, until the end of the run. */
+import type { ClaimedRun } from '#domain/ports/run-queue.ts';
+import type { Exception, Frame, RaisedError, Relation } from '#domain/run/error/error.ts';
+import { placeOfFile, type CodePlaces } from '#domain/run/error/traceback.ts';
+
+/** An exception whose frames have the paths that the script sees. */
+interface ReportedException extends Omit<Exception, 'frames'> {
+  readonly frames: readonly Omit<Frame, 'own'>[];
+}
+
+export interface ReportedError extends ReportedException {
+  readonly causes: readonly (ReportedException & { readonly relation: Relation })[];
+  /** The exit code of a call of `sys.exit`; `undefined` for other exceptions. */
+  readonly exitCode: number | undefined;
+}
+
+export class ReportedErrors {
+  /** A run that is lost reports no end, so its error is collected with the run. */
+  readonly #byRun = new WeakMap<ClaimedRun, ReportedError>();
+
+  /** The last exception counts. A script that has reported an exception then often calls `sys.exit`. */
+  add(run: ClaimedRun, error: ReportedError): void {
+    const before = this.#byRun.get(run);
+    const isExitAfterError = error.exitCode !== undefined && before?.exitCode === undefined;
+    if (before === undefined || !isExitAfterError) this.#byRun.set(run, error);
+  }
+
+  /** @param exitCode of the process; null after a signal */
+  find(run: ClaimedRun, exitCode: number | null): ReportedError | undefined {
+    const error = this.#byRun.get(run);
+    // The script caught this exit, and ended otherwise.
+    if (error?.exitCode !== undefined && error.exitCode !== exitCode) return undefined;
+    return error;
+  }
+}
+
+/** The exception with its frames located in the script and its packages. */
+export function locatedError(error: ReportedError, places: CodePlaces): RaisedError {
+  const located = ({ type, message, frames }: ReportedException): Exception => ({
+    type,
+    message,
+    frames: frames.map((frame) => ({ ...frame, ...placeOfFile(frame.file, places) })),
+  });
+  return {
+    ...located(error),
+    causes: error.causes.map((cause) => ({ ...located(cause), relation: cause.relation })),
+  };
+}

@@ -1,0 +1,76 @@
+import { maxFrames, relations } from '#domain/run/error/error.ts';
+import type { ReportedError, ReportedErrors } from '../../reported-errors.ts';
+import { storable } from '#services/shared/line-splitter.ts';
+import Type, { type Static } from 'typebox';
+import { answered, sdkCall, type SdkCalls } from '../call.ts';
+
+const exception = {
+  type: Type.String({ minLength: 1, maxLength: 1000 }),
+  message: Type.String(),
+  frames: Type.Array(
+    Type.Object(
+      {
+        file: Type.String({ maxLength: 4096 }),
+        line: Type.Integer({ minimum: 1 }),
+        function: Type.String(),
+        code: Type.String(),
+      },
+      { additionalProperties: false },
+    ),
+    { maxItems: maxFrames },
+  ),
+};
+
+const Reported = Type.Object(
+  {
+    ...exception,
+    causes: Type.Array(
+      Type.Object(
+        { ...exception, relation: Type.Enum(relations) },
+        { additionalProperties: false },
+      ),
+      { maxItems: 10 },
+    ),
+    exit_code: Type.Optional(Type.Integer({ minimum: 0, maximum: 255 })),
+  },
+  { additionalProperties: false },
+);
+
+/** The exceptions that a run reports: uncaught ones, and those of `platform.report`. Texts are masked as in the log. */
+export function errorCalls(errors: Pick<ReportedErrors, 'add'>): SdkCalls {
+  return {
+    error: sdkCall({
+      arguments: Type.Object({ error: Reported }, { additionalProperties: false }),
+      handle: async ({ error }, { run, log }) => {
+        errors.add(
+          run,
+          reportedOf(error, (text) => log.masked(storable(text))),
+        );
+        return await Promise.resolve(answered());
+      },
+    }),
+  };
+}
+
+type Given = Static<typeof Reported>;
+
+function reportedOf(
+  { exit_code: exitCode, causes, ...error }: Given,
+  shown: (text: string) => string,
+): ReportedError {
+  const maskedOf = ({ type, message, frames }: Omit<Given, 'causes'>) => ({
+    type: shown(type),
+    message: shown(message),
+    frames: frames.map(({ line, ...texts }) => ({
+      line,
+      file: shown(texts.file),
+      function: shown(texts.function),
+      code: shown(texts.code),
+    })),
+  });
+  return {
+    ...maskedOf(error),
+    causes: causes.map((cause) => ({ ...maskedOf(cause), relation: cause.relation })),
+    exitCode,
+  };
+}

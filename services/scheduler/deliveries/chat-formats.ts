@@ -1,0 +1,119 @@
+/** Message formats of services with structured messages: Slack (Block Kit), Microsoft Teams (Adaptive Cards) and
+ *  PagerDuty (Events API v2). */
+import { createHash } from 'node:crypto';
+import type { NotificationContent } from '#domain/delivery/delivery.ts';
+
+/** A notification in parts, each without markup. */
+export interface StructuredMessage {
+  readonly title: string;
+  readonly told: NotificationContent;
+  /** The run's page in the dashboard; `null` without one. */
+  readonly url: string | null;
+}
+
+/** Limits of the services, in characters. */
+const slackHeader = 150;
+const slackSection = 3000;
+const teamsText = 10_000;
+const pagerDutySummary = 1024;
+
+/** Escaping prevents mentions and links in a script's text. */
+function slackText(text: string, most: number): string {
+  const escaped = (part: string) =>
+    part.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  // Truncated before escaping, so that no entity is cut; each character becomes at most five.
+  const whole = escaped(text);
+  return whole.length <= most ? whole : escaped(text.slice(0, Math.floor(most / 5)));
+}
+
+/** @param text shown in notifications, and by clients that do not support blocks */
+export function slackBody({ title, told, url }: StructuredMessage, text: string): string {
+  const { message, script, at } = told;
+  const facts = [...(script === null ? [] : [`Script: ${script.name}`]), `Time: ${at}`];
+  const section = message.trim() === '' ? title : message;
+  return JSON.stringify({
+    text: slackText(text, slackSection),
+    blocks: [
+      { type: 'header', text: { type: 'plain_text', text: title.slice(0, slackHeader) } },
+      { type: 'section', text: { type: 'mrkdwn', text: slackText(section, slackSection) } },
+      {
+        type: 'context',
+        elements: [{ type: 'mrkdwn', text: slackText(facts.join('  ·  '), slackSection) }],
+      },
+      ...(url === null
+        ? []
+        : [
+            {
+              type: 'actions',
+              elements: [{ type: 'button', text: { type: 'plain_text', text: 'Open run' }, url }],
+            },
+          ]),
+    ],
+  });
+}
+
+const teamsColors = { info: 'good', warning: 'warning', error: 'attention' } as const;
+
+/** A message with an Adaptive Card, for webhooks of Teams workflows. */
+export function teamsBody({ title, told, url }: StructuredMessage): string {
+  const { level, message, script, runId, at } = told;
+  const facts = [
+    ...(script === null ? [] : [{ title: 'Script', value: plainMarkdown(script.name) }]),
+    ...(runId === null ? [] : [{ title: 'Run', value: runId }]),
+    { title: 'Time', value: at },
+  ];
+  const text = { type: 'TextBlock', wrap: true } as const;
+  const content = {
+    $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+    type: 'AdaptiveCard',
+    version: '1.4',
+    body: [
+      {
+        ...text,
+        text: plainMarkdown(title),
+        weight: 'bolder',
+        size: 'medium',
+        color: teamsColors[level],
+      },
+      { ...text, text: plainMarkdown(message.slice(0, teamsText)) },
+      { type: 'FactSet', facts },
+    ],
+    ...(url !== null && { actions: [{ type: 'Action.OpenUrl', title: 'Open run', url }] }),
+  };
+  const card = {
+    contentType: 'application/vnd.microsoft.card.adaptive',
+    contentUrl: null,
+    content,
+  };
+  return JSON.stringify({ type: 'message', attachments: [card] });
+}
+
+/** Cards render Markdown; a script's text must not create links or lists. */
+function plainMarkdown(text: string): string {
+  return text.replaceAll(/[\\`*_[\]()#<>]/g, '\\$&');
+}
+
+/** The end of a condition resolves the incident that its start has triggered. */
+export function pagerDutyBody({ title, told, url }: StructuredMessage, routingKey: string): string {
+  const { on, level, message, script, runId, at, about, clears } = told;
+  return JSON.stringify({
+    routing_key: routingKey,
+    event_action: clears ? 'resolve' : 'trigger',
+    ...(about !== undefined && { dedup_key: dedupKey(about) }),
+    payload: {
+      summary: `${title}: ${message}`.slice(0, pagerDutySummary),
+      source: script?.name ?? 'orchestrator',
+      severity: level,
+      timestamp: at,
+      class: on,
+      ...(script !== null && { component: script.name, group: script.groupId }),
+      custom_details: { message, script_id: script?.scriptId ?? null, run_id: runId },
+    },
+    ...(url !== null && { links: [{ href: url, text: 'Open run' }] }),
+  });
+}
+
+/** PagerDuty permits 255 characters. */
+function dedupKey(about: string): string {
+  return `orchestrator-${createHash('sha256').update(about).digest('hex')}`;
+}

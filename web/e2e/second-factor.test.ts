@@ -1,0 +1,105 @@
+/** The second factor of an account, from its start to a sign-in with a recovery code. */
+import { TOTP } from 'otpauth';
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { describeWith } from '../../scripts/testing/optional-service.ts';
+import { productPassword, type Product } from '../../services/minimal/testing/product.ts';
+import { chromiumService, type Browsing } from './testing/browsing.ts';
+import { openDashboard } from './testing/dashboard.ts';
+
+describeWith(chromiumService, 'the second factor of an account', () => {
+  const email = 'ada@example.com';
+  let product: Product;
+  let browsing: Browsing;
+  let page: Page;
+  let recoveryCodes: readonly string[] = [];
+  openDashboard(async (opened) => {
+    ({ product, browsing, page } = opened);
+    await product.signIn();
+    await product.call('POST', '/users', { email, password: productPassword, role: 'developer' });
+    await browsing.signIn(product.baseUrl, email);
+  });
+
+  test('is enabled with a code of the new key, and shows the recovery codes once', async () => {
+    await page.goto(`${product.baseUrl}/account`);
+    await page.getByRole('button', { name: 'Enable second factor' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Enable the second factor' });
+    await dialog.getByRole('img', { name: 'QR code of the key' }).waitFor();
+    const key = await dialog.getByRole('region', { name: 'key' }).innerText();
+    expect(await browsing.barriers()).toEqual([]);
+    await dialog.getByLabel('Password').fill(productPassword);
+    await dialog.getByLabel('Code', { exact: true }).fill('000000');
+    await dialog.getByRole('button', { name: 'Enable second factor' }).click();
+    await dialog.getByText('Incorrect or already used.').waitFor();
+    await dialog.getByLabel('Code', { exact: true }).fill(new TOTP({ secret: key }).generate());
+    await dialog.getByRole('button', { name: 'Enable second factor' }).click();
+    const shown = page.getByRole('region', { name: 'recovery codes' });
+    recoveryCodes = (await shown.innerText()).split('\n');
+    expect(new Set(recoveryCodes).size).toBe(10);
+    await page.getByRole('button', { name: 'Done' }).click();
+    await page.getByText('Enabled. 10 unused recovery codes are left.').waitFor();
+  });
+
+  test('is required after the password, and accepts a recovery code', async () => {
+    await page.getByRole('button', { name: 'Account:' }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await page.getByLabel('Email').fill(email);
+    await page.getByLabel('Password').fill(productPassword);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByLabel('Code').fill('000000');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('alert').getByText('The code is incorrect').waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+    await page.getByLabel('Code').fill(recoveryCodes[0] ?? '');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('navigation', { name: 'Main' }).waitFor();
+    await page.goto(`${product.baseUrl}/account`);
+    await page.getByText('Enabled. 9 unused recovery codes are left.').waitFor();
+  });
+
+  test('is reset by an administrator', async () => {
+    await page.getByRole('button', { name: 'Account:' }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await browsing.signIn(product.baseUrl);
+    await page.goto(`${product.baseUrl}/people`);
+    const row = page.getByRole('row', { name: new RegExp(email) });
+    await row.getByText('Second factor').waitFor();
+    await row.getByRole('button', { name: /^Actions of/ }).click();
+    await page.getByRole('menuitem', { name: 'Reset second factor' }).click();
+    await page.getByRole('button', { name: 'Reset second factor' }).click();
+    await row.getByText('Second factor').waitFor({ state: 'detached' });
+  });
+});
+
+describeWith(chromiumService, 'a second factor that the role requires', () => {
+  const email = 'grace@example.com';
+  let product: Product;
+  let browsing: Browsing;
+  let page: Page;
+  openDashboard(
+    async (opened) => {
+      ({ product, browsing, page } = opened);
+      await product.call('POST', '/users', { email, password: productPassword, role: 'developer' });
+    },
+    () => ({ variables: { ORCH_SECOND_FACTOR_ROLES: 'developer' } }),
+  );
+
+  test('is enabled at the sign-in, before the dashboard opens', async () => {
+    await page.goto(product.baseUrl);
+    await page.getByLabel('Email').fill(email);
+    await page.getByLabel('Password').fill(productPassword);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: 'Enable a second factor to continue' }).waitFor();
+    expect(await page.getByRole('navigation', { name: 'Main' }).count()).toBe(0);
+    expect(await browsing.barriers()).toEqual([]);
+    await page.getByRole('button', { name: 'Enable second factor' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Enable the second factor' });
+    const key = await dialog.getByRole('region', { name: 'key' }).innerText();
+    await dialog.getByLabel('Password').fill(productPassword);
+    await dialog.getByLabel('Code', { exact: true }).fill(new TOTP({ secret: key }).generate());
+    await dialog.getByRole('button', { name: 'Enable second factor' }).click();
+    await page.getByRole('region', { name: 'recovery codes' }).waitFor();
+    await page.getByRole('button', { name: 'Done' }).click();
+    await page.getByRole('navigation', { name: 'Main' }).waitFor();
+  });
+});

@@ -1,0 +1,21 @@
+import { describe, expect, test } from 'vitest';
+import { changeOf, draftOf, emptyRule } from './draft.ts';
+
+describe('the form of an identity provider', () => {
+  test('sends lists of words, and no empty client secret', () => {
+    const draft = { ...draftOf(null), scopes: ' profile,  groups ', emailDomains: 'Acme.example' };
+    const change = changeOf(draft);
+    expect(change).toMatchObject({
+      scopes: ['profile', 'groups'],
+      email_domains: ['acme.example'],
+    });
+    expect(change).not.toHaveProperty('client_secret');
+  });
+
+  test('sends rules without a role', () => {
+    const rules = [{ ...emptyRule, value: ' ops ', canAudit: true }];
+    expect(changeOf({ ...draftOf(null), rules }).rules).toEqual([
+      { claim: 'groups', value: 'ops', role: null, group_ids: [], can_audit: true },
+    ]);
+  });
+});

@@ -1,0 +1,102 @@
+import { describe, expect, test } from 'vitest';
+import { artifactKind } from './kinds.ts';
+import { notebookPage } from './notebook.ts';
+import { csvTable, parquetTable } from './tables.ts';
+
+/** Three rows of a text, an integer and a time, compressed with Snappy. */
+const parquet =
+  'UEFSMRUEFSAVJEwVBBUAEgAAEDwEAAAAQmVybgQAAABSb21lFQAVEhUWLBUGFRAVBhUGHAAAAAkgAgAAAAMDAQMCFQQVMBUuTBUGFQASAAAYBAEACQE8AgAAAAAAAAADAAAAAAAAABUAFRQVGCwVBhUQFQYVBhwAAAAKJAIAAAAGAQIDJAAVBBUQFRRMFQIVABIAAAgcANyxppwBAAAVABUSFRYsFQYVEBUGFQYcAAAACSACAAAAAwEBAgAVBBlMNQAYBnNjaGVtYRUGABUMJQIYBGNpdHklAEwcAAAAFQQlAhgBbgAVBCUCGAJhdCUSTIwSHBwAAAAAABYGGRwZPCYAHBUMGTUABhAZGARjaXR5FQIWBhZ0FnwmSCYIKSwVBBUAFQIAFQAVEBUCADwWEBkGGSYCBAAAACYAHBUEGTUABhAZGAFuFQIWBhaGARaIASbOASaEASksFQQVABUCABUAFRAVAgA8KQYZJgAGAAAAJgAcFQQZNQAGEBkYAmF0FQIWBhZkFmwmvAImjAIpLBUEFQAVAgAVABUQFQIAPCkGGSYEAgAAABbeAhYGJggW8AIAKCBwYXJxdWV0LWNwcC1hcnJvdyB2ZXJzaW9uIDI2LjAuMRk8HAAAHAAAHAAAACUBAABQQVIx';
+
+test('the kind of an artifact follows from its name', () => {
+  const kinds = [
+    'a/plot.PNG',
+    'rows.csv',
+    'rows.parquet',
+    'x.ipynb',
+    'README.md',
+    'a.py',
+    'LICENSE',
+  ];
+  expect(kinds.map(artifactKind)).toEqual([
+    'image',
+    'table',
+    'parquet',
+    'notebook',
+    'markdown',
+    'text',
+    'text',
+  ]);
+});
+
+describe('a table from CSV', () => {
+  test('has quoted cells with separators, quotes and line feeds', () => {
+    const { columns, rows, totalRows } = csvTable('a,b\r\n"x, y","say ""hi"""\r\n"1\n2",\n', true);
+    expect(columns).toEqual(['a', 'b']);
+    expect(rows).toEqual([
+      ['x, y', 'say "hi"'],
+      ['1\n2', ''],
+    ]);
+    expect(totalRows).toBe(2);
+  });
+
+  test('finds the separator', () => {
+    expect(csvTable('a;b\n1,5;2\n', true).rows).toEqual([['1,5', '2']]);
+    expect(csvTable('a\tb\n1\t2', true).rows).toEqual([['1', '2']]);
+  });
+
+  test('omits the incomplete last row of a truncated file', () => {
+    expect(csvTable('a\n1\n2\n3', false)).toEqual({
+      columns: ['a'],
+      rows: [['1'], ['2']],
+      totalRows: null,
+    });
+    expect(csvTable('', true)).toEqual({ columns: [], rows: [], totalRows: 0 });
+  });
+});
+
+test('a table from Parquet has text, integers and times', async () => {
+  const file = Uint8Array.from(atob(parquet), (char) => char.charCodeAt(0));
+  expect(await parquetTable(file.buffer)).toEqual({
+    columns: ['city', 'n', 'at'],
+    rows: [
+      ['Bern', '1', '2026-03-01T00:00:00.000Z'],
+      ['Rome', '2', ''],
+      ['', '3', ''],
+    ],
+    totalRows: 3,
+  });
+});
+
+describe('a notebook', () => {
+  test('is rendered as a page with its cells and outputs', () => {
+    const page = notebookPage(
+      JSON.stringify({
+        cells: [
+          { cell_type: 'markdown', source: ['# Title\n', 'text'] },
+          {
+            cell_type: 'code',
+            source: 'print("<b>")',
+            outputs: [
+              { output_type: 'stream', text: ['\u001B[31m<b>\u001B[0m\n'] },
+              {
+                output_type: 'display_data',
+                data: { 'image/png': 'AAAA"><i>', 'text/plain': 'x' },
+              },
+              { output_type: 'error', ename: 'ValueError', evalue: 'no' },
+            ],
+          },
+        ],
+      }),
+      false,
+    );
+    expect(page).toContain('<h1>Title</h1>');
+    expect(page).toContain('<pre class="code">print(&quot;&lt;b>&quot;)</pre>');
+    expect(page).toContain('<pre>&lt;b>\n</pre>');
+    expect(page).toContain('<img alt="Output" src="data:image/png;base64,AAAAi">');
+    expect(page).toContain('<pre class="error">ValueError: no</pre>');
+  });
+
+  test('is refused without cells', () => {
+    expect(() => notebookPage('{}', false)).toThrow('not a notebook');
+  });
+});

@@ -1,0 +1,57 @@
+/** How the dashboard shows an artifact, by its file name. */
+export type ArtifactKind =
+  | 'image'
+  | 'table'
+  | 'parquet'
+  | 'markdown'
+  | 'html'
+  | 'notebook'
+  | 'text';
+
+const byEnding: Readonly<Record<string, ArtifactKind>> = {
+  csv: 'table',
+  tsv: 'table',
+  parquet: 'parquet',
+  md: 'markdown',
+  markdown: 'markdown',
+  html: 'html',
+  htm: 'html',
+  ipynb: 'notebook',
+};
+
+const imageTypes: Readonly<Record<string, string>> = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  gif: 'image/gif',
+  webp: 'image/webp',
+  avif: 'image/avif',
+  svg: 'image/svg+xml',
+};
+
+const mebibyte = 1024 * 1024;
+
+/** Anything unknown is shown as text, if it is text. */
+export function artifactKind(path: string): ArtifactKind {
+  const ending = endingOf(path);
+  return ending in imageTypes ? 'image' : (byEnding[ending] ?? 'text');
+}
+
+/** The media type of an image; undefined for other files. */
+export function imageType(path: string): string | undefined {
+  return imageTypes[endingOf(path)];
+}
+
+/** How much of an artifact is loaded. Of text and tables, the beginning is shown. */
+export function loadedBytes(kind: ArtifactKind): number {
+  return kind === 'text' || kind === 'table' ? mebibyte : 16 * mebibyte;
+}
+
+/** Whether the beginning of such a file can be shown without its rest. */
+export function canBeCut(kind: ArtifactKind): boolean {
+  return kind === 'text' || kind === 'table';
+}
+
+function endingOf(path: string): string {
+  return path.slice(path.lastIndexOf('.') + 1).toLowerCase();
+}

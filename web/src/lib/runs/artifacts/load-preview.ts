@@ -1,0 +1,57 @@
+import { previewContent, textOf, type ArtifactContent } from './api.ts';
+import { artifactKind, imageType } from './kinds.ts';
+import { csvTable, parquetTable, type TableContent } from './tables.ts';
+
+/** What the preview of an artifact shows. */
+export type Preview =
+  | { readonly kind: 'image'; readonly url: string }
+  | { readonly kind: 'table'; readonly table: TableContent }
+  | { readonly kind: 'page'; readonly html: string }
+  | { readonly kind: 'text'; readonly text: string; readonly isWhole: boolean }
+  | { readonly kind: 'binary' };
+
+/** Loads an artifact and prepares its preview.
+ *  @param isDark whether rendered pages are dark
+ *  @throws Error if the artifact does not exist, is damaged or too large */
+export async function loadPreview(runId: string, path: string, isDark: boolean): Promise<Preview> {
+  const kind = artifactKind(path);
+  const content = await previewContent(runId, path, kind);
+  if (kind === 'image') return { kind, url: await dataUrl(content, imageType(path) ?? '') };
+  if (kind === 'parquet') {
+    return { kind: 'table', table: await parquetTable(content.bytes.slice().buffer) };
+  }
+  const text = textOf(content);
+  if (text === null) return { kind: 'binary' };
+  switch (kind) {
+    case 'table':
+      return { kind, table: csvTable(text, content.isWhole) };
+    case 'html':
+      return { kind: 'page', html: text };
+    case 'markdown':
+      return { kind: 'page', html: (await import('./rich-html.ts')).markdownPage(text, isDark) };
+    case 'notebook':
+      return { kind: 'page', html: (await import('./notebook.ts')).notebookPage(text, isDark) };
+    case 'text':
+      return { kind, text: indented(path, text), isWhole: content.isWhole };
+  }
+}
+
+/** JSON on a single line is indented. */
+function indented(path: string, text: string): string {
+  if (!path.endsWith('.json') || text.trim().includes('\n')) return text;
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}
+
+/** An image never runs scripts, not even as SVG. */
+function dataUrl({ bytes }: ArtifactContent, type: string): Promise<string> {
+  const reader = new FileReader();
+  return new Promise((resolve, reject) => {
+    reader.addEventListener('load', () => resolve(reader.result as string));
+    reader.addEventListener('error', () => reject(reader.error ?? new Error('Could not read')));
+    reader.readAsDataURL(new Blob([bytes], { type }));
+  });
+}

@@ -1,0 +1,74 @@
+/** Tables from the content of artifacts. */
+
+export interface TableContent {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+  /** The number of rows in the file; null if only its beginning was read. */
+  readonly totalRows: number | null;
+}
+
+const maxRows = 500;
+
+/** The first rows of CSV (RFC 4180) or of text separated by tabs or semicolons.
+ *  @param isWhole whether `text` is the whole file; otherwise its last row may be incomplete */
+export function csvTable(text: string, isWhole: boolean): TableContent {
+  const separator = separatorOf(text);
+  const rows = separatedRows(text, separator);
+  if (!isWhole && rows.length > 1) rows.pop();
+  const [columns = [], ...rest] = rows;
+  return { columns, rows: rest.slice(0, maxRows), totalRows: isWhole ? rest.length : null };
+}
+
+/** The first rows of a Parquet file.
+ *  @throws Error if the file is damaged, or compressed in another way than Snappy */
+export async function parquetTable(file: ArrayBuffer): Promise<TableContent> {
+  const { parquetMetadata, parquetReadObjects, parquetSchema } = await import('hyparquet');
+  const metadata = parquetMetadata(file);
+  const columns = parquetSchema(metadata).children.map(({ element }) => element.name);
+  const objects = await parquetReadObjects({ file, metadata, rowEnd: maxRows });
+  return {
+    columns,
+    rows: objects.map((row) => columns.map((name) => cellText(row[name]))),
+    totalRows: Number(metadata.num_rows),
+  };
+}
+
+/** A value of a Parquet file, as text. */
+function cellText(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  if (value instanceof Date) return value.toISOString();
+  if (typeof value === 'string') return value;
+  if (typeof value === 'bigint') return value.toString();
+  return JSON.stringify(value, (_, inner: unknown) =>
+    typeof inner === 'bigint' ? inner.toString() : inner,
+  );
+}
+
+/** The separator that occurs most often in the first line. */
+function separatorOf(text: string): string {
+  const [line = ''] = text.split('\n', 1);
+  const count = (separator: string) => line.split(separator).length;
+  return [',', '\t', ';'].toSorted((one, other) => count(other) - count(one))[0] ?? ',';
+}
+
+function separatedRows(text: string, separator: string): string[][] {
+  const rows: string[][] = [];
+  let [row, cell, isQuoted]: [string[], string, boolean] = [[], '', false];
+  const endRow = () => {
+    if (row.length > 0 || cell !== '') rows.push([...row, cell]);
+    [row, cell] = [[], ''];
+  };
+  for (let at = 0; at < text.length; at += 1) {
+    const char = text[at] ?? '';
+    if (isQuoted) {
+      if (char !== '"') cell += char;
+      else if (text[at + 1] === '"') cell += text[(at += 1)] ?? '';
+      else isQuoted = false;
+    } else if (char === '"' && cell === '') isQuoted = true;
+    else if (char === separator) [row, cell] = [[...row, cell], ''];
+    else if (char === '\n') endRow();
+    else if (char !== '\r') cell += char;
+  }
+  endRow();
+  return rows;
+}

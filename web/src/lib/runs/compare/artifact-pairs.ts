@@ -1,0 +1,31 @@
+/** The artifacts of two runs, paired by path. */
+import type { Artifact } from '#lib/api/types.ts';
+
+export interface ArtifactPair {
+  readonly path: string;
+  /** Of the other run. */
+  readonly before: Artifact | undefined;
+  readonly after: Artifact | undefined;
+}
+
+/** All artifacts of both runs, by path. */
+export function artifactPairs(
+  before: readonly Artifact[],
+  after: readonly Artifact[],
+): ArtifactPair[] {
+  const byPath = (items: readonly Artifact[]) => new Map(items.map((one) => [one.path, one]));
+  const [old, current] = [byPath(before), byPath(after)];
+  return [...new Set([...old.keys(), ...current.keys()])].sort().map((path) => ({
+    path,
+    before: old.get(path),
+    after: current.get(path),
+  }));
+}
+
+/** How an artifact differs between the runs. Files of the same size may still differ. */
+export function pairState({ before, after }: ArtifactPair): string {
+  if (!before) return 'Only in this run';
+  if (!after) return 'Only in the other run';
+  if (before.etag === after.etag) return 'Identical';
+  return before.size_bytes === after.size_bytes ? 'Same size' : 'Changed';
+}

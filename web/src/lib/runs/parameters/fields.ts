@@ -1,0 +1,184 @@
+/** The form for the parameters of a run, derived from the JSON Schema of the script. */
+
+export interface ParameterField {
+  readonly name: string;
+  readonly kind:
+    | 'text'
+    | 'lines'
+    | 'secret'
+    | 'date'
+    | 'date-time'
+    | 'number'
+    | 'flag'
+    | 'choice'
+    | 'choices'
+    | 'list'
+    | 'file'
+    | 'json';
+  readonly label: string;
+  readonly hint: string | undefined;
+  readonly placeholder: string | undefined;
+  readonly required: boolean;
+  /** The permitted values. */
+  readonly choices: readonly Choice[];
+  /** The media types of a file, as in the `accept` attribute. */
+  readonly accept: string | undefined;
+  /** Whether numbers, in the field or in its list, must be integers; undefined if values are not numbers. */
+  readonly number: 'integer' | 'number' | undefined;
+  readonly initial: FieldValue;
+}
+
+export interface Choice {
+  /** The value as JSON. */
+  readonly value: string;
+  readonly label: string;
+}
+
+/** A list has one item per line. Several choices are a list of their values. */
+export type FieldValue = string | boolean | readonly string[];
+export type FieldValues = Record<string, FieldValue>;
+export type Params = Readonly<Record<string, unknown>>;
+
+type Schema = Readonly<Record<string, unknown>>;
+type Kind = ParameterField['kind'];
+
+/** The name of the single field with all parameters. A form with this field has no others. */
+export const whole = '';
+
+/** One field for each property of the schema; a single JSON field if it has no properties. The properties in the list
+ *  `order` are first, then the required ones.
+ *  @param given initial values, which take precedence over the defaults of the schema */
+export function fieldsOf(schema: Schema | null, given: Params | null): readonly ParameterField[] {
+  const properties = Object.entries(asSchema(schema?.['properties']) ?? {});
+  if (!schema || properties.length === 0) return [wholeOf(given)];
+  const required = listOf(schema['required']);
+  // The platform stores objects without the order of their properties. Lists keep it.
+  const order = [...listOf(schema['order']), ...required];
+  const rank = (name: string) => (order.includes(name) ? order.indexOf(name) : order.length);
+  const ordered = properties.toSorted(([one], [other]) => rank(one) - rank(other));
+  return ordered.map(([name, property]) =>
+    fieldOf(name, effective(property, schema), required.includes(name), given?.[name]),
+  );
+}
+
+function wholeOf(given: Params | null): ParameterField {
+  return {
+    ...fieldOf(whole, { title: 'Parameters' }, false, given ?? undefined),
+    hint: 'A JSON object. The script reads it as platform.params.',
+    initial: given === null ? '' : JSON.stringify(given, null, 2),
+  };
+}
+
+function fieldOf(name: string, schema: Schema, required: boolean, given: unknown): ParameterField {
+  const declared = kindOf(schema);
+  const value = given === undefined || declared === 'secret' ? schema['default'] : given;
+  // A list is edited with one item per line.
+  const kind = declared === 'list' && /\\n/.test(JSON.stringify(value) ?? '') ? 'json' : declared;
+  const items = asSchema(schema['items']) ?? {};
+  const { type } = kind === 'list' ? items : schema;
+  const [example] = listOf(schema['examples']);
+  return {
+    name,
+    kind,
+    label: textOf(schema['title']) ?? name,
+    hint: textOf(schema['description']),
+    placeholder: example === undefined ? undefined : entered('text', example),
+    required,
+    choices: choicesOf(kind === 'choices' ? items : schema),
+    accept: textOf(schema['contentMediaType']),
+    number: type === 'integer' || type === 'number' ? type : undefined,
+    initial: shown(kind, value),
+  };
+}
+
+/** Resolves local references, and the single type that a nullable property permits, as code generators write them. */
+function effective(property: unknown, root: Schema, depth = 0): Schema {
+  const own = asSchema(property) ?? {};
+  const target = textOf(own['$ref'])?.match(/^#\/(\$defs|definitions)\/([^/]+)$/);
+  const variants = [...listOf(own['anyOf']), ...listOf(own['allOf'])].filter(
+    (one) => asSchema(one)?.['type'] !== 'null',
+  );
+  const inner = target
+    ? asSchema(root[target[1] ?? ''])?.[target[2] ?? '']
+    : variants.length === 1
+      ? variants[0]
+      : undefined;
+  if (inner === undefined || depth > 8) return withoutNull(own);
+  return { ...effective(inner, root, depth + 1), ...own };
+}
+
+function withoutNull(schema: Schema): Schema {
+  const types = listOf(schema['type']).filter((type) => type !== 'null');
+  return types.length === 1 ? { ...schema, type: types[0] } : schema;
+}
+
+function kindOf(schema: Schema): Kind {
+  if (choicesOf(schema).length > 0) return 'choice';
+  switch (schema['type']) {
+    case 'string':
+      return textKind(schema);
+    case 'integer':
+    case 'number':
+      return 'number';
+    case 'boolean':
+      return 'flag';
+    case 'array':
+      return listKind(asSchema(schema['items']) ?? {});
+    default:
+      return 'json';
+  }
+}
+
+function textKind({ format, writeOnly, contentEncoding, contentMediaType }: Schema): Kind {
+  if (format === 'password' || writeOnly === true) return 'secret';
+  if (contentEncoding === 'base64') return 'file';
+  if (format === 'date' || format === 'date-time') return format;
+  return format === 'multiline' || contentMediaType !== undefined ? 'lines' : 'text';
+}
+
+function listKind(items: Schema): Kind {
+  if (choicesOf(items).length > 0) return 'choices';
+  return ['string', 'integer', 'number'].includes(String(items['type'])) ? 'list' : 'json';
+}
+
+/** The values of `enum`, or those of `oneOf` with a title each. */
+function choicesOf(schema: Schema): Choice[] {
+  const titled = listOf(schema['oneOf']).map((one) => asSchema(one) ?? {});
+  const named =
+    titled.length > 0 && titled.every((one) => 'const' in one)
+      ? titled.map((one) => ({ value: one['const'], title: textOf(one['title']) }))
+      : listOf(schema['enum']).map((value) => ({ value, title: undefined }));
+  return named.map(({ value, title }) => ({
+    value: JSON.stringify(value),
+    label: title ?? entered('text', value),
+  }));
+}
+
+function shown(kind: Kind, value: unknown): FieldValue {
+  if (kind === 'flag') return value === true;
+  if (kind === 'list')
+    return listOf(value)
+      .map((one) => entered('text', one))
+      .join('\n');
+  if (kind === 'choices') return listOf(value).map((one) => JSON.stringify(one));
+  return value === undefined || value === null ? '' : entered(kind, value);
+}
+
+/** A value as the text that stands for it in a field. */
+function entered(kind: Kind, value: unknown): string {
+  const isText = typeof value === 'string' && kind !== 'json' && kind !== 'choice';
+  return isText ? value : JSON.stringify(value);
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function asSchema(value: unknown): Schema | undefined {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isObject ? (value as Schema) : undefined;
+}

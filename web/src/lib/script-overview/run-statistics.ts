@@ -1,0 +1,27 @@
+/** Statistics of a script's latest runs. */
+import type { Run } from '#lib/api/types.ts';
+
+export interface RunStatistics {
+  /** The number of runs that succeeded or failed. */
+  readonly decided: number;
+  /** 0 to 1; null if no run succeeded or failed. */
+  readonly successRate: number | null;
+  /** Of the runs that ended, in milliseconds; null without any. */
+  readonly p50Ms: number | null;
+  readonly p95Ms: number | null;
+}
+
+export function runStatistics(runs: readonly Pick<Run, 'status' | 'duration_ms'>[]): RunStatistics {
+  const decided = runs.filter(({ status }) => status === 'success' || status === 'failed');
+  const good = decided.filter(({ status }) => status === 'success').length;
+  const durations = decided
+    .flatMap(({ duration_ms: ms }) => (ms === null ? [] : [ms]))
+    .toSorted((one, other) => one - other);
+  const at = (part: number) => durations[Math.ceil(part * durations.length) - 1] ?? null;
+  return {
+    decided: decided.length,
+    successRate: decided.length === 0 ? null : good / decided.length,
+    p50Ms: at(0.5),
+    p95Ms: at(0.95),
+  };
+}

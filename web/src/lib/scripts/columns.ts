@@ -1,0 +1,12 @@
+/** The optional columns of the list of scripts. */
+export const scriptColumns = [
+  { key: 'group', title: 'Group', class: 'hidden sm:table-cell' },
+  { key: 'state', title: 'State', class: 'hidden lg:table-cell' },
+  { key: 'recent', title: 'Last 10 runs', class: 'hidden md:table-cell' },
+  { key: 'next', title: 'Next', class: 'hidden xl:table-cell' },
+  { key: 'tags', title: 'Tags', class: 'hidden lg:table-cell' },
+  { key: 'changed', title: 'Changed', class: 'hidden lg:table-cell' },
+  { key: 'owner', title: 'Owner', class: 'hidden xl:table-cell' },
+] as const;
+
+export const defaultScriptColumns = ['group', 'state', 'recent', 'next'];

@@ -1,0 +1,60 @@
+import type { EditorView } from '@codemirror/view';
+import { toastDone } from '#lib/ui/toasts.ts';
+import type { OpenFile } from '../open-file.svelte.ts';
+import type { SourceFile } from '../search/find-in-files.ts';
+import type { LanguageServer } from './language-server.ts';
+
+/** What the language server needs of the editor's files. */
+export interface LanguageHost {
+  readonly openFiles: readonly OpenFile[];
+  /** All text files with their unsaved edits. */
+  sources(): Promise<SourceFile[]>;
+  /** Shows a file. @returns its editor; null if there is no such file */
+  display(path: string): Promise<EditorView | null>;
+}
+
+/** The language server of a script's files, which starts on demand. */
+export class ProjectLanguage {
+  readonly #host: LanguageHost;
+  #server: LanguageServer | null = null;
+  #isWanted = false;
+
+  constructor(host: LanguageHost) {
+    this.#host = host;
+  }
+
+  /** Starts the server, once. Python files that are open now or later use it. */
+  async start(): Promise<void> {
+    if (this.#isWanted || !this.#host.openFiles.some(isPython)) return;
+    this.#isWanted = true;
+    const [{ startLanguageServer }, files] = await Promise.all([
+      import('./language-server.ts'),
+      this.#host.sources(),
+    ]);
+    const server = await startLanguageServer({
+      sources: Object.fromEntries(files.filter(isPython).map(({ path, text }) => [path, text])),
+      show: (path) => this.#host.display(path),
+      onForeign: (name) => toastDone(`Defined in ${name}`),
+    });
+    // The page may have been left meanwhile.
+    if (!this.#isWanted) return server.stop();
+    this.#server = server;
+    for (const file of this.#host.openFiles) this.connect(file);
+  }
+
+  /** Connects a file with the server, if the server has started and the file is Python. */
+  connect(file: OpenFile): void {
+    if (this.#server && isPython(file)) file.useLanguage(this.#server.extensionFor(file.path));
+  }
+
+  /** Ends the server. */
+  stop(): void {
+    this.#isWanted = false;
+    this.#server?.stop();
+    this.#server = null;
+  }
+}
+
+function isPython({ path }: { readonly path: string }): boolean {
+  return path.endsWith('.py');
+}

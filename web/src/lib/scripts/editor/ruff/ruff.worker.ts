@@ -1,0 +1,29 @@
+/** Runs Ruff. A check may take longer than a frame, so it does not run in the page. */
+import init, { PositionEncoding, Workspace, type Diagnostic } from '@astral-sh/ruff-wasm-web';
+import wasm from '@astral-sh/ruff-wasm-web/ruff_wasm_bg.wasm?url';
+import type { RuffReply, RuffRequest } from './messages.ts';
+
+/** Ruff's default rules, plus likely bugs and errors. A newer target would format code that older Python refuses. */
+const settings = {
+  'target-version': 'py312',
+  lint: { select: ['E4', 'E7', 'E9', 'F', 'B', 'PLE'] },
+};
+
+const workspace = init({ module_or_path: wasm }).then(
+  () => new Workspace(settings, PositionEncoding.Utf16),
+);
+
+self.addEventListener('message', ({ data }: MessageEvent<RuffRequest>) => {
+  void answer(data).then((reply) => self.postMessage(reply));
+});
+
+async function answer({ id, method, text }: RuffRequest): Promise<RuffReply> {
+  try {
+    const ruff = await workspace;
+    return method === 'check'
+      ? { id, found: ruff.check(text) as Diagnostic[] }
+      : { id, formatted: ruff.format(text) };
+  } catch (error) {
+    return { id, problem: error instanceof Error ? error.message : String(error) };
+  }
+}
