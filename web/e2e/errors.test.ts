@@ -64,6 +64,25 @@ describeWith(chromiumService, 'the errors of failed runs', () => {
     expect(await browsing.barriers()).toEqual([]);
   });
 
+  test('show the code of the version of the run, also after a rerun of that version', async () => {
+    const id = await product.script('Divide', { 'main.py': 'x = 0\nprint(1 / x)\n' });
+    const { run_id: first } = await product.run(id);
+    await product.untilFinished(first);
+    const content = '# one\n# two\nx = 0\nprint(1 / x)\n';
+    await product.call('PUT', `/scripts/${id}/files/main.py`, { content });
+    const again = await product.call<{ run_id: string }>('POST', `/runs/${first}/rerun`, {
+      version: 'same',
+    });
+    await product.untilFinished(again.run_id);
+    await page.goto(`${product.baseUrl}/runs/${again.run_id}`);
+    await page.getByRole('button', { name: 'main.py:2 in <module>' }).click();
+    const marked = (title: string) =>
+      page.getByRole('region', { name: `${title} of main.py:2` }).locator('.text-danger');
+    await expect.poll(() => marked('Version 2').textContent()).toBe('2print(1 / x)\n');
+    await expect.poll(() => marked('Current version').textContent()).toBe('4print(1 / x)\n');
+    expect(await browsing.barriers()).toEqual([]);
+  });
+
   test('are found by a search of runs', async () => {
     await page.goto(`${product.baseUrl}/runs`);
     await page.getByRole('searchbox', { name: 'Script, error or run ID' }).fill('invalid literal');
