@@ -119,7 +119,7 @@ platform.progress(1)`,
     try:
         platform.output(value)
     except OrchestratorError as error:
-        print(type(error).__name__, error)
+        print(f"{type(error).__module__}.{type(error).__name__} {error}")
 for fraction, text in ((2, ""), (float("nan"), ""), (0, "x" * 501), (0, "a\\0")):
     try:
         platform.progress(fraction, text)
@@ -128,10 +128,10 @@ for fraction, text in ((2, ""), (float("nan"), ""), (0, "x" * 501), (0, "a\\0"))
     );
     const { texts, output } = await runs.runOf(id);
     expect(texts).toEqual([
-      expect.stringMatching(/^InvalidRequest the value cannot be encoded as JSON/),
-      expect.stringMatching(/^InvalidRequest the value cannot be encoded as JSON/),
-      'LimitReached The value exceeds 65536 bytes as JSON.',
-      'InvalidRequest the value is too large',
+      expect.stringMatching(/^orchestrator\.InvalidRequest the value cannot be encoded as JSON/),
+      expect.stringMatching(/^orchestrator\.InvalidRequest the value cannot be encoded as JSON/),
+      'orchestrator.LimitReached The value exceeds 65536 bytes as JSON.',
+      'orchestrator.InvalidRequest the value is too large',
       'fraction: must be <= 1.',
       expect.stringMatching(/^the value cannot be encoded as JSON/),
       'text: must not have more than 500 characters.',

@@ -16,16 +16,39 @@ const screens = {
 };
 /** Every page, with the names of seeded resources in braces. */
 const pages = [
-  ...['', 'scripts', 'runs', 'errors', 'schedules', 'chains', 'notifications', 'audit', 'replay'],
-  ...['people', 'configuration', 'backups', 'models', 'updates', 'system'],
-  ...['preferences', 'account', 'nowhere'],
-  'scripts/{scriptId}',
-  ...['overview', 'runs', 'schedules', 'webhooks', 'secrets', 'settings'].map(
-    (part) => `scripts/{scriptId}/${part}`,
-  ),
-  ...['runs/{runId}', 'runs/{failedRunId}', 'errors/{errorGroupId}', 'schedules/{scheduleId}'],
-  ...['channels', 'rules', 'deliveries'].map((part) => `notifications/${part}`),
-].map((path) => `/${path}`);
+  '/',
+  '/scripts',
+  '/runs',
+  '/errors',
+  '/schedules',
+  '/chains',
+  '/notifications',
+  '/audit',
+  '/replay',
+  '/people',
+  '/configuration',
+  '/backups',
+  '/models',
+  '/updates',
+  '/system',
+  '/preferences',
+  '/account',
+  '/nowhere',
+  '/scripts/{scriptId}',
+  '/scripts/{scriptId}/overview',
+  '/scripts/{scriptId}/runs',
+  '/scripts/{scriptId}/schedules',
+  '/scripts/{scriptId}/webhooks',
+  '/scripts/{scriptId}/secrets',
+  '/scripts/{scriptId}/settings',
+  '/runs/{runId}',
+  '/runs/{failedRunId}',
+  '/errors/{errorGroupId}',
+  '/schedules/{scheduleId}',
+  '/notifications/channels',
+  '/notifications/rules',
+  '/notifications/deliveries',
+];
 
 describeWith(chromiumService, 'the layout of the dashboard', () => {
   let product: Product;

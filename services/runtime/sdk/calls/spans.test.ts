@@ -32,12 +32,13 @@ const body = { sizeBytes: 0, chunks: (async function* () {})() };
 
 function givenRun() {
   const runId = randomUUID();
+  let shiftMs = 0;
   const exported: Span[] = [];
   const published: BusMessage[] = [];
   const call = spanCalls({
     database: database.pool,
     bus: { publish: (...messages) => void published.push(...messages) },
-    clock: { now: () => now },
+    clock: { now: () => new Date(now.getTime() + shiftMs) },
     tracing: { record: (span) => void exported.push(span) },
   })['spans'];
   if (call === undefined) throw new Error('there is no call');
@@ -48,7 +49,8 @@ function givenRun() {
   };
   const send = (...spans: object[]) => call.handle({ spans }, context, body);
   const stored = () => readSpans(database.pool, [runId]);
-  return { runId, exported, published, call, send, stored };
+  const shiftClock = (byMs: number) => (shiftMs = byMs);
+  return { runId, exported, published, call, send, stored, shiftClock };
 }
 
 const idOf = (number: number) => number.toString(16).padStart(16, '0');
@@ -61,6 +63,16 @@ const span = (number: number, more: object = {}) => ({
   failed: false,
   attributes: {},
   ...more,
+});
+
+test('keeps nested spans inside their parents when the clock of the platform is adjusted', async () => {
+  const { send, stored, shiftClock } = givenRun();
+  await send(span(1));
+  shiftClock(-500);
+  await send(span(2, { parent_id: idOf(1) }));
+  const [parent, child] = await stored();
+  expect(child?.startedAt.getTime()).toBeGreaterThanOrEqual(parent?.startedAt.getTime() ?? NaN);
+  expect(child).toMatchObject({ spanId: idOf(2), parentId: idOf(1) });
 });
 
 test('stores the start and the end of a span, and exports the span when it ends', async () => {

@@ -39,11 +39,19 @@ export interface SpanCallsDeps {
   readonly tracing: Tracing | undefined;
 }
 
+interface KnownSpans {
+  /** Whether each span has ended, by its id. */
+  readonly hasEnded: Map<string, boolean>;
+  /** The platform's clock minus that of this machine, in milliseconds. It is determined once per run: the platform's
+   *  clock is adjusted from time to time, and a nested span could otherwise start before its parent. */
+  readonly offset: number;
+}
+
 /** The spans of a run. The script is not trusted: times are limited to the duration of the run, and names and
  *  attributes are bounded, and masked as in the log. */
 export function spanCalls({ database, bus, clock, tracing }: SpanCallsDeps): SdkCalls {
-  /** The spans of each run, and whether they have ended. A run has one context. */
-  const known = new WeakMap<SdkContext, Map<string, boolean>>();
+  /** The spans of each run. A run has one context. */
+  const known = new WeakMap<SdkContext, KnownSpans>();
   return {
     spans: sdkCall({
       arguments: Type.Object(
@@ -60,21 +68,22 @@ export function spanCalls({ database, bus, clock, tracing }: SpanCallsDeps): Sdk
             `The attributes of a span exceed ${maxAttributesBytes} bytes as JSON.`,
           );
         }
-        const spansOfRun = known.get(context) ?? new Map<string, boolean>();
-        known.set(context, spansOfRun);
+        const now = clock.now().getTime();
+        const { hasEnded, offset } = known.get(context) ?? {
+          hasEnded: new Map<string, boolean>(),
+          offset: now - Date.now(),
+        };
+        known.set(context, { hasEnded, offset });
         const taken = new Map<string, ScriptSpan>();
         let dropped = 0;
-        const now = clock.now().getTime();
-        // Read once: otherwise, spans that start together could differ by a millisecond.
-        const offset = now - Date.now();
         for (const span of given) {
-          const isKnown = spansOfRun.has(span.id);
-          if (!isKnown && spansOfRun.size >= maxSpans) {
+          const isKnown = hasEnded.has(span.id);
+          if (!isKnown && hasEnded.size >= maxSpans) {
             dropped += 1;
             continue;
           }
-          if (spansOfRun.get(span.id) === true) continue;
-          spansOfRun.set(span.id, span.ended_at !== null);
+          if (hasEnded.get(span.id) === true) continue;
+          hasEnded.set(span.id, span.ended_at !== null);
           taken.set(span.id, takenSpan(span, context, now, offset));
         }
         if (taken.size > 0) {

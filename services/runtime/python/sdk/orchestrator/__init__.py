@@ -33,3 +33,18 @@ __all__ = [
     "Refused",
     "Unavailable",
 ]
+
+# Tracebacks and recorded errors name the public module.
+for _kind in (
+    HttpError,
+    InvalidRequest,
+    LimitReached,
+    NotFound,
+    NotOnPlatform,
+    OrchestratorError,
+    QueryFailed,
+    Refused,
+    Unavailable,
+):
+    _kind.__module__ = __name__
+del _kind
