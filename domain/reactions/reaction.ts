@@ -48,7 +48,7 @@ export interface ReactionReads {
   readonly membersOf: (groupId: GroupId) => Promise<readonly UserId[]>;
   /** The start parameters of a run; `undefined` if the run does not exist. */
   readonly pastRun: (runId: RunId) => Promise<PastRun | undefined>;
-  /** The notification rules that apply to a script; `undefined` without any.
+  /** The notification rules that apply to a script; `undefined` if there are none.
    *  @param before only rules that were created before this time */
   readonly listeners: (scriptId: ScriptId, before: Date) => Promise<Listeners | undefined>;
   /** The notification rules that apply to the platform: rules for all scripts.

@@ -96,12 +96,15 @@ test.each([
 test.each([
   ['failed', undefined],
   ['success', true],
-] as const)('a run that ends as %s clears the failures of its script: %s', async (on, clears) => {
-  const event = await ending(on === 'failed' ? 'exit_code' : on);
-  const [delivery] = await reactTo(event, [{ ...rule, on: [on] }]);
-  expect(delivery).toMatchObject({ told: { about: `runs ${scriptId()}` } });
-  expect(delivery?.type === 'QueueDelivery' && delivery.told.clears).toBe(clears);
-});
+] as const)(
+  'a run that ends with status %s sets `clears` of its delivery to %s',
+  async (on, clears) => {
+    const event = await ending(on === 'failed' ? 'exit_code' : on);
+    const [delivery] = await reactTo(event, [{ ...rule, on: [on] }]);
+    expect(delivery).toMatchObject({ told: { about: `runs ${scriptId()}` } });
+    expect(delivery?.type === 'QueueDelivery' && delivery.told.clears).toBe(clears);
+  },
+);
 
 describe('rules for several events', () => {
   const on = (...notifiableEvents: ListeningRule['on']) => [{ ...rule, on: notifiableEvents }];

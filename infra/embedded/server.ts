@@ -24,7 +24,7 @@ export interface ServerOptions {
   readonly account: Account | undefined;
   readonly durable: boolean;
   readonly logFile: string;
-  /** An administrator's address, for checking whether the server responds. */
+  /** The address for the database administrator, used to check whether the server responds. */
   readonly maintenanceUrl: string;
 }
 

@@ -118,7 +118,8 @@ export class Connection extends pg.Client {
   }
 }
 
-/** A pool of connections. Failures without a response of the server are `DatabaseUnavailable`. */
+/** A pool of connections. If the server does not respond, it throws
+ *  `DatabaseUnavailable`. */
 export class ConnectionPool extends pg.Pool {
   constructor(config: pg.PoolConfig) {
     super({ connectionTimeoutMillis: connectMs, Client: Connection, ...config });

@@ -88,7 +88,7 @@ export class Execution {
   /** Ends the run: gracefully on request, or immediately if the lease is lost. */
   end(request: EndRequest): void {
     this.#request ??= request;
-    this.#preparing.abort(new Error(`the run is being ended (${request})`));
+    this.#preparing.abort(new Error(`the run is being stopped (${request})`));
     if (request === 'lost') {
       this.#lost.abort(new Error('this runtime no longer holds the lease on the run'));
       this.#process?.kill();

@@ -274,7 +274,7 @@ describe('a release', () => {
     expect(await queue.expired(10)).toEqual([{ runId: id, correlationId: run?.correlationId }]);
   });
 
-  test('has no effect on started runs and on runs of other runtimes', async () => {
+  test('has no effect on started runs or on runs of other runtimes', async () => {
     const [started, foreign] = await queued(2);
     await claimed('a', 1);
     await claimed('b', 1);

@@ -129,7 +129,7 @@ const replaceCodes = operation({
 
 const factorRequired = problem(
   'forbidden',
-  'Your role requires a second factor. An administrator can reset it, and you set up a new one at the next sign-in.',
+  'Your role requires a second factor, so you cannot disable it. To replace it, ask an administrator to reset it, and set up a new one at your next sign-in.',
 );
 
 const disable = operation({

@@ -30,8 +30,8 @@ const exportAll = operation({
   summary: 'Download the audit trail, oldest first, followed by a signed head',
   description:
     'Verify the export offline with `scripts/verify-audit.ts`. `docs/audit.md` describes the format. ' +
-    'Callers who see only the entries of their groups get the sequence numbers and hashes of the other ' +
-    'entries. The export itself is recorded in the audit trail.',
+    'For callers limited to their groups, the export has only the sequence numbers and hashes of the ' +
+    'entries of other groups. The export itself is recorded in the audit trail.',
   tag: 'Audit',
   access: { right: 'audit.read' },
   query,

@@ -26,10 +26,10 @@ export const AuditEntry = Exact(
     ),
     error_type: Nullable(
       Type.String({
-        description: 'Of a failed run: the type of its error. Not covered by the hash.',
+        description: 'Type of the error of a failed run. Not covered by the hash.',
       }),
     ),
-    error_group_id: Nullable(Uuid('Of a failed run: its error group. Not covered by the hash.')),
+    error_group_id: Nullable(Uuid('Error group of a failed run. Not covered by the hash.')),
     outcome: Type.Enum(auditOutcomes, {
       description: '`failed` marks a failed run.',
     }),

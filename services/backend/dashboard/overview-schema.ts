@@ -83,7 +83,7 @@ export const DashboardOverview = Exact(
       },
       {
         title: 'DashboardSeries',
-        description: 'As in `/dashboard/timeseries`, by metric.',
+        description: 'The series of each metric, as in `/dashboard/timeseries`.',
         additionalProperties: false,
       },
     ),

@@ -119,7 +119,7 @@ export const UsualDuration = Type.Object(
   },
   {
     title: 'UsualDuration',
-    description: 'Share of successful runs among the last 100; `null` without any.',
+    description: 'Share of successful runs among the last 100; `null` if there are none.',
     additionalProperties: false,
   },
 );

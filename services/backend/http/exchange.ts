@@ -132,7 +132,7 @@ export function readQuery({ operation, request }: Exchange): object | Problem {
     if (typeof value !== 'string' || !isStorable(value)) {
       return problem(
         'invalid_parameter',
-        `The parameter "${name}" may appear only once, as plain text.`,
+        `The parameter "${name}" must be given once, as plain text.`,
       );
     }
   }

@@ -40,5 +40,5 @@ export async function momentOf(
   }
   const time = new Date(text);
   if (time <= clock.now()) return { kind: 'time', time };
-  return problem('invalid_parameter', 'The parameter "at" is a time in the future.');
+  return problem('invalid_parameter', 'The parameter "at" must not be in the future.');
 }

@@ -56,7 +56,7 @@ const settings = {
   rules: Type.Array(claimRule, {
     maxItems: 100,
     description:
-      'Grant access by claims. A user gets the highest role, and all groups, from the rules that match.',
+      'Grant access by claims. Users get the highest role and all groups of the rules that match them.',
   }),
   default_role: Nullable(RoleSchema),
   sync_access: Type.Boolean({

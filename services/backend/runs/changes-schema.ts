@@ -42,7 +42,7 @@ export const RunChanges = Type.Object(
   {
     run_id: Uuid(),
     base_run_id: Nullable(
-      Uuid('The last successful run of the script before this run; `null` without one.'),
+      Uuid('The last successful run of the script before this run, or `null`.'),
     ),
     from: Nullable(Type.Integer({ minimum: 1, description: 'Script version of that run.' })),
     to: Type.Integer({ minimum: 1, description: 'Script version of this run.' }),
@@ -81,7 +81,7 @@ export const RunChanges = Type.Object(
         {
           title: 'ConfigurationChanges',
           additionalProperties: false,
-          description: 'Names only. A part is `null` without the right to read it.',
+          description: 'Names only, without values. Parts that you may not read are `null`.',
         },
       ),
     ),

@@ -4,7 +4,9 @@ import Type from 'typebox';
 
 const Frame = Type.Object(
   {
-    file: Type.String({ description: 'For code of the script, relative to its root.' }),
+    file: Type.String({
+      description: 'Path of the file, for code of the script relative to its root.',
+    }),
     line: Type.Integer({ minimum: 0 }),
     function: Type.String(),
     code: Type.String({
@@ -26,7 +28,8 @@ const raised = {
   message: Type.String({ description: 'At most 4 KiB.' }),
   frames: Type.Array(Frame, {
     maxItems: maxFrames,
-    description: 'Outermost first. Of more than 50 frames, the first 25 and the last 25.',
+    description:
+      'Outermost first. If there are more than 50 frames, only the first 25 and the last 25.',
   }),
 };
 

@@ -32,7 +32,7 @@ export const RunReasons = Type.Object(
       Type.Object(
         {
           decision: Type.Enum(['queued', 'held', 'released', 'started', 'stop_requested', 'ended']),
-          reason: Type.String({ description: 'One sentence.' }),
+          reason: Type.String({ description: 'The reason, as a sentence.' }),
           event: Event,
           cause: Nullable(Event),
         },
@@ -64,7 +64,7 @@ export const RunCauses = Type.Object(
           schedule_id: Nullable(Uuid()),
           webhook_id: Nullable(Uuid()),
           chain_id: Nullable(Uuid()),
-          reason: Type.String({ description: 'One sentence.' }),
+          reason: Type.String({ description: 'The reason, as a sentence.' }),
           time: Time(),
           actor: Type.String(),
           event_position: Type.Integer({ minimum: 1 }),

@@ -12,7 +12,7 @@ export const Runtime = Exact(
     id: Type.String({ description: 'Alias of `runtime_id`.' }),
     state: Type.Enum([...runtimeStates], {
       description:
-        '`active`: claims runs. `draining`: claims no runs and finishes its runs. `drained`: has no runs left.',
+        '`active`: starts new runs. `draining`: finishes its runs and starts no new ones. `drained`: has no runs left.',
     }),
     labels: Type.Array(Type.String()),
     slots: Type.Integer({

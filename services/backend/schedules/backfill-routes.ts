@@ -1,4 +1,4 @@
-/** Backfills: runs for past due times that started none. */
+/** Backfills: runs for past due times that started no run. */
 import {
   mustParse,
   parseCommandId,
@@ -31,9 +31,9 @@ const backfill = operation({
   method: 'post',
   path: '/api/v1/schedules/{schedule_id}/backfill',
   operationId: 'backfillSchedule',
-  summary: 'Start runs for past due times that started none',
+  summary: 'Start runs for past due times that started no run',
   description:
-    'Oldest first, at most `max_runs`. Due times that started a run are left out, so that a repeated request ' +
+    'Oldest first, at most `max_runs`. Due times that already started a run are skipped, so that a repeated request ' +
     'continues where the previous one ended. The runs wait for free slots of the script. With `dry_run`, nothing ' +
     'starts.',
   tag: 'Schedules',

@@ -8,7 +8,7 @@ const maxBackfillRuns = 1000;
 export const BackfillRequest = Type.Object(
   {
     from: Time('The first due time, which may be before the creation of the schedule.'),
-    to: Time('The end of the range; a due time at this time is left out.'),
+    to: Time('The end of the range, exclusive.'),
     max_runs: Type.Optional(
       Type.Integer({
         minimum: 1,
@@ -18,7 +18,7 @@ export const BackfillRequest = Type.Object(
       }),
     ),
     dry_run: Type.Optional(
-      Type.Boolean({ default: false, description: 'Lists the due times and starts nothing.' }),
+      Type.Boolean({ default: false, description: 'Only lists the due times; starts no runs.' }),
     ),
   },
   { title: 'BackfillRequest', additionalProperties: false },
@@ -43,7 +43,8 @@ export const Backfill = Type.Object(
     ),
     remaining: Type.Integer({
       minimum: 0,
-      description: 'Due times of the range that started no run yet, beyond `max_runs`.',
+      description:
+        'Number of due times in the range that have started no run and exceed `max_runs`.',
     }),
     dry_run: Type.Boolean(),
   },

@@ -32,7 +32,8 @@ const catchUp = Type.Enum([...catchUps], {
 const maxLateness = Type.Integer({
   minimum: 0,
   maximum: 31_536_000,
-  description: 'Maximum lateness in seconds. A later due time is missed.',
+  description:
+    'Maximum delay in seconds. If a run cannot start within it, the due time counts as missed.',
 });
 const overlap = Type.Enum([...overlaps], {
   description:
@@ -109,7 +110,7 @@ export const SchedulePreview = Exact(
           overlap: Nullable(
             Type.Enum(['likely', 'possible'], {
               description:
-                'Whether the run of the previous due time, or the currently active run, will still be active. ' +
+                'Whether the previous run, or the currently active run, will still be active at this time. ' +
                 '`likely`: at least half of the runs take that long. `possible`: more than 5 % do, the active run ' +
                 'has already taken longer, or no run has ended yet.',
             }),
@@ -165,7 +166,11 @@ export const Schedule = Exact(
     params: Nullable(params),
     next_fire_at: Nullable(Time('The pending due time.')),
     last_fire_at: Nullable(Time('The last due time that started a run.')),
-    version: Type.Integer({ minimum: 1, description: 'Number of changes; the `ETag`.' }),
+    version: Type.Integer({
+      minimum: 1,
+      description:
+        'Version of the schedule, increased by each change. It is the value of the `ETag` header.',
+    }),
     created_at: Time(),
     created_by: Type.String(),
     updated_at: Time(),

@@ -46,7 +46,7 @@ const list = operation({
     ),
     tag: Type.Optional(Type.String({ maxLength: 200, description: "One of the script's tags." })),
     last_status: Type.Optional(
-      SomeOf(endings, 'Status of the last finished run, which excludes scripts without one'),
+      SomeOf(endings, 'Only scripts whose last finished run has this status'),
     ),
     sort: Type.Optional(
       Type.Enum(scriptOrders, {

@@ -27,7 +27,7 @@ export const RunSpan = Type.Object(
     ended_at: Nullable(Time()),
     status: Type.Enum(['running', 'ok', 'error', 'unfinished'], {
       description:
-        '`error`: an exception left the block, or the run failed in this step. `unfinished`: the run ended while the span was active.',
+        '`error`: the block raised an exception, or the run failed in this step. `unfinished`: the run ended while the span was active.',
     }),
     attributes: Type.Object(
       {},

@@ -47,7 +47,7 @@ async function endedRun(): Promise<string> {
 }
 
 describe('a run with expired data', () => {
-  test('reports its removed log', async () => {
+  test('reports that its log was removed', async () => {
     const id = await endedRun();
     expect((await platform.admin.get(`/api/v1/runs/${id}`)).json.removed).toEqual([]);
     await removeLogs(

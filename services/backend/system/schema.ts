@@ -162,7 +162,8 @@ export const Retention = Type.Object(
   },
   {
     title: 'Retention',
-    description: 'Days from the end of a run; `null` keeps data forever.',
+    description:
+      'How many days the data are kept after the end of a run; `null` keeps them forever.',
     additionalProperties: false,
     examples: [{ ...daysExample, changed_at: examples.time, changed_by: 'ada@example.com' }],
   },

@@ -123,7 +123,7 @@ export const RollbackRequest = Type.Object(
   {
     discard_events: Type.Optional(
       Type.Boolean({
-        description: 'Confirms that the events counted in `rollback_copy` are discarded.',
+        description: 'Confirms that the events counted in `rollback_copy` may be discarded.',
       }),
     ),
   },

@@ -91,9 +91,9 @@ const create = operation({
   operationId: 'createWebhook',
   summary: 'Create a webhook for a script',
   description:
-    'The response contains the token and URL once; only a hash is stored. The token allows starting this ' +
-    'script and nothing else. With `signing`, calls must also be signed with the signing secret, which ' +
-    'is returned once too.',
+    'Only this response contains the token and the URL; the platform stores a hash. The token can only ' +
+    'start this script. With `signing`, calls must also be signed with the signing secret, which only ' +
+    'this response contains.',
   tag,
   access,
   creates: true,

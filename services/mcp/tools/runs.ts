@@ -132,7 +132,7 @@ const stopRun = tool({
 
 const Reason = Type.Object({
   decision: Type.String(),
-  reason: Type.String({ description: 'One sentence.' }),
+  reason: Type.String({ description: 'The reason, as a sentence.' }),
 });
 
 const explainRun = tool({

@@ -140,7 +140,7 @@ const backfillSchedule = tool({
   name: 'backfill_schedule',
   title: 'Backfill a schedule',
   description:
-    'Starts runs for past due times of a schedule that started none, oldest first. With dry_run, lists the due times ' +
+    'Starts runs for past due times of a schedule that started no run, oldest first. With dry_run, lists the due times ' +
     'and starts nothing. Use dry_run first.',
   effect: 'adds',
   input: Type.Object({

@@ -68,7 +68,7 @@ test('refuses different files under the same name and version with pip', async (
   await expectForgeryRefused({ PATH: '/usr/bin:/bin' });
 });
 
-test('reuses an environment built on this machine without another build', async () => {
+test('reuses an environment that this machine has already built', async () => {
   const offered = await givenPackages(greeter('1.0'), polite);
   const variables = { PATH: '/usr/bin:/bin', ...offered.variables };
   const given = await givenEnvironments({ variables });

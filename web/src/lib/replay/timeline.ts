@@ -36,7 +36,7 @@ export function barsOf(density: AuditDensity): Bar[] {
   }));
 }
 
-/** A quarter of the range, around a time in it. */
+/** A range a quarter as long, around the given time. */
 export function zoomedIn({ fromMs, toMs }: Range, aroundMs: number): Range {
   const length = Math.max(minRangeMs, (toMs - fromMs) / zoomBy);
   const start = Math.min(Math.max(fromMs, aroundMs - length / 2), toMs - length);

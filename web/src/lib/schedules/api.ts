@@ -73,7 +73,7 @@ export function previewSchedule(
   return unwrap(client.POST('/api/v1/schedules/preview', { body }));
 }
 
-/** Starts runs for past due times that started none; with `dry_run`, only lists them. */
+/** Starts runs for past due times that started no run; with `dry_run`, only lists them. */
 export function backfillSchedule(id: string, body: BackfillRequest): Promise<Backfill> {
   const params = { path: { schedule_id: id }, header: { 'Idempotency-Key': randomKey() } };
   return unwrap(client.POST('/api/v1/schedules/{schedule_id}/backfill', { params, body }));

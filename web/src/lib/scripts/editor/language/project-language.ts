@@ -36,7 +36,7 @@ export class ProjectLanguage {
       show: (path) => this.#host.display(path),
       onForeign: (name) => toastDone(`Defined in ${name}`),
     });
-    // The page may have been left meanwhile.
+    // The user may have left the page in the meantime.
     if (!this.#isWanted) return server.stop();
     this.#server = server;
     for (const file of this.#host.openFiles) this.connect(file);
