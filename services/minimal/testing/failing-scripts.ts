@@ -321,6 +321,22 @@ except ValueError as error:
     source: 'platform',
   },
   {
+    name: 'message of 5 MB',
+    files: 'raise ValueError("x" * 5_000_000)',
+    type: 'ValueError',
+    message: /^<text of 5000000 characters>$/,
+    place: 'main.py:1 <module>: raise ValueError("x" * 5_000_000)',
+    source: 'hook',
+  },
+  {
+    name: 'class whose name has control characters',
+    files: 'raise type("Odd\\n\\x1b[31mname", (Exception,), {})("odd")',
+    type: 'Odd\uFFFD\uFFFD[31mname',
+    message: /^odd$/,
+    place: 'main.py:1 <module>: raise type("Odd\\n\\x1b[31mname", (Exception,), {})("odd")',
+    source: 'hook',
+  },
+  {
     name: 'invalid requirement',
     files: { 'main.py': 'print(1)', 'requirements.txt': 'no such requirement !!\n' },
     type: 'environment_error',

@@ -58,13 +58,15 @@ function reportedOf(
   { exit_code: exitCode, causes, ...error }: Given,
   shown: (text: string) => string,
 ): ReportedError {
+  // Classes and functions can have any name.
+  const name = (text: string) => shown(text).replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, '\uFFFD');
   const maskedOf = ({ type, message, frames }: Omit<Given, 'causes'>) => ({
-    type: shown(type),
+    type: name(type),
     message: shown(message),
     frames: frames.map(({ line, ...texts }) => ({
       line,
-      file: shown(texts.file),
-      function: shown(texts.function),
+      file: name(texts.file),
+      function: name(texts.function),
       code: shown(texts.code),
     })),
   });

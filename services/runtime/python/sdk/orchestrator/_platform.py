@@ -97,17 +97,12 @@ class Platform:
     def report(self, error: BaseException) -> None:
         """Records an exception that the script handles as the error of the run, if the run fails afterwards.
 
-        An uncaught exception needs no call. The last reported exception counts.
-
-        @raises InvalidRequest if a text of the exception exceeds 32 KiB
+        An uncaught exception needs no call. The last reported exception counts. A text of more than 32,768
+        characters is replaced by its length.
         """
-        from ._report import TooLong, describe
+        from ._report import describe
 
-        try:
-            description = describe(error)
-        except TooLong:
-            raise InvalidRequest("a text of the exception exceeds 32 KiB") from None
-        self._channel.call("error", {"error": description})
+        self._channel.call("error", {"error": describe(error)})
 
     def notify(self, message: str, level: str = "info") -> None:
         """Sends a notification to the users of the script's group.
