@@ -44,9 +44,12 @@ describe('two errors differ', () => {
     expect(fingerprintOf(error(change))).not.toBe(fingerprintOf(error()));
   });
 
-  test('without frames if the message text differs', () => {
+  test.each([
+    ['the message text', 'the port is taken', 'the disk is full'],
+    ['the exit code', 'The script exited with exit code 3.', 'The script exited with exit code 4.'],
+    ['the last digit of the exit code', 'exit code 103', 'exit code 104'],
+  ])('without frames if %s differs', (_difference, one, another) => {
     const frames: Frame[] = [];
-    const [one, another] = ['the port is taken', 'the disk is full'];
     expect(fingerprintOf(error({ frames, message: one }))).not.toBe(
       fingerprintOf(error({ frames, message: another })),
     );

@@ -24,11 +24,11 @@ function withoutRepeats(places: readonly string[]): readonly string[] {
   return places.filter((one, index) => one !== places[index - 1]);
 }
 
-/** Numbers, quoted text and identifiers differ from run to run. */
+/** Numbers, quoted text and identifiers differ from run to run. Exit codes have a meaning. */
 function withoutValues(message: string): string {
   return message
     .replace(/'[^']*'|"[^"]*"/g, '?')
-    .replace(/\b(?:0x)?[\da-f]{6,}\b|\d+(?:\.\d+)?/gi, '?')
+    .replace(/\b(?:0x)?[\da-f]{6,}\b|(?<!\bexit code \d*)\d+(?:\.\d+)?/gi, '?')
     .replace(/[?][\s,.:;-]*(?=[?])/g, '')
     .slice(0, 200);
 }
