@@ -2,7 +2,7 @@
 export const scriptColumns = [
   { key: 'group', title: 'Group', class: 'hidden sm:table-cell' },
   { key: 'state', title: 'State', class: 'hidden lg:table-cell' },
-  { key: 'recent', title: 'Last 10 runs', class: 'hidden md:table-cell' },
+  { key: 'recent', title: 'Last 10 runs', class: 'hidden whitespace-nowrap md:table-cell' },
   { key: 'next', title: 'Next', class: 'hidden xl:table-cell' },
   { key: 'tags', title: 'Tags', class: 'hidden lg:table-cell' },
   { key: 'changed', title: 'Changed', class: 'hidden lg:table-cell' },
