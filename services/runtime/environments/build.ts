@@ -114,7 +114,8 @@ async function prepare(build: Build) {
 /** The part of the output that contains the error. */
 function reasonIn(tail: readonly string[]): string {
   const first = tail.findIndex((line) => /^\s*(?:error\b|×)/i.test(line));
-  return tail.slice(Math.max(0, first)).join('\n').slice(-MAX_DETAIL_CHARACTERS);
+  const reason = tail.slice(Math.max(0, first)).join('\n').slice(-MAX_DETAIL_CHARACTERS);
+  return reason.replace(/^\s*(?:error:|×)\s*/i, '');
 }
 
 export type Installed =
@@ -152,7 +153,10 @@ export async function install(build: Build, runner: BuildRunner): Promise<Instal
     build.signal.throwIfAborted();
     if (exitCode === 0) continue;
     const end = exitCode === null ? 'was killed' : `failed with exit code ${exitCode}`;
-    return { status: 'failed', problem: `${build.installer.name} ${end}:\n${reasonIn(tail)}` };
+    return {
+      status: 'failed',
+      problem: `${reasonIn(tail)}\n${build.installer.name} ${end}.`.trimStart(),
+    };
   }
   const choice = await headOf(choiceOf(build), MAX_CHOICE_BYTES);
   return { status: 'installed', choice: choice && build.installer.lockOf(choice) };
