@@ -330,7 +330,7 @@ describe('an invalid document', () => {
     expect((await admin.get(`/api/v1/scripts/${one}`)).status).toBe(404);
   });
 
-  test('that fails midway leaves the previous state unchanged', async () => {
+  test('that fails midway changes nothing', async () => {
     const before = await exported();
     const { commands } = platform.services;
     const executeAll = commands.executeAll.bind(commands);
