@@ -103,7 +103,7 @@ describe('failing, running and due scripts of two groups', () => {
     });
     const hours: { begins_at: string; due: number }[] = day.hours;
     expect(hours).toHaveLength(25);
-    // Every ten minutes from the first, and once at the time that the clock change in Berlin skips.
+    // One due time every ten minutes, and one at the time that the clock change in Berlin skips.
     expect(hours.reduce((sum, { due: count }) => sum + count, 0)).toBe(143 + 1);
     expect(hours[0]).toEqual({ begins_at: '2026-03-28T22:20:00.000Z', due: 3 });
     expect(hours[3]).toEqual({ begins_at: '2026-03-29T01:00:00.000Z', due: 7 });

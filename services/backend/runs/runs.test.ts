@@ -219,7 +219,7 @@ describe('a client that prefers to wait', () => {
     expect((await answer).headers.get('preference-applied')).toBe('wait=30');
   });
 
-  /** The newest run, after this number of runs were queued. */
+  /** Waits until this number of runs were queued. Returns the newest one. */
   async function queuedRunOf(id: string, count = 1): Promise<string> {
     for (;;) {
       const { items } = (await developer.get(`/api/v1/scripts/${id}/runs`)).json;
