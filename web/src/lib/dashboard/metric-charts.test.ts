@@ -55,7 +55,7 @@ test('a percentile covers the whole range, and is not the highest bucket', () =>
   expect(figureChart('queue', overview).summary).toBe('none');
 });
 
-test('all charts share a time axis that ends within half a bucket of now', () => {
+test('all charts share a time axis that ends within half a bucket of the present', () => {
   const ranges = (['runs', 'duration', 'errors'] as const).map(
     (metric) => figureChart(metric, overview).model.range,
   );
