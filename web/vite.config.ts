@@ -12,7 +12,7 @@ const proxied = ['/api', '/ws', '/docs', '/openapi.json', '/health', '/livez', '
 /** Code that pages load only when they use it: the router's own chunks, the editor and the charts. */
 const separate = /\/(@sveltejs\/kit|@codemirror|@lezer|chart\.js|scripts\/editor|charts\/draw)/;
 
-/** The part of the bundler that describes modules. */
+/** The part of the bundler's API that describes modules. */
 interface ChunkingContext {
   getModuleInfo(id: string): { readonly importedIds: readonly string[] } | null;
 }

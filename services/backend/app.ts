@@ -46,7 +46,7 @@ export interface Backend {
   readonly services: Services;
   /** Listens. @returns the port @throws when the port is taken */
   listen(port: number, host: string): Promise<number>;
-  /** Resolves when everything that responses left to the background is recorded. */
+  /** Resolves when all background records of completed requests are written. */
   settle(): Promise<void>;
   /** Reports not ready, and closes each connection after its response. New connections are still accepted. */
   announceStop(): void;
@@ -105,7 +105,7 @@ export function createBackend(deps: ProcessDeps): Backend {
   };
 }
 
-/** Resolves after all requests that have arrived have queued their reads. */
+/** Resolves after all requests received so far have queued their reads. */
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

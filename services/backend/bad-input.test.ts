@@ -264,7 +264,7 @@ describe('fields that the database cannot store', () => {
   });
 });
 
-describe('a path that no client library sends', () => {
+describe('a path that client libraries never send', () => {
   test.each([
     ['/../../../etc/passwd', 422],
     ['/a/../b', 422],

@@ -48,7 +48,7 @@ const guarded = forms.filter(
   ({ one, path }) => path.startsWith('/api/v1/') && one.access !== 'public',
 );
 
-/** Numbers names that must differ. */
+/** A counter that makes names unique. */
 let made = 0;
 
 /** Bodies that refer to resources, or that must differ between requests. */

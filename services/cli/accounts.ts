@@ -28,7 +28,7 @@ export interface NewPassword {
 
 /** Sets a new password, which ends the account's sessions. Backends notice within seconds.
  *  @param pool connections as the schema's owner
- *  @throws CommandProblem if the account does not exist, or the password cannot be used */
+ *  @throws CommandProblem if the account does not exist, or the password is not valid */
 export async function resetPasswordOf(
   pool: pg.Pool,
   { email, password, enable }: NewPassword,

@@ -51,7 +51,7 @@ async function follow(connections: readonly ((socket: WebSocket) => void)[]) {
   return { asked, seen, breaks };
 }
 
-test('resumes after the last line when the connection breaks, without duplicates', async () => {
+test('resumes after the last line without duplicates when the connection breaks', async () => {
   const { asked, seen, breaks } = await follow([
     (socket) => socket.send(log(item(1), item(2, 9)), () => socket.terminate()),
     (socket) => {

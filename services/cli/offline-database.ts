@@ -21,7 +21,7 @@ export async function withOfflineDatabase(
   if (url || file) return await withServerDatabase(terminal, use);
   const { dataDir } = readConfig(['dataDir']);
   mkdirSync(dataDir, { recursive: true, mode: 0o711 });
-  // For root, the database and the scripts run as other users, whose folders are inside.
+  // If root starts the service, the database and the scripts run as other users, whose folders are in this one.
   chmodSync(dataDir, process.getuid?.() === 0 ? 0o711 : 0o700);
   hold(dataDir);
   const server = await startEmbeddedPostgres({

@@ -176,7 +176,7 @@ describe('a failure gets a message with the next step', () => {
     expect([answer.code, answer.problem]).toEqual([78, expect.stringMatching(/cannot be read/)]);
   });
 
-  test('outside a project, and with files that the platform refuses', async () => {
+  test('a command outside a project, and files that the platform refuses', async () => {
     const variables = variablesFor('http://127.0.0.1:1');
     const outside = await told('sync push', variables);
     expect([outside.code, outside.problem]).toEqual([

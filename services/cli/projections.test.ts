@@ -48,7 +48,7 @@ const rebuild =
   (pool, terminal) =>
     rebuildNamed(name, pool, terminal);
 
-describe('rows of the current version', () => {
+describe('read models of the current version', () => {
   test('are listed as current', async () => {
     const { lines } = await told(listProjections);
     expect(lines.length).toBe(inlineProjections.length + asyncProjections.length);

@@ -10,7 +10,8 @@ export function compileCache(dataDir: string): string {
   return join(dataDir, 'cache', 'compiled');
 }
 
-/** Loads every program once per version of Node, so that the services find it compiled. A failure only costs memory. */
+/** Loads every program once per version of Node, so that the services find it compiled. If this fails, the services
+ *  still start, but need more memory. */
 export async function warmUp(
   services: readonly ServiceDefinition[],
   dataDir: string,

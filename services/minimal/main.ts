@@ -11,7 +11,7 @@ const dataDir = resolve(env['ORCH_DATA_DIR'] ?? '.orchestrator');
 const releases = new Releases(dataDir);
 const isGuarded = env[guardedVariable] !== undefined;
 
-/** Becomes another program, as the same process. */
+/** Replaces this process with another program (execve). */
 function become(entry: string | undefined): void {
   const args = [execPath, '--max-semi-space-size=1', entry ?? argv[1] ?? '', ...argv.slice(2)];
   process.execve?.(execPath, args, { ...env, NODE_COMPILE_CACHE: compileCache(dataDir) });
@@ -20,7 +20,7 @@ function become(entry: string | undefined): void {
 const other = programToStart(releases, isGuarded);
 // Replaces this process with a new instance of itself, which uses the compiled code and less memory.
 if (other !== undefined || env['NODE_COMPILE_CACHE'] === undefined) become(other);
-// Loaded only now, so that they are not compiled for the process that becomes another.
+// Imported late, so that a process that is about to be replaced does not compile these modules.
 const [{ services }, { startSupervisor }] = await Promise.all([
   import('./services.ts'),
   import('./supervisor.ts'),

@@ -47,7 +47,7 @@ describe('the error of a run', { timeout: 120_000 }, () => {
     expect(led).toEqual(causes);
   });
 
-  test('is in stdout of a script that merges stderr, whose log has the exact order', async () => {
+  test('is found in stdout when the script merges stderr into it', async () => {
     const code = `import os, sys
 for number in range(200):
     os.write(1 + number % 2, b"line %d\\n" % number)

@@ -110,7 +110,7 @@ describe('a run that leaks its secret everywhere', { timeout: 120_000 }, () => {
     expect(withForms(await kept.text())).toEqual([]);
   });
 
-  test('is refused paths and parameters with a secret, and no list shows one', async () => {
+  test('cannot use a secret in paths or parameters, and no list shows the secret', async () => {
     const refused = (await product.log(runId)).map(({ text: line }) => line.split(',')[0]);
     expect(refused.filter((line) => line === 'refused: The path contains a secret')).toHaveLength(
       3,

@@ -155,7 +155,7 @@ function launchProcess(options: ServiceOptions): ChildProcess {
       : withCapabilities(options.capabilities, [process.execPath, ...options.args]);
   const child = spawn(program, args, {
     env: options.environment,
-    // Its standard input ends with this process, however that ends.
+    // The standard input of the child closes when this process ends, even if it is killed.
     stdio: ['pipe', 'pipe', 'pipe', options.onDemand ? 'ipc' : 'ignore'],
     // Ctrl-C must reach only this process, which then stops the others in order.
     detached: true,

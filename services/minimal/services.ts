@@ -24,7 +24,7 @@ export interface ServiceDefinition {
   readonly movable?: PortSetting;
   /** Printed when it is up; a path below its first port's address. */
   readonly page: string;
-  /** Printed in its place. */
+  /** Printed instead of the address. */
   readonly address?: (config: Settings) => string;
   /** Maximum size of V8's old generation, in MB. */
   readonly maxHeapMb: number;

@@ -126,7 +126,7 @@ describe('an empty data folder', () => {
     ]);
   });
 
-  test('restarts the database if it is killed while starting', async () => {
+  test('restarts a database that is killed during startup', async () => {
     const supervisor = fixture.start();
     const state = join(fixture.dataDir, 'postgres/data/postmaster.pid');
     while (!textOf(state).includes('ready')) await pause(5);
@@ -148,7 +148,7 @@ describe('a later start', () => {
     expect(existsSync(join(fixture.dataDir, 'postgres/data/postmaster.pid'))).toBe(false);
   });
 
-  test('restarts a service that is killed while starting', async () => {
+  test('restarts a service that is killed during startup', async () => {
     const mark = join(fixture.folder, 'killed');
     const once = `const { existsSync, writeFileSync } = await import('node:fs');
       if (!existsSync('${mark}')) { writeFileSync('${mark}', ''); process.kill(process.pid, 'SIGKILL'); }`;

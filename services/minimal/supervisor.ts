@@ -77,7 +77,7 @@ export async function startSupervisor(
 
 function makeFolders(dataDir: string): void {
   mkdirSync(dataDir, { recursive: true, mode: 0o711 });
-  // For root, the database and the scripts run as other users, whose folders are inside.
+  // If root starts the service, the database and the scripts run as other users, whose folders are in this one.
   chmodSync(dataDir, process.getuid?.() === 0 ? 0o711 : 0o700);
   mkdirSync(join(dataDir, 'logs'), { recursive: true, mode: 0o700 });
 }

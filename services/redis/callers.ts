@@ -19,7 +19,8 @@ export type Credential =
   | { readonly kind: 'service' }
   | { readonly kind: 'token'; readonly hash: string };
 
-/** The caller with its current permissions. The service itself has no principal: it may use every command. */
+/** The caller with its current permissions. A client with the service's password has no principal, and may use
+ *  every command. */
 export interface Caller {
   /** Identifies the holder of leases: the token's id, or `service`. */
   readonly key: string;

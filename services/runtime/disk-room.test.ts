@@ -24,7 +24,7 @@ test.each([
   expect(room.problem).toBe(problem);
 });
 
-test('reports a full disk once, and the recovery', async () => {
+test('reports a full disk once, then its recovery', async () => {
   const lines: unknown[] = [];
   const note = (...line: unknown[]) => void lines.push(line.at(-1));
   let freeBytes = 0;

@@ -27,7 +27,8 @@ export type Completion = 'done' | 'postponed';
 /** Why an execution must end. */
 export type EndRequest = 'stop' | 'shutdown' | 'lost';
 
-/** Waits two turns for a socket to connect. The sandbox takes longer than the recording, so it starts first. */
+/** Waits two turns of the event loop for a socket to connect. Preparing the sandbox takes longer than recording the
+ *  start, so the sandbox starts first. */
 async function afterConnecting(): Promise<void> {
   await nextTurn();
   await nextTurn();
@@ -114,7 +115,7 @@ export class Execution {
     } catch (error) {
       if (this.#request !== undefined) return undefined;
       const isStoreAway = error instanceof ObjectStoreUnavailable || isDatabaseAway(error);
-      // Neither is a fault of the run, so no attempt is used up.
+      // Neither cause is the fault of the run, so this does not count as an attempt.
       if (isStoreAway || !(await hasRoom())) {
         logger.warn({ error, ...this.#named }, 'run is waiting for a store or for disk space');
         return 'postponed';

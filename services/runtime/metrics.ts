@@ -54,7 +54,7 @@ export function runtimeMetrics(slots: number, state: RuntimeState): RunMetrics {
     buckets: [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600, 14_400],
     registers,
   });
-  // A series that begins with its first run would show no increase for it.
+  // Starts at 0: Prometheus shows no increase for a counter that first appears with the value 1.
   for (const outcome of ['success', 'stopped', ...failures]) durations.zero({ outcome });
   return {
     registry,

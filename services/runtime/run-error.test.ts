@@ -36,7 +36,7 @@ describe('the error of a run', () => {
     expect(error?.message).toMatch(/exit code 3|SIGSEGV/);
   });
 
-  test('is the exceeded limit, regardless of the script’s output', () => {
+  test('names the exceeded limit, regardless of the script’s output', () => {
     const note = 'time limit of 5 s exceeded: the run was still active';
     const error = runErrorOf(facts({ outcome: 'timeout', exitCode: null, note }));
     expect(error).toEqual({

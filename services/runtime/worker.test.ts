@@ -85,7 +85,7 @@ async function queuedRuns(): Promise<unknown[]> {
 test.each([
   ['object store', new ObjectStoreUnavailable('no answer')],
   ['database', new DatabaseUnavailable(new Error('no answer'))],
-])('a run waits in the queue while the %s is unavailable', async (_store, error) => {
+])('leaves a run in the queue while the %s is unavailable', async (_store, error) => {
   await platform.pool.query('DELETE FROM run_queue');
   const id = runId(error instanceof DatabaseUnavailable ? 2 : 1);
   await platform.accepted(runScript({ runId: id }));

@@ -7,7 +7,7 @@ import type { ReadModels } from '#projections/projection.ts';
 import { idleScripts, type IdleScript } from '#projections/scripts/kept-alive.ts';
 import { oneByOne } from './one-by-one.ts';
 
-/** A run that lasts this long has started successfully. */
+/** A run that lasts at least this long counts as successfully started. */
 const steadyMs = 60_000;
 const firstPauseMs = 1_000;
 const maxPauseMs = 5 * 60_000;

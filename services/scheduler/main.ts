@@ -53,7 +53,8 @@ const pollMs = 1_000;
 /** Every commit wakes the background jobs. Commits within this time are processed together, after the run that they
  *  concern has started. */
 const gatherMs = 40;
-/** For work without waiting callers: many events cause fewer rounds, and a single event is processed as soon. */
+/** For work that no caller waits for: frequent events share a round, and a single event is still processed
+ *  immediately. */
 const apartMs = 200;
 const housekeepingMs = 10 * 60_000;
 const alarmsMs = 60_000;

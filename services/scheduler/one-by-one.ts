@@ -1,4 +1,4 @@
-/** With this many failures, the items are not the cause: the database may be unavailable. */
+/** After this many failures, the cause is probably not the items but the database. */
 const maxFailures = 3;
 
 /** Processes the items in order; a failure does not block later items.

@@ -1,4 +1,4 @@
-/** Conditions that need an operator before they stop the service (docs/backup.md, docs/operations.md). */
+/** Conditions that an operator must fix before they stop the service (docs/backup.md, docs/operations.md). */
 import type { Alarm } from '#domain/system/alarms.ts';
 import { lastBackupDue } from '#domain/system/backup-schedule.ts';
 import type { Clock } from '#domain/ports/clock.ts';

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => platform.close());
 
-/** The clock of a scheduler, on a machine whose own is off by so much. */
+/** The database clock as followed by a scheduler whose machine clock is wrong by this amount. */
 function schedulerWith(offsetMs: number) {
   const machine = { offsetMs };
   const clock = new DatabaseClock({

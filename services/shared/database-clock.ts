@@ -21,7 +21,7 @@ export interface DatabaseClockOptions {
   readonly own: Clock;
   /** Names the process for the operator. */
   readonly name: string;
-  /** Beyond which the process settles no work. */
+  /** Maximum clock difference; beyond it, the process does no time-dependent work. */
   readonly maxDifferenceSeconds: number;
   readonly logger: Pick<Logger, 'error' | 'warn' | 'info'>;
 }
@@ -42,12 +42,13 @@ export class DatabaseClock implements Clock {
     return new Date(this.#originMs + performance.now());
   }
 
-  /** How far the clock of this machine is ahead of the database's; negative where it is behind. */
+  /** How far the clock of this machine is ahead of the database's; negative if it is behind. */
   get differenceSeconds(): number {
     return this.#differenceMs / 1000;
   }
 
-  /** Why this process settles no work, in words for the operator; undefined while its clock is right. */
+  /** The operator's message while the clock is wrong, which pauses time-dependent work; undefined while the clock
+   *  is right. */
   get problem(): string | undefined {
     if (Math.abs(this.differenceSeconds) <= this.#options.maxDifferenceSeconds) return undefined;
     return (
@@ -74,7 +75,7 @@ export class DatabaseClock implements Clock {
     await this.#tell();
   }
 
-  /** Reads it again and again. @returns the way to stop */
+  /** Reads the database's clock periodically. @returns a function that stops this */
   follow(): () => Promise<void> {
     const { logger } = this.#options;
     const runOnce = () => this.read();
@@ -85,7 +86,7 @@ export class DatabaseClock implements Clock {
     };
   }
 
-  /** The name of a session is seen by all schedulers, and goes with this process. */
+  /** All schedulers can read the application name of a database session, and it disappears when this process ends. */
   async #tell(): Promise<void> {
     const { url, name } = this.#options;
     if (this.problem === undefined) {
@@ -112,7 +113,7 @@ function formatOffset(seconds: number): string {
   return `${Math.abs(seconds).toFixed(0)} s ${seconds > 0 ? 'ahead of' : 'behind'}`;
 }
 
-/** A round of work that is settled by time: left out while the clock is wrong. */
+/** Wraps a round of time-dependent work, which is skipped while the clock is wrong. */
 export function whileClockIsRight(
   clock: Pick<DatabaseClock, 'problem'>,
   runOnce: LoopOptions['runOnce'],

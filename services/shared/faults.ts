@@ -2,7 +2,7 @@
 import { isStorable } from '#domain/kernel/json.ts';
 import type { ErrorObject } from 'ajv';
 
-/** One fault of a value, by JSON Pointer (RFC 6901). */
+/** One validation error; the JSON Pointer (RFC 6901) locates it. */
 export interface Fault {
   readonly pointer: string;
   readonly detail: string;

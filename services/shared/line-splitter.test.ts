@@ -151,7 +151,7 @@ describe('a carriage return', () => {
     for (let cut = 0; cut <= bytes.length; cut += 1) expect(linesOf(bytes, [cut])).toEqual(lines);
   });
 
-  test('after a flush begins a line that redraws the flushed one', () => {
+  test('starts a line that redraws the previous one after a flush', () => {
     const splitter = createLineSplitter();
     splitter.push('stderr', utf8('\r10%'));
     expect(splitter.isRedrawing()).toBe(false);

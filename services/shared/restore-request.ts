@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 export interface RestoreRequest {
   readonly backupId: string;
-  /** The number of attempts. Absent: none. */
+  /** The number of attempts so far; absent before the first. */
   readonly attempts?: number;
 }
 

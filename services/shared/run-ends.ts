@@ -28,7 +28,7 @@ export class RunEnds {
 
   constructor(db: Queryable) {
     this.#db = db;
-    // A series that begins with its first run would show no increase for it.
+    // Starts at 0: Prometheus shows no increase for a counter that first appears with the value 1.
     for (const outcome of outcomes)
       for (const trigger of triggerTypes) this.#add(outcome, trigger, 0);
   }

@@ -213,7 +213,8 @@ describeWith(chromiumService, 'the script editor', () => {
     await page.reload();
     await codeOf('main.py').fill('from modules.rows import rows_of\nimport json\nrows_of(2)\n');
     await page.keyboard.press('Control+End');
-    // The static list knows nothing of json: the answer is the server's, whose start takes its time on a busy machine.
+    // The static list does not contain json, so this completion comes from the language server, which starts slowly
+    // on a busy machine.
     await page.keyboard.type('json.dum');
     const offered = page.getByRole('option', { name: 'dumps' });
     const isOffered = async () => {

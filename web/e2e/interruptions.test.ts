@@ -104,7 +104,7 @@ describeWith(chromiumService, 'the dashboard after an interruption', () => {
     await page.setViewportSize({ width: 1280, height: 800 });
   });
 
-  test('keeps the page in place and stops durations while disconnected', async () => {
+  test('keeps the page visible and pauses running durations while disconnected', async () => {
     const { run_id: runId } = await product.run(
       await product.script('endless', { 'main.py': 'import time\ntime.sleep(600)\n' }),
     );

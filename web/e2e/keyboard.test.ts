@@ -89,7 +89,7 @@ describeWith(chromiumService, 'keyboard shortcuts and statistics', () => {
   });
 
   test(
-    'applies an action to all matches across pages, and stops midway on request',
+    'applies an action to all matches across pages, and can be stopped midway',
     { timeout: 180_000 },
     async () => {
       await page.goto(`${product.baseUrl}/scripts?q=bulk&sort=name`);

@@ -61,7 +61,7 @@ describeWith(chromiumService, 'the layout of the dashboard', () => {
     if (pictures !== undefined) await mkdir(pictures, { recursive: true });
   });
 
-  test('tests every page of the menu', async () => {
+  test('covers every page in the menu', async () => {
     const menu = browsing.page.getByRole('navigation', { name: 'Main' }).getByRole('link');
     const places = await menu.evaluateAll((links) =>
       links.map((link) => link.getAttribute('href') ?? ''),

@@ -25,15 +25,15 @@ export interface Attempt {
   readonly ip: string;
 }
 
-/** `incomplete`: what was sent is right, but a second factor is missing. This neither counts as a failure nor forgets
- *  earlier failures. */
+/** `incomplete`: the password is correct, but the second factor is missing. The attempt does not count as a
+ *  failure, and does not reset the count. */
 export type CheckResult = 'right' | 'wrong' | 'incomplete';
 
 export type Admission =
   | { readonly kind: 'checked'; readonly result: CheckResult }
   | { readonly kind: 'throttled'; readonly retryAfterSeconds: number; readonly limit: number };
 
-/** A count that an attempt adds to. */
+/** A counter of failed attempts. */
 interface Subject {
   readonly name: string;
   readonly limit: number;
@@ -58,7 +58,7 @@ export class LoginThrottle {
     this.#clock = clock;
   }
 
-  /** Runs `check` unless too many attempts failed before, and counts its failure.
+  /** Runs `check` unless too many earlier attempts have failed. Counts a failed check.
    *  Attempts on one account run one by one, so that concurrent attempts count like sequential ones. */
   async admit(attempt: Attempt, check: () => Promise<CheckResult>): Promise<Admission> {
     const subjects = await this.#subjectsOf(attempt);

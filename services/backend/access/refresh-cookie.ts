@@ -21,8 +21,8 @@ export function newRefreshToken(sessionId: SessionId): RefreshToken {
   return tokenOf(sessionId, `${sessionId}.${randomBytes(32).toString('base64url')}`);
 }
 
-/** The next token: always the same for a token, and unpredictable without the key.
- *  @param key of this installation */
+/** Derives the next token. The same token always has the same successor, which is unpredictable without the key.
+ *  @param key the key of this installation */
 export function successorOf({ sessionId, text }: RefreshToken, key: Uint8Array): RefreshToken {
   const next = createHmac('sha256', key).update(`refresh token after ${text}`).digest('base64url');
   return tokenOf(sessionId, `${sessionId}.${next}`);

@@ -42,7 +42,7 @@ const recorded = async (session: Halves) => {
 };
 
 describe('a refresh token', () => {
-  test('has the same successor in two tabs that present it concurrently', async () => {
+  test('returns the same new token to two tabs that use it concurrently', async () => {
     const first = await signedIn();
     const [one, other] = await Promise.all([refresh(first), refresh(first)]);
     expect([one.status, other.status]).toEqual([200, 200]);

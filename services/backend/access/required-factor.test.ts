@@ -30,8 +30,8 @@ async function codeOf(client: TestClient, path = '/api/v1/scripts') {
   return [status, json.code];
 }
 
-describe('a session of a role that requires a second factor', () => {
-  test('has access once the second factor is enabled', async () => {
+describe('a session whose role requires a second factor', () => {
+  test('gets access once the second factor is enabled', async () => {
     const { client } = await developer();
     expect(await codeOf(client)).toEqual(missing);
     expect((await client.get('/api/v1/auth/me')).json.second_factor_missing).toBe(true);
@@ -75,7 +75,7 @@ describe('a session of a role that requires a second factor', () => {
 });
 
 describe('a user whose new role requires a second factor', () => {
-  test('keeps API tokens, and loses sessions and open sockets until it is enabled', async () => {
+  test('keeps API tokens, but loses sessions and open sockets until the factor is enabled', async () => {
     const { client, id } = await accountHolder(platform);
     const { client: program } = await apiToken(client, ['*']);
     expect((await client.get('/api/v1/auth/me')).json.second_factor_missing).toBe(false);

@@ -42,7 +42,7 @@ async function withFactor() {
 }
 
 describe('a sign-in with a second factor', () => {
-  test('requires a code after the right password only', async () => {
+  test('asks for a code only after a correct password', async () => {
     const { signIn, email, key } = await withFactor();
     const missing = await signIn();
     expect([missing.status, missing.json.code]).toEqual([401, 'second_factor_required']);
@@ -92,7 +92,7 @@ describe('a sign-in with a second factor', () => {
     expect(statuses.toSorted((one, other) => one - other)).toEqual([200, 401, 401]);
   });
 
-  test('is limited after wrong codes, which a missing code does not reset', async () => {
+  test('is limited after wrong codes, and a request without a code does not reset the count', async () => {
     const { signIn, key } = await withFactor();
     for (let count = 0; count < 5; count += 1) {
       expect((await signIn()).status).toBe(401);
@@ -135,7 +135,7 @@ describe('the settings of the second factor', () => {
     expect((await client.get(factor)).json.enabled).toBe(false);
   });
 
-  test('are in no table in plain text', async () => {
+  test('are stored in no table in plain text', async () => {
     const { key, codes } = await withFactor();
     expect(await tablesWith(platform.pool, [key, ...codes])).toEqual([]);
   });

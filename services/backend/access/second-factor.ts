@@ -63,7 +63,8 @@ export async function isCurrentCode(
   return await acceptStep(database, userId, Math.floor(nowMs / 1000 / stepSeconds) + delta);
 }
 
-/** Whether `code` is the current code of the account, or an unused recovery code, which it uses.
+/** Whether `code` is the current code of the account or an unused recovery code. A recovery code is then marked as
+ *  used.
  *  @throws UnreadableSecret if the account's data key was made with another master key */
 export async function isRightCode(
   user: UsersTable & { readonly second_factor: SecondFactor },

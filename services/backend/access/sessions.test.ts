@@ -16,7 +16,7 @@ afterAll(() => platform.close());
 describe('a signed-in user', () => {
   const person = () => accountHolder(platform);
 
-  test('can sign in again and keeps the API tokens after all sessions have ended', async () => {
+  test('can sign in again and keeps API tokens after ending all sessions', async () => {
     const { id, email, client } = await person();
     const token = await apiToken(client, ['runs:read']);
     const address = `/api/v1/users/${id}/sessions`;

@@ -100,7 +100,7 @@ async function isRight(
   password: string,
   { database, ids, passwords }: Services,
 ): Promise<boolean> {
-  // Also compared for an unknown user, so that both take the same time.
+  // Unknown users are compared with a dummy hash, so that the response takes the same time.
   const hash = await getCredential(database, user?.credential_id ?? ids.next());
   const isMatch = await passwords.matches(password, hash);
   return isMatch && user?.disabled === false;

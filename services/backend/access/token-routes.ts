@@ -113,7 +113,7 @@ async function issue(
   const tokenId = mustParse(parseTokenId, outcome.streamId.slice('token-'.length));
   const row = await findToken(readModels, tokenId);
   if (row === undefined) return notFound;
-  // A repeated command created another text, which is lost.
+  // The command is a repeat: the token created just now is not stored, and the stored one cannot be shown again.
   const shown = outcome.repeated ? tokenJson(row) : { ...tokenJson(row), token: text };
   return json(201, shown, positionHeader(outcome));
 }

@@ -71,7 +71,7 @@ test('reads of a deleted script are not denials, so the trail omits them', async
 });
 
 describe('a list of user actions', () => {
-  test('has the actions of users, not those of the platform', async () => {
+  test('omits actions of the platform', async () => {
     const all = await entries(`&resource=script-${scriptId}`);
     const people = await entries('&people=true');
     expect(people.every(({ actor }) => actor.includes('@'))).toBe(true);
@@ -284,7 +284,7 @@ describe('a trail that the database owner changed', () => {
     });
   });
 
-  test('names the entry whose event was replaced by an inserted one', async () => {
+  test('names the entry whose event was replaced', async () => {
     const put = `INSERT INTO events OVERRIDING SYSTEM VALUE
       SELECT (jsonb_populate_record(e, jsonb_build_object('global_position', 0,
         'event_id', gen_random_uuid(), 'stream_id', 'group-' || gen_random_uuid()))).*
@@ -297,7 +297,7 @@ describe('a trail that the database owner changed', () => {
     expect(await at([put])).toMatchObject({ first_broken: first.seq, reason: 'event_added' });
   });
 
-  test('is detected with saved heads when its last entries were removed from all tables', async () => {
+  test('fails verification against a saved head when its last entries were removed', async () => {
     await writeTrail(platform);
     const { head } = await verdict();
     const keep = head.audit_seq - 2;
@@ -314,7 +314,7 @@ describe('a trail that the database owner changed', () => {
     expect(await at(unseen, `?head=${head.audit_seq}:${head.hash}`)).toMatchObject(lost);
   });
 
-  test('is detected with earlier heads when it was recomputed from a changed event', async () => {
+  test('fails verification against an earlier head when its hashes were recomputed', async () => {
     const { head } = await verdict();
     const other = `?head=${head.audit_seq}:${'0'.repeat(64)}`;
     const differs = { valid: false, first_broken: head.audit_seq, reason: 'head_differs' };

@@ -211,7 +211,7 @@ async function executeCommand(
 ): Promise<Answer> {
   const outcome = accepted(await commands.execute(command, context));
   if (isProblem(outcome)) return outcome;
-  // A repeated request has the id of the first one.
+  // A repeated request returns the id from the first request.
   const id: BackupId = mustParse(parseBackupId, outcome.streamId.slice('backup-'.length));
   const row = await findBackup(readModels, id);
   return row === undefined ? notFound : json(202, backupJson(row), positionHeader(outcome));

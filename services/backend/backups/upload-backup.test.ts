@@ -111,7 +111,7 @@ describe('an incomplete or foreign backup file', () => {
       },
     });
     asked.on('error', () => undefined);
-    // As much as the server discards, so that the client receives the response.
+    // No more than the server discards, so that the client still receives the response.
     asked.write(Buffer.alloc(33 * 1024 * 1024));
     const [answer] = (await once(asked, 'response')) as [{ statusCode: number }];
     expect(answer.statusCode).toBe(413);

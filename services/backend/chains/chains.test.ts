@@ -140,7 +140,7 @@ describe('two scripts', () => {
   });
 });
 
-describe('a chain whose source has ended', () => {
+describe('a chain whose source run has ended', () => {
   test('is shown in both runs', async () => {
     const [source, target] = await scripts(2);
     const id = await chain(developer, source!, target!);
@@ -159,7 +159,7 @@ describe('a chain whose source has ended', () => {
     expect(listed.json.items).toMatchObject([{ source_run_id: sourceRun, run_id: runId }]);
   });
 
-  test('names the reason for not starting a run if its target is disabled', async () => {
+  test('gives the reason for starting no run when its target is disabled', async () => {
     const [source, target] = await scripts(2);
     const id = await chain(developer, source!, target!);
     await developer.post(`/api/v1/scripts/${target}/disable`);

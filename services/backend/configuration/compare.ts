@@ -11,7 +11,7 @@ export interface FieldChange {
 
 /** Informational fields. */
 const told: ReadonlySet<string> = new Set(['id', 'secrets']);
-/** Fields whose parts are listed one by one, with the separator of their names. */
+/** Fields whose members are compared one by one, each with the separator in member names. */
 const parted: Readonly<Record<string, string>> = {
   limits: '.',
   retry: '.',

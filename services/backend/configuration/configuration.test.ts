@@ -109,7 +109,7 @@ describe('an installation with one resource of each kind', () => {
     expect((await done(text, '', other.admin)).counts).toMatchObject({ create: 0, change: 0 });
     const there = JSON.parse(await exported(other.admin));
     expect(there.channels).toMatchObject([{ enabled: false }]);
-    // Apart from fields that require a secret, both are the same.
+    // Both are equal except for fields that require a secret.
     const same = JSON.parse(text);
     same.channels[0].enabled = false;
     for (const one of same.scripts) one.secrets = [];
@@ -330,7 +330,7 @@ describe('an invalid document', () => {
     expect((await admin.get(`/api/v1/scripts/${one}`)).status).toBe(404);
   });
 
-  test('that fails midway leaves the previous state unchanged', async () => {
+  test('that fails midway changes nothing', async () => {
     const before = await exported();
     const { commands } = platform.services;
     const executeAll = commands.executeAll.bind(commands);
@@ -414,7 +414,7 @@ const documents = fc
               channel_ids: [one(channels).id],
               script_ids: [one(scriptIds)],
             })),
-      // A schedule stays with its script, as do the others: their ids determine the script.
+      // The id is derived from the script, because a schedule cannot move to another one. The same applies below.
       schedules: scripts.filter(flag).map((script_) => ({
         id: idOf(1000 + script_),
         script_id: idOf(script_),

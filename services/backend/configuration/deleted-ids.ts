@@ -36,7 +36,7 @@ export async function reassignDeletedIds(
   return rewritten(document, (id) => renamed.get(id.toLowerCase()) ?? id.toLowerCase());
 }
 
-/** The timestamp of the original id, because lists are sorted by time. */
+/** Keeps the timestamp of the original id, because lists are sorted by time. */
 function successor(id: string, ids: Ids): string {
   const at = new Date(Number.parseInt(id.replace('-', '').slice(0, 12), 16));
   return deriveTimeOrderedId(ids.derived(id, 'configuration'), at);

@@ -56,9 +56,9 @@ export interface Wanted {
 /** An existing resource. */
 export interface Present<Entry> {
   readonly item: Item;
-  /** Whether it or its owner is deleted: an export omits it, but a document restores it. */
+  /** Whether the resource or its owner is deleted. Exports omit deleted resources; imports can restore them. */
   readonly hidden: boolean;
-  /** The reason why it cannot be deleted; absent if it can. */
+  /** The reason why the resource cannot be deleted; absent if it can be. */
   readonly kept?: string;
   readonly change: (given: Entry) => Promise<Wanted | Problem>;
   readonly remove: () => Command;

@@ -20,7 +20,7 @@ export interface Step {
   readonly changes: readonly FieldChange[];
   readonly note: string | null;
   readonly missing: readonly string[];
-  /** Its place in the document, as a JSON Pointer. */
+  /** The location in the document, as a JSON Pointer. */
   readonly pointer: string;
   readonly commands: (keeping: Keeping) => Promise<readonly Command[]>;
 }

@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => platform.close());
 
-describe('scripts of two groups that fail, run and are due', () => {
+describe('failing, running and due scripts of two groups', () => {
   let failing: string;
   let failed: string;
   let busy: string;
@@ -94,7 +94,7 @@ describe('scripts of two groups that fail, run and are due', () => {
     expect((await outsider.get(present)).json).toEqual(nothing);
   });
 
-  test('have their due times of the next day counted by hour', async () => {
+  test('have their due times for the next day counted by hour', async () => {
     const day = (await platform.admin.get(fires)).json;
     expect(day).toMatchObject({
       from: '2026-03-28T22:20:00.000Z',
@@ -103,7 +103,7 @@ describe('scripts of two groups that fail, run and are due', () => {
     });
     const hours: { begins_at: string; due: number }[] = day.hours;
     expect(hours).toHaveLength(25);
-    // Every ten minutes from the first, and once at the time that the clock change in Berlin skips.
+    // One due time every ten minutes, and one at the time that the clock change in Berlin skips.
     expect(hours.reduce((sum, { due: count }) => sum + count, 0)).toBe(143 + 1);
     expect(hours[0]).toEqual({ begins_at: '2026-03-28T22:20:00.000Z', due: 3 });
     expect(hours[3]).toEqual({ begins_at: '2026-03-29T01:00:00.000Z', due: 7 });

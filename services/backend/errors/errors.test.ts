@@ -32,7 +32,7 @@ async function runsFor(query: string, client = platform.admin): Promise<readonly
   return (json as { items: { run_id: string }[] }).items.map((run) => run.run_id);
 }
 
-describe('failed runs with two causes', () => {
+describe('failed runs with two different errors', () => {
   let first: string;
   let last: string;
   beforeAll(async () => {
@@ -41,7 +41,7 @@ describe('failed runs with two causes', () => {
     last = await failWith(platform, scriptId, { message: 'bad: 2', fingerprint: 'a' });
   });
 
-  test('form two groups, the most recent first', async () => {
+  test('form two error groups, most recent first', async () => {
     expect(await groupsNow()).toMatchObject([
       {
         type: 'ValueError',

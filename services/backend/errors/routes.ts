@@ -152,7 +152,7 @@ const change = operation({
 
 type Change = Static<typeof ErrorGroupChange>;
 
-/** The problem of a field that does not apply to the status. */
+/** The problem with a field that is not valid for the requested status. */
 function misplaced({ status, resolved_in_version, ignored_until }: Change): string | undefined {
   if (resolved_in_version != null && status !== 'resolved') {
     return '`resolved_in_version` requires the status `resolved`.';

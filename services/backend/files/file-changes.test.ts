@@ -29,7 +29,7 @@ describe('a script with two files', () => {
     ({ id } = await script(developer));
   });
 
-  test('no longer contains a deleted file or its size', async () => {
+  test('no longer lists or counts a deleted file', async () => {
     const before = await usedBytes(id);
     await developer.putBytes(path(id, 'lib/a.txt'), 'x'.repeat(1000));
     expect(await usedBytes(id)).toBe(before + 1000);

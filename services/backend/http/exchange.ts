@@ -79,7 +79,7 @@ function askAhead(exchange: Exchange, services: Services): void {
   const isRead = Object.keys(operation.parameters ?? {}).every((name) => name in parameters);
   const asked = isRead ? operation.ahead?.(parameters, services) : undefined;
   if (asked === undefined) return;
-  // The code that awaits the promise receives the failure.
+  // The awaiting code handles a rejection; this handler prevents an unhandled-rejection error.
   asked.catch(() => undefined);
   exchange.ahead = asked;
 }

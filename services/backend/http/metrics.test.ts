@@ -1,4 +1,4 @@
-/** The backend's metrics stay small, regardless of the requests. */
+/** The size of the backend's metrics does not depend on the requests. */
 import { ConnectionLimits } from '#services/shared/connections/connection-limits.ts';
 import { RunEnds } from '#services/shared/run-ends.ts';
 import { expect, test } from 'vitest';
@@ -26,7 +26,7 @@ test('metrics of every operation with every possible status fit into 768 KiB', a
   expect(Buffer.byteLength(await registry.metrics())).toBeLessThan(maxBytes);
 });
 
-test('a status adds one series per route, not one per bucket', async () => {
+test('each status adds one series per route, not one per bucket', async () => {
   const { registry, observe } = createMetrics(connections, noRunEnds);
   const route = { method: 'get', path: '/api/v1/scripts' } as const;
   observe(route, 200, 0.01);

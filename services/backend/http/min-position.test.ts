@@ -94,7 +94,7 @@ describe('an invalid position', () => {
     expect((await platform.anonymous.get('/api/v1/scripts', { headers })).status).toBe(401);
   });
 
-  test('is not waited for when its transaction was rolled back', async () => {
+  test('does not delay reads when its transaction was rolled back', async () => {
     const client = await platform.pool.connect();
     await client.query('BEGIN');
     // Not the last number of the sequence: refusals of earlier tests are recorded later than their responses.

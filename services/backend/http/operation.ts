@@ -19,7 +19,7 @@ export type Access =
   | 'session'
   | { readonly right: Right; readonly session?: true };
 
-/** A path parameter. Malformed values do not exist: 404. */
+/** A path parameter. A malformed value gets 404, like an unknown id. */
 export interface PathParameter<Value> {
   readonly description: string;
   readonly schema: TSchema;
@@ -129,7 +129,7 @@ export interface Call<
 export interface Alias {
   readonly method?: 'put';
   readonly path?: string;
-  /** Served, but omitted from the API description, whose rules some paths break. */
+  /** Served, but omitted from the API description, because some paths violate OpenAPI rules. */
   readonly undescribed?: true;
 }
 

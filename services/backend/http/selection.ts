@@ -13,7 +13,7 @@ export function SomeOf(words: readonly string[], what: string) {
   });
 }
 
-/** The values that such a parameter selects. */
+/** Parses a list of values. */
 export function wordsOf<Word extends string>(text: string, words: readonly Word[]): Word[] {
   const isNegated = text.startsWith(not);
   const named = new Set<string>((isNegated ? text.slice(1) : text).split(','));
@@ -30,7 +30,7 @@ export function IdOrNot(of: string) {
   });
 }
 
-/** The id of such a parameter, and whether it is excluded. */
+/** Parses an id, and whether the id is excluded. */
 export function idOf<Id>(
   text: string | undefined,
   parse: (text: string) => Id | undefined,

@@ -44,7 +44,7 @@ export async function completeSignIn(
   );
 }
 
-/** The changes of the account. Each can be repeated, so a sign-in that was interrupted can be too. */
+/** The commands that update the account. Each is idempotent, so an interrupted sign-in can be repeated. */
 async function commandsOf(
   { settings }: IdentityProvidersTable,
   claims: Claims,

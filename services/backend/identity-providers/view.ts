@@ -36,7 +36,7 @@ export function identityJson({ identityProviderId, issuer, subject }: Identity) 
   return { identity_provider_id: identityProviderId, issuer, subject };
 }
 
-/** Where the provider returns the user to. */
+/** The redirect URI at the provider. */
 export function redirectUri(slug: string, origin: string): string {
   return `${origin}/api/v1/auth/oidc/${slug}/callback`;
 }

@@ -19,7 +19,7 @@ const pollEveryMs = 1000;
 /** Minimum time between two frames of one resource. */
 const gatherMs = 100;
 const eventsPerPage = 500;
-/** The pages of events per round; the rest follows in the next round. */
+/** Maximum number of event pages per round. Further pages are read in the next round. */
 const pagesPerRound = 20;
 const framesPerRound = 100;
 
@@ -35,7 +35,7 @@ export class FeedHub {
   readonly #changes: Loop;
   readonly #heartbeats: Loop;
   readonly #progress: ProgressFeed;
-  /** All events up to here are processed; nothing is read without subscribers. */
+  /** The position of the last processed event. Nothing is read without subscribers. */
   #place: Position | undefined;
 
   constructor(services: Services, { heartbeatMs }: FeedOptions) {

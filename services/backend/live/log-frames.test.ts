@@ -38,7 +38,7 @@ describe('subscribers of one run', () => {
     expect(other.frames[0]?.bytes).toBe(one.frames[0]?.bytes);
   });
 
-  test('reuse the previous read when they join late, and read storage only from its end', async () => {
+  test('reuse the previous read when they join late, and read only later lines from storage', async () => {
     const { asked, chunks, frames } = given(chunk(1), chunk(3));
     await frames.next(runId, 1);
     chunks.push(chunk(5));

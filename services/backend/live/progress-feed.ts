@@ -23,7 +23,8 @@ export class ProgressFeed {
     this.#services = services;
     this.#subscribers = subscribers;
     this.#unsubscribe = services.bus.subscribe('progress', ({ runId }) => {
-      // A page reads the progress of all its runs when it opens; a missed frame only delays the next one.
+      // A page loads the progress of its runs when it opens. A missed frame is harmless, because the next one
+      // replaces it.
       if (subscribers.size > 0 && this.#pending.size < maxPending) this.#pending.add(runId);
     });
     this.#loop = startLoop({

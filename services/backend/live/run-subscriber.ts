@@ -55,7 +55,7 @@ export class RunSubscriber {
     return this.#started && !this.#reading;
   }
 
-  /** Starts sending lines, after the frames that were shown before. */
+  /** Starts sending lines. Frames sent earlier stay ahead of them. */
   start(): void {
     this.#started = true;
     this.catchUp();

@@ -164,10 +164,10 @@ export interface Difference {
   readonly kind: string;
   readonly id: string;
   readonly change: 'created' | 'changed' | 'deleted';
-  /** Null if it did not exist. */
+  /** Null if the resource did not exist. */
   readonly before: Replayed['item'] | null;
   readonly after: Replayed['item'] | null;
-  /** Names of differing fields, if it existed at both times. */
+  /** Names of the fields that differ, if the resource existed at both times. */
   readonly fields: readonly string[];
 }
 
@@ -235,7 +235,7 @@ function differenceOf(
   principal: Principal,
 ): Difference | undefined {
   const [before, after] = [shownTo(principal, one), shownTo(principal, other)];
-  if (before === after) return undefined; // it existed at neither time
+  if (before === after) return undefined; // the resource existed at neither time
   const named = { kind: kind.slice(0, -1), id: idOf(streamId), before, after };
   if (before === null || after === null) {
     const change = before === null ? 'created' : 'deleted';

@@ -95,7 +95,7 @@ describe('the replay of the platform', () => {
     ]);
   });
 
-  test('shows the end, and the state before the first event', async () => {
+  test('shows the latest state, and the state before the first event', async () => {
     const over = await back(`?at=${at.over}`);
     expect([namesOf(over.scripts), over.runs.items, over.paused]).toEqual([['Robot'], [], false]);
     const empty = await back(`?at=${at.empty}`);

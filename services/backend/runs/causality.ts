@@ -36,7 +36,7 @@ async function queuedEvent(db: Queryable, runId: RunId): Promise<Queued | undefi
 
 export interface Effect {
   readonly entry: AuditTable;
-  /** The distance in causes, from 1. */
+  /** The number of causal steps from the run, starting at 1. */
   readonly depth: number;
   readonly script: EffectScript | undefined;
 }

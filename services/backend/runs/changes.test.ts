@@ -124,7 +124,7 @@ describe('a failed run after fifty changes', () => {
     expect(files_omitted).toBe(0);
   });
 
-  test('shows changed settings, except those in other sections', async () => {
+  test('shows changed settings without those of other sections', async () => {
     const { settings } = await changes(failed);
     expect(settings.map(({ name }: { name: string }) => name)).toEqual(['description', 'limits']);
     expect(settings[1].after).toMatchObject({ wall_clock_seconds: 60 });

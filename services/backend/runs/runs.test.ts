@@ -133,7 +133,7 @@ describe('a finished run', () => {
     return { id, runId, path: `/api/v1/runs/${runId}/rerun` };
   }
 
-  test('is repeated with its version and settings', async () => {
+  test('can be rerun with its version and settings', async () => {
     const { runId, path } = await ended();
     const again = await developer.post(path, { version: 'same' });
     expect(again.status).toBe(202);
@@ -153,14 +153,14 @@ describe('a finished run', () => {
     expect(items.map((one: { id: string }) => one.id)).toContain(again.json.id);
   });
 
-  test('is repeated with the current version', async () => {
+  test('can be rerun with the current version', async () => {
     const { path } = await ended();
     const again = await developer.post(path, { version: 'latest' });
     expect(again.json).toMatchObject({ script_version: 2, params: { n: 1 } });
     expect(await limitsOf(again.json.run_id)).toMatchObject({ cpu_seconds: 8 });
   });
 
-  test('is repeated once for repeats of an idempotency key', async () => {
+  test('is rerun once for repeats of an idempotency key', async () => {
     const { id, path } = await ended();
     const key = { headers: { 'Idempotency-Key': `rerun ${id}`.replace(' ', '-') } };
     const first = await developer.post(path, { version: 'same' }, key);
@@ -171,7 +171,7 @@ describe('a finished run', () => {
     expect(waiting.json.waiting).toBe(true);
   });
 
-  test('is not repeated while its script is disabled', async () => {
+  test('cannot be rerun while its script is disabled', async () => {
     const { id, path } = await ended();
     await developer.post(`/api/v1/scripts/${id}/disable`);
     expect((await developer.post(path, { version: 'same' })).json.code).toBe('script_disabled');
@@ -204,7 +204,7 @@ describe('a client that prefers to wait', () => {
     expect([answer.status, answer.json.status]).toEqual([202, 'queued']);
   });
 
-  test('receives the finished run when it repeats a run', async () => {
+  test('receives the finished run when it reruns a run', async () => {
     const { id } = await script(developer, { max_concurrent_runs: 2 });
     const first = await run(developer, id);
     const answer = developer.post(
@@ -219,7 +219,7 @@ describe('a client that prefers to wait', () => {
     expect((await answer).headers.get('preference-applied')).toBe('wait=30');
   });
 
-  /** The newest run, after this number of runs were queued. */
+  /** Waits until this number of runs were queued. Returns the newest one. */
   async function queuedRunOf(id: string, count = 1): Promise<string> {
     for (;;) {
       const { items } = (await developer.get(`/api/v1/scripts/${id}/runs`)).json;

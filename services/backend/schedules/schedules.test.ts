@@ -312,7 +312,7 @@ describe('a backfill', () => {
     expect(runs).toHaveLength(4);
   });
 
-  test('leaves out due times after the last settled one, and refuses long ranges', async () => {
+  test('omits due times after the last settled one, and refuses long ranges', async () => {
     const { id } = (await create(daily)).json;
     const later = { from: '2026-03-28T12:00:00Z', to: '2026-04-28T12:00:00Z' };
     expect((await backfill(id, later)).json).toMatchObject({ items: [], remaining: 0 });

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => platform.close());
 
-test('a version lists the packages of its runs, and a rebuild creates a version without packages', async () => {
+test('lists the packages of a version, and creates a version without packages on a rebuild', async () => {
   const { id } = await script(platform.admin);
   const path = `/api/v1/scripts/${id}/environment`;
   expect((await platform.admin.get(path)).json).toEqual({ script_id: id, version: 1, locks: [] });

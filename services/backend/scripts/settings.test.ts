@@ -57,7 +57,7 @@ describe('the settings of a script', () => {
     });
   });
 
-  test('have expectations, none of which is missed at first', async () => {
+  test('have expectations, none of which is missed initially', async () => {
     const expectations = [
       { kind: 'finish_by', cron: '0 7 * * *', timezone: 'Europe/Berlin' },
       { kind: 'longer_than', factor: 2 },

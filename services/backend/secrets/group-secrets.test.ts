@@ -27,7 +27,7 @@ async function hasKey(groupId: string): Promise<boolean> {
   return (await platform.pool.query(found, [groupId])).rowCount === 1;
 }
 
-test('a secret of a group is listed with its settings, and its value is in no table', async () => {
+test('a group secret is listed with its settings, and its value is stored in no table in plain text', async () => {
   const groupId = await newGroup('settings');
   const body = { value: canary, as_environment: true, rotate_after_days: 30 };
   const { status, json: secret } = await platform.admin.put(at(groupId, 'TOKEN'), body);
@@ -94,7 +94,7 @@ test('deleting the last secret destroys the key of the group', async () => {
   expect(await hasKey(groupId)).toBe(false);
 });
 
-test('a key in use survives the cleanup of a previous release, which does not know its owner', async () => {
+test('the cleanup of a previous release keeps a key whose owner it does not know', async () => {
   const groupId = await newGroup('rolling update');
   await platform.admin.put(at(groupId, 'TOKEN'), { value: canary });
   await platform.pool.query(

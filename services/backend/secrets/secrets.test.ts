@@ -176,7 +176,7 @@ describe('an invalid secret', () => {
     expect([status, json.code]).toEqual([422, 'validation_failed']);
   });
 
-  test('is reported when the master key is not that of the script', async () => {
+  test('is reported when the script uses another master key', async () => {
     const id = await withSecret();
     await platform.pool.query(`UPDATE data_keys SET master_key_id = 'x' WHERE script_id = $1`, [
       id,

@@ -1,4 +1,4 @@
-/** The SDK for the users' own machines: a wheel, and an index of it for pip. */
+/** The SDK for local use: a wheel, and a package index for pip. */
 import { Readable } from 'node:stream';
 import { version } from '#services/shared/version.ts';
 import Type from 'typebox';

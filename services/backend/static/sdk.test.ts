@@ -1,4 +1,4 @@
-/** The SDK on a user's own machine. */
+/** The SDK installed outside the platform. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

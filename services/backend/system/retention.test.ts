@@ -70,7 +70,7 @@ describe('a run with expired data', () => {
     expect((await platform.admin.get(`/api/v1/runs/${id}`)).json.removed).toEqual([]);
   });
 
-  test('reports its removed parameters, and cannot be repeated', async () => {
+  test('reports that its parameters were removed, and cannot be rerun', async () => {
     const id = await endedRun();
     const { rows } = await platform.pool.query<{ sha256: string }>(
       'SELECT params_sha256 AS sha256 FROM runs WHERE run_id = $1',

@@ -23,7 +23,7 @@ afterEach(async () => {
 });
 
 describe.each([undefined, ...templateIds])('the template %s', (id) => {
-  test('runs unchanged, without network or settings', async () => {
+  test('runs unchanged, without network access or settings', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'orch-template-'));
     folders.push(folder);
     const files = await templateFiles(id);

@@ -120,7 +120,7 @@ test('requires confirmation of a rollback that loses events, until the copy is d
   expect(shown.lost_events).toBeGreaterThan(0);
   const asked = await post('rollback');
   expect([asked.status, asked.json.code]).toEqual([409, 'update_not_possible']);
-  // Events of earlier requests, such as uses of tokens, may be recorded in between.
+  // Background events of earlier requests, such as token uses, may be recorded at the same time.
   const [, count] = /discards (\d+) events recorded since/.exec(asked.json.detail) ?? [];
   expect(Number(count)).toBeGreaterThanOrEqual(shown.lost_events);
   expect(asked.json.detail).toContain(madeAt);

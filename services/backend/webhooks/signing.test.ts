@@ -142,7 +142,7 @@ describe('a webhook with signed calls', () => {
     expect(await keys()).toBe(0);
   });
 
-  test('asks callers to retry when its key belongs to another master key', async () => {
+  test('asks callers to retry when its key is encrypted with another master key', async () => {
     const hook = await signedHook();
     await platform.pool.query(`UPDATE data_keys SET master_key_id = 'x' WHERE script_id = $1`, [
       hook.id,

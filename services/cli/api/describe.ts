@@ -59,7 +59,7 @@ export function operationsOf({ paths, components }: Description): readonly ApiOp
   for (const [path, methods] of Object.entries(paths)) {
     for (const [method, described] of Object.entries(methods)) {
       const id = baseIdOf(described.operationId);
-      // The shortest of several paths names the resource best.
+      // If an operation has several paths, the shortest one determines the command's name.
       const length = found.get(id)?.path.length ?? Number.POSITIVE_INFINITY;
       if (id in withoutCommand || length <= path.length) continue;
       found.set(id, reduce(described, id, method, path, components.schemas));

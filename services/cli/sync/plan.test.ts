@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { differences, nextBase, type Hashes } from './plan.ts';
 
-describe('a folder and its script before a sync', () => {
+describe('the plan of a sync', () => {
   test.each<[string, Hashes, Hashes, Hashes, string[]]>([
     ['no change', { a: '1' }, { a: '1' }, { a: '1' }, []],
     ['a local change', { a: '1' }, { a: '2' }, { a: '1' }, ['a here changed']],
@@ -26,7 +26,7 @@ const hashes = fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd'), fc.constantFro
   noNullPrototype: true,
 });
 
-test('a transfer leaves only the remaining differences', () => {
+test('a sync leaves only the other differences', () => {
   fc.assert(
     fc.property(
       hashes,

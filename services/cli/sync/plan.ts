@@ -40,7 +40,7 @@ function changeOf(before: string | undefined, after: string | undefined): Differ
   return after === undefined ? 'deleted' : 'changed';
 }
 
-/** The common state of both sides after the changes in `done` were transferred.
+/** The recorded common state after the changes in `done` were transferred.
  *  @param side the source of the transfer */
 export function nextBase(
   base: Hashes,

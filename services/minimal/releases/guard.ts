@@ -174,7 +174,7 @@ function start(release: Installed, options: GuardOptions, signal: AbortSignal): 
   const child = spawn(nodeOf(release), ['--max-semi-space-size=1', entryOf(release)], {
     env: { ...options.environment, [guardedVariable]: 'true' },
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
-    // Ctrl-C reaches only the guard, which forwards it.
+    // The release gets its own process group, so the guard forwards Ctrl-C to it.
     detached: true,
   });
   const stop = () => void child.kill('SIGTERM');

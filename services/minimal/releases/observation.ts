@@ -48,8 +48,8 @@ export interface ObservationDeps {
   readonly observation: Observation;
 }
 
-/** From this number of runs on, only sandbox errors indicate a fault of the release: fewer runs may be of one
- *  script. */
+/** From this number of runs on, only sandbox errors indicate a fault of the release: fewer failures could all come
+ *  from one script. */
 const minSandboxErrors = 3;
 
 /** The reason why a release is unhealthy, as a sentence; `undefined` if it is healthy.

@@ -28,7 +28,8 @@ export interface PageContext {
   readonly instead: readonly (readonly [found: string | RegExp, instead: string])[];
 }
 
-// A refusal by the server ends the page. Programs for other machines are replaced by stubs. The command line is on the
+// A command that the server refuses ends the page. Programs for other machines are replaced by stubs. The command
+// line is on the
 // PATH.
 const setUp = `set -euo pipefail
 shopt -s expand_aliases

@@ -68,7 +68,7 @@ export class Fixture {
     writeFileSync(join(this.folder, `${name}.ts`), program(port, extra));
   }
 
-  /** Uses the data of another fixture, which saves its first start. */
+  /** Copies the data of another fixture, which saves the time of a first start. */
   takeDataOf({ dataDir }: Fixture): void {
     // With their owners: the database may belong to another user.
     execFileSync('cp', ['-a', dataDir, this.dataDir]);

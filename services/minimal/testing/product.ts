@@ -281,7 +281,7 @@ export async function until<Answer>(
     if (answer !== undefined) return answer;
     const waitedMs = performance.now() - startedMs;
     if (waitedMs > timeoutMs) throw new Error(`timed out waiting until ${what}`);
-    // The longer it takes, the less a late answer matters, and the more the questions would cost.
+    // The polling interval grows with the elapsed time, to limit the cost of long waits.
     await pause(Math.min(25 + waitedMs / 20, 250));
   }
 }

@@ -148,7 +148,7 @@ async function names(caller: Caller, { database }: KeysDeps): Promise<readonly s
   ];
 }
 
-/** Returns all keys in one reply, which the protocol allows. */
+/** Returns all keys in one reply, with cursor 0, which the protocol permits. */
 async function scan({ args, caller }: MemberCall, deps: KeysDeps): Promise<Answer> {
   const [cursor, ...options] = args;
   if (!/^\d{1,20}$/.test(textOf(cursor))) return failure('ERR invalid cursor');

@@ -161,7 +161,7 @@ interface ParsedRead {
   readonly names: readonly Buffer[];
   readonly places: readonly string[];
   readonly count: number;
-  /** `undefined` does not block. */
+  /** `undefined`: does not block. */
   readonly blockMs: number | undefined;
 }
 

@@ -89,7 +89,7 @@ describe('the lock of a key', () => {
 });
 
 describe('a finished environment', () => {
-  test('is on disk before it is renamed', async () => {
+  test('is flushed to disk before it is renamed', async () => {
     const note = join(folder, 'note');
     const program = `#!/bin/sh\n{ echo "$@"; ls '${catalog.path('ready')}'; } > '${note}'\n`;
     await mkdir(join(folder, 'bin'));
@@ -110,7 +110,7 @@ describe('a finished environment', () => {
     expect(catalog.lease('b')).toBeUndefined();
   });
 
-  test('remains the environment of its key when another is finished later', async () => {
+  test('is kept when another environment with its key finishes later', async () => {
     await givenEnvironment('a');
     await catalog.publish('a', { directory: 'a-2', lock: '', sizeBytes: 1 });
     expect(catalog.lease('a')?.environment.directory).toBe('a-1');

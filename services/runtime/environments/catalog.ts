@@ -7,7 +7,7 @@
  *
  *  Only environments in `ready` exist. A folder without an entry in `ready` or a living user is a leftover. A user
  *  first writes its file, and then checks whether the environment is still ready. An evicting process first removes the
- *  entry in `ready`, and then checks for users. So never both succeed. */
+ *  entry in `ready`, and then checks for users. Therefore the two can never both succeed. */
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { chmod, link, mkdir, open, readdir, readFile, stat, unlink } from 'node:fs/promises';

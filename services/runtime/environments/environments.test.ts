@@ -218,7 +218,7 @@ describe('invalid requirements', () => {
     await slow.close();
   });
 
-  test('are no longer built after their only caller has left', async () => {
+  test('are no longer built after their only caller disconnects', async () => {
     const letGo = index.hold();
     const log = hearing('Looking in indexes');
     const abort = new AbortController();
@@ -233,7 +233,7 @@ describe('invalid requirements', () => {
     expect((await given.ensure({ requirements: 'greeter' })).status).toBe('ready');
   });
 
-  test('are still built when one of two callers leaves', async () => {
+  test('are still built when one of two callers disconnects', async () => {
     const letGo = index.hold();
     const log = hearing('Looking in indexes');
     const abort = new AbortController();

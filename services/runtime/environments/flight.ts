@@ -18,7 +18,7 @@ class Flight<Result> {
 
   constructor(work: Work<Result>) {
     this.#result = work((line) => this.#say(line), this.#abort.signal);
-    // Each caller receives the failure; there may be no caller left.
+    // Each caller receives the failure; without callers, the failure is ignored.
     this.#result.catch(() => undefined);
   }
 
@@ -38,7 +38,7 @@ class Flight<Result> {
 
   async join(listener: Listener, signal: AbortSignal): Promise<Result> {
     for (const line of this.#said) void listener(line);
-    // Two callers may pass the same function.
+    // Wrapped, because two callers may pass the same function, and a set would keep it only once.
     const own: Listener = (line) => listener(line);
     this.#listeners.add(own);
     const gone = Promise.withResolvers<never>();

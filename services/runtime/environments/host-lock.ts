@@ -50,7 +50,7 @@ async function clear(folder: string, name: string): Promise<void> {
   await rm(away, { recursive: true, force: true });
 }
 
-/** Acquires the lock, also from a dead holder.
+/** Acquires the lock. Takes it over if its holder is dead.
  *  @returns releases the lock; undefined while another process holds it */
 export async function tryLock(
   folder: string,

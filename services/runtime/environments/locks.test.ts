@@ -64,11 +64,11 @@ test('reinstalls the packages that pip chose, even if newer ones exist', async (
   await expectSameAgain({ PATH: '/usr/bin:/bin' }, /^pip /);
 });
 
-test('refuses different files under the same name and version with pip', async () => {
+test('refuses changed package files of a locked version with pip', async () => {
   await expectForgeryRefused({ PATH: '/usr/bin:/bin' });
 });
 
-test('reuses an environment that this machine has already built', async () => {
+test('reuses the environment of a lock that this machine created, without another build', async () => {
   const offered = await givenPackages(greeter('1.0'), polite);
   const variables = { PATH: '/usr/bin:/bin', ...offered.variables };
   const given = await givenEnvironments({ variables });

@@ -61,7 +61,7 @@ describeWith({ service: 'uv', ...uv }, 'uv', () => {
     await expectSameAgain({ PATH: uv.found }, /^uv /);
   });
 
-  test('refuses different files under the same name and version', async () => {
+  test('refuses changed package files of a locked version', async () => {
     await expectForgeryRefused({ PATH: uv.found });
   });
 });

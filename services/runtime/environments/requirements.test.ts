@@ -67,7 +67,7 @@ describe('requirements', () => {
     expect(readRequirements(among)).toEqual({ kind: 'private', text: among });
   });
 
-  test('are parsed quickly, also hostile ones', () => {
+  test('are parsed quickly, even if hostile', () => {
     const hostile = [
       `a${'-'.repeat(50_000)}`,
       `a==1${',==1'.repeat(20_000)}!`,

@@ -63,8 +63,8 @@ export async function makeBareEnvironment(
   ]);
 }
 
-/** Whether a cold start in this environment finds its original interpreter. Packages of the script can change that, so
- *  nothing outside the sandbox relies on the result.
+/** Whether a cold start in this environment finds its original interpreter. The script's packages can change the
+ *  environment, so nothing outside the sandbox may rely on the result.
  *  @throws if the environment does not exist */
 export async function isAsMade(folder: string, interpreter: BaseInterpreter): Promise<boolean> {
   const made = configuration(interpreter);

@@ -53,7 +53,7 @@ const PROMISED_BYTES = 10;
 
 describe('an encoded secret', () => {
   test.each(Object.entries(encodings))(
-    'leaves no ten bytes as %s, in lines of any width and chunks of any size',
+    'never shows ten of its bytes as %s, in lines of any width and chunks of any size',
     (_, encode) => {
       fc.assert(
         fc.property(
@@ -118,7 +118,7 @@ describe('an encoded secret', () => {
     );
   });
 
-  test('does not delay lines that happen to end with its beginning', () => {
+  test('does not delay lines that happen to end with its first characters', () => {
     const masker = new Masker();
     masker.add([secret]);
     const stream = masker.stream();

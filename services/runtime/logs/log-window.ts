@@ -28,7 +28,7 @@ export class LogWindow {
     this.#limitBytes = limitBytes;
   }
 
-  /** How many of `chunks`, at least one, may be stored before the next call of `take`. */
+  /** How many of `chunks` may be stored before the next call of `take`; at least one. */
   fitting(chunks: readonly SealedChunk[]): number {
     let bytes = this.#headBytes + this.#tailBytes;
     let count = 0;

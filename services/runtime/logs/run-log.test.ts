@@ -90,7 +90,7 @@ describe('the log of a run', () => {
     expect(timers.waiting.size).toBe(0);
   });
 
-  test('keeps a line whole if the rest arrives just as the wait ends', async () => {
+  test('does not split a line whose rest arrives just as the wait ends', async () => {
     const { log, store, timers } = given();
     await log.write('stdout', Buffer.from('one ha'));
     timers.fire();

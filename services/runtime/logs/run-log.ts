@@ -62,7 +62,7 @@ export function createRunLog(
   };
   const flushPartial = () => {
     cancelWait = undefined;
-    // Not awaited; at most two lines escape the back-pressure.
+    // Not awaited: at most two lines are added without back-pressure.
     void store(splitter.flush(false));
   };
 

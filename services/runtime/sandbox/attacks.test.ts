@@ -33,7 +33,7 @@ const { layers: here } = whole.sandbox;
 await whole.close();
 process.stdout.write(`active layers: ${here.join(', ')}\n`);
 
-/** Families without attacks that do not apply to this user. */
+/** The attack families, reduced to the attacks that apply to this user. */
 const families = FAMILIES.map((family) => ({
   ...family,
   attacks: family.attacks.filter(({ only = me }) => only === me),

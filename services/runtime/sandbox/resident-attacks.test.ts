@@ -51,7 +51,7 @@ describe('the processes of an idle resident process', () => {
   });
   afterAll(() => bench.close());
 
-  test('end with the launcher', async () => {
+  test('end when the launcher ends', async () => {
     const first = await runResident(bench, { action: 'child' });
     const launcher = bench.sandbox.launcherPid ?? 0;
     process.kill(launcher, 'SIGKILL');

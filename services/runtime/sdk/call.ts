@@ -15,7 +15,7 @@ export type SdkRefusalCode =
 
 export type SdkAnswer =
   | { readonly kind: 'value'; readonly value: JsonValue }
-  /** This many bytes follow the response. */
+  /** Number of bytes that follow the response. */
   | {
       readonly kind: 'bytes';
       readonly sizeBytes: number;

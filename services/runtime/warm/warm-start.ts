@@ -67,7 +67,7 @@ async function answerTo(question: WarmQuestion): Promise<WarmStart | undefined> 
   return { interpreter: base, modules: safeImportsOf(texts) };
 }
 
-/** Whether a cold start would behave like that of a new environment, as a warm one does. */
+/** Whether a cold start in this environment would behave as in a newly created one. Warm starts assume this. */
 async function startsAsMade(folder: string, interpreter: BaseInterpreter): Promise<boolean> {
   const programs = await readdir(join(folder, 'bin'));
   return !programs.some((name) => name.endsWith('._pth')) && isAsMade(folder, interpreter);

@@ -165,7 +165,7 @@ describe('a complete backup', () => {
   const verified = async (keys = [masterKey]) =>
     await verifyBackup(await stored(), { key: undefined, masterKeys: keys });
 
-  test('loses a destroyed data key, and is sealed again', async () => {
+  test('is sealed again without a destroyed data key', async () => {
     expect(await readKeys(await stored())).toHaveLength(2);
     await sample.platform.pool.query('INSERT INTO destroyed_keys (key_id) VALUES ($1)', [
       scriptId(),
@@ -211,7 +211,7 @@ describe('a complete backup', () => {
     await expect(verified()).rejects.toThrow('the configured keys differ');
   });
 
-  test('loses its seal and destroyed keys when its master key is not available', async () => {
+  test('loses its seal and destroyed keys when its master key is unavailable', async () => {
     await sample.platform.pool.query('INSERT INTO destroyed_keys (key_id) VALUES ($1)', [
       scriptId(),
     ]);

@@ -315,7 +315,7 @@ describe('a chat', () => {
     ]);
   });
 
-  test('receive blocks, cards and events as their services document them', async () => {
+  test('receives blocks, cards or events in the format of its service', async () => {
     const url = `${http.origin}/chat`;
     const failed = { message: 'It <failed> & [said](x).', about: 'runs 1' };
     const publicUrl = 'https://orchestrator.example.com';

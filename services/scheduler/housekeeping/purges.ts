@@ -31,7 +31,7 @@ export interface PurgeDeps {
   readonly objects: RemovableObjects;
   readonly commands: Commands;
   readonly ids: Ids;
-  /** By script, the database time since which runtimes are free to remove their data of it. */
+  /** For each script, the database time from which runtimes may remove the script's data. */
   readonly removableSince: Map<string, string>;
 }
 

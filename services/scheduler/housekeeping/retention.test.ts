@@ -138,7 +138,7 @@ describe('an ended run', () => {
     expect(await remains(id)).toEqual(rest);
   });
 
-  test('shows one line instead of its removed log, in both directions', async () => {
+  test('shows one line in place of its removed log, whether read forward or backward', async () => {
     const id = await givenRun(1);
     await finish(id);
     await keep({ logsDays: 7 });
@@ -238,7 +238,7 @@ test('keeps parameters that a new run has requested', async () => {
   expect(await remains(id)).toMatchObject({ params: true, lines: 0 });
 });
 
-test('rounds are repeated until all runs are processed', async () => {
+test('repeats rounds until all runs are processed', async () => {
   const ids = [];
   for (let number = 1; number <= 130; number += 1) ids.push(runId(number));
   for (const id of ids) {

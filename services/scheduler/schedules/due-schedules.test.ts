@@ -157,7 +157,7 @@ describe('an hourly schedule', () => {
     ]);
   });
 
-  test('reports a slight delay', async () => {
+  test('reports that a run started slightly late', async () => {
     await serveAt('01:00:40');
     expect(await ledger()).toEqual(['01:00 late']);
   });

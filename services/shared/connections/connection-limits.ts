@@ -221,7 +221,7 @@ function hasMoved(connection: Connection): boolean {
   return isMoving;
 }
 
-/** Makes it the last connection to close, unless it is exempt. */
+/** Moves the connection to the end of the closing order, unless it is exempt. */
 function renew(connection: Connection): void {
   const { waiting } = connection.peer;
   if (waiting.delete(connection)) waiting.add(connection);

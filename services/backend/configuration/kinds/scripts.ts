@@ -238,7 +238,7 @@ async function problemOf(
   { services }: Reading,
   presentEntrypoint?: string,
 ): Promise<Problem | undefined> {
-  // A script of an earlier version may have another entrypoint, and keeps it.
+  // Scripts created by earlier releases may have another entrypoint, which is kept.
   const isKept = settings.entrypoint === presentEntrypoint;
   const unusable = isKept ? undefined : entrypointProblem(settings.entrypoint);
   if (unusable !== undefined) return badField('entrypoint', unusable);

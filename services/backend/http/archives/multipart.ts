@@ -22,7 +22,7 @@ export async function formFile(
   let found: { readonly content: Readable; readonly name: string } | undefined;
   let spooled: Promise<SpooledFile | undefined> = Promise.resolve(undefined);
   form.on('file', (field, content, name) => {
-    // The reader receives the error; without a reader it is ignored.
+    // The reader handles the error. Without a reader, the error is ignored.
     content.on('error', () => undefined);
     if (field !== 'file' || found !== undefined) {
       content.resume();

@@ -1,4 +1,4 @@
-/** The paths of the API, matched by path first, then by method. */
+/** Routes of the API, grouped by path, so that a known path with another method gets 405. */
 import { formsOf, type Operation } from '../operation.ts';
 
 export type Methods = ReadonlyMap<string, Operation>;

@@ -95,8 +95,7 @@ class _Meter:
     def advance(
         self, seconds: float, processes: Processes, enough: Optional[int]
     ) -> Optional[int]:
-        """Bytes at the end of a pass, or once there are more than `enough`; None during a
-        pass."""
+        """Returns the total at the end of a pass, or as soon as it exceeds `enough`; None during a pass."""
         if self._pass is None:
             self._pass, self._total = self._sizes(processes), 0
         until = time.monotonic() + seconds

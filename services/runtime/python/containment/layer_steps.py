@@ -22,7 +22,7 @@ def _lay_out(program: Optional[bytes]) -> Optional[syscalls.Filter]:
     return None if program is None or not syscalls.AVAILABLE else syscalls.Filter(program)
 
 
-# Depends on whether a control group counts memory that no process maps.
+# The filter permits such memory only if a control group counts it.
 _FILTERS = {counted: _lay_out(build_own_filter(counted)) for counted in (False, True)}
 _LISTEN_FILTER = _lay_out(build_listen_filter())
 

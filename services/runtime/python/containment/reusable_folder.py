@@ -50,7 +50,7 @@ class ReusableFolder:
             folder.remove()
             return
         try:
-            # The same run may come again.
+            # Renamed, because the same run may be prepared again, with the same folder name.
             folder.rename(f"{KEPT_PREFIX}{os.getpid()}")
             _make_like_new(folder)
             self._kept = folder

@@ -153,7 +153,8 @@ def remove_tree(parent: str, name: str) -> None:
 
 
 def empty(top: int, kept: AbstractSet[str] = frozenset()) -> None:
-    """Removes everything in a folder except the entries named in `kept`."""
+    """Removes everything in a folder, except the entries named in `kept`. @param top an open descriptor of the
+    folder"""
     waiting: List[str] = []
     _unlink_files(top, top, waiting, kept)
     while waiting:

@@ -22,7 +22,8 @@ _SWEEP_SECONDS = 5.0
 
 
 class ScriptPipes(NamedTuple):
-    """The supervisor's ends of the connections with one script's process. The output pipes do not block."""
+    """The supervisor's file descriptors for the connections with one script's process. The output pipes do not
+    block."""
 
     gate: socket.socket
     stdout: int

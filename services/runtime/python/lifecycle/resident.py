@@ -59,7 +59,7 @@ class ResidentSupervisor(Supervisor):
             super()._on_frame(kind, payload)
         elif kind == SPEC:
             self._next(parse_spec(payload))
-        # Other frames were sent before the runtime knew of the end of their run.
+        # The runtime sent other frames before it learned that their run had ended.
 
     def _on_status(self) -> None:
         try:

@@ -38,8 +38,8 @@ class SpareOptions(NamedTuple):
     # Holds one byte for each surplus spare.
     dismissing: int
     outlives: bool
-    # Takes the spare's process number when its run is prepared, because an earlier start of the next spare would
-    # compete with the run for the processor. Takes the negative number when the process is a spare again.
+    # Receives the spare's process id when its run is prepared, because an earlier start of the next spare would
+    # compete with the run for the processor. Receives the negative id when the process is a spare again.
     taken: int
     # The only process that may connect.
     runtime: int
@@ -121,7 +121,7 @@ def _wait_for_connection(options: SpareOptions) -> "socket.socket | None":
         try:
             connection, _address = options.listener.accept()
         except OSError:
-            # Another spare was first.
+            # Another spare accepted the connection first.
             continue
         if _peer(connection) == options.runtime:
             connection.setblocking(True)
@@ -133,7 +133,7 @@ def _is_dismissed(options: SpareOptions) -> bool:
     try:
         return os.read(options.dismissing, 1) != b""
     except BlockingIOError:
-        # Another spare was first.
+        # Another spare has read the byte.
         return False
 
 

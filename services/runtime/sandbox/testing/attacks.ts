@@ -227,7 +227,7 @@ export const FAMILIES: readonly Family[] = [
   },
 ];
 
-/** Layers to disable, so that only `alone`, or no layer, of those that prevent a family remains. */
+/** Layers to disable, so that of the layers that prevent the family only `alone` remains, or none. */
 export function layersWithout({ attacks }: Family, alone?: string): readonly string[] {
   const needed = alone === undefined ? [] : [alone, ...(NEEDS[alone] ?? [])];
   const holding = new Set(attacks.flatMap(({ heldBy }) => heldBy));

@@ -76,7 +76,7 @@ export const ATTEMPTS: Readonly<Record<Family['way'], Attempt>> = {
       return outcome.stdout.includes('through');
     }),
 
-  /** Surviving the end of the run. */
+  /** Attacks that try to survive the end of the run. */
   stay: async (bench, names) =>
     await passing(names, async (name) => {
       const mark = `mark-${process.pid}-${bench.sandbox.launcherPid}-${name.replaceAll(' ', '-')}`;

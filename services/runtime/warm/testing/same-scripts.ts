@@ -1,4 +1,4 @@
-/** Scripts whose run must look the same with each kind of interpreter. Each name describes the script. */
+/** Scripts that must behave identically in cold and warm interpreters. Each name describes the script. */
 import type { Files } from './warm-bench.ts';
 
 const one = (source: string): Files => ({ 'main.py': source });

@@ -3,7 +3,7 @@ import { refreshWithKey, type TextStore } from './session-key.ts';
 
 const answer = { access_token: 'fresh', expires_in: 900 };
 
-/** A browser whose cookie belongs to `good`; `before` does what other tabs do while a request is under way. */
+/** A browser whose cookie belongs to `good`; `before` simulates what other tabs do during a request. */
 function setUp(
   stored: string | null,
   good: string | null,

@@ -1,7 +1,7 @@
 import { readApiError } from './api-error.ts';
 import type { TokenAnswer } from './token-keeper.ts';
 
-/** Stores a text, shared by all tabs of this origin; nothing in a browser without storage. */
+/** Stores a text that all tabs of this origin share. Stores nothing if the browser has no storage. */
 export interface TextStore {
   get(): string | null;
   set(text: string): void;

@@ -19,7 +19,7 @@ export function auditValues(): Promise<AuditValues> {
   return unwrap(client.GET('/api/v1/audit/values', {}));
 }
 
-/** How far a verification is. */
+/** The progress of a verification. */
 export interface VerificationProgress {
   checked: number;
   entries: number;

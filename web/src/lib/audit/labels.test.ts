@@ -15,7 +15,7 @@ test('shortens the resource, and links it to its page if it has one', () => {
   expect(resourcePage(`user-${id}`)).toBeNull();
 });
 
-test('parses a saved head in the displayed format and that of the server', () => {
+test('parses a saved head in the displayed format and in the server’s format', () => {
   const hash = '9f'.repeat(32);
   const shown = JSON.stringify({ audit_seq: 812, hash, key_id: '21fe31dfa154a261' });
   expect([headIn(shown), headIn(` 812:${hash} `)]).toEqual([`812:${hash}`, `812:${hash}`]);

@@ -8,7 +8,7 @@ const link = (source: string, target: string, enabled = true): Link => ({
   enabled,
 });
 
-test('points each enabled chain forward, around nodes in between', () => {
+test('draws each enabled chain forward, around the nodes between its ends', () => {
   const { nodes, routes, layers } = layOut([link('a', 'c'), link('a', 'b'), link('b', 'c')]);
   expect([...nodes].map(([name, { layer }]) => [name, layer])).toEqual([
     ['a', 0],

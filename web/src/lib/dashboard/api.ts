@@ -5,7 +5,7 @@ import { timesOf, type TimeRange } from './time-range.ts';
 /** The statistics of a time range and the present state. @param fires whether to count the next due times */
 export function dashboardOverview(range: TimeRange, fires: boolean): Promise<DashboardOverview> {
   const params = { query: { ...timesOf(range, Date.now()), ...(!fires && { fires }) } };
-  // The client's types lose that a point is a pair.
+  // The generated types describe a point as an array, not as a pair.
   return unwrap(client.GET('/api/v1/dashboard/overview', { params })) as Promise<DashboardOverview>;
 }
 

@@ -50,12 +50,12 @@ test('counts are stacked bars in the middle of their bucket, with the total of t
   expect(model.series[1]?.points[0]).toEqual([Date.parse(from) + hourMs / 2, 3]);
 });
 
-test('a percentile is that of the whole range, not the highest of its buckets', () => {
+test('a percentile covers the whole range, and is not the highest bucket', () => {
   expect(figureChart('duration', overview).summary).toBe('p95 622 ms');
   expect(figureChart('queue', overview).summary).toBe('none');
 });
 
-test('all charts have the same time axis, which ends within half a bucket of the present', () => {
+test('all charts share a time axis that ends within half a bucket of the present', () => {
   const ranges = (['runs', 'duration', 'errors'] as const).map(
     (metric) => figureChart(metric, overview).model.range,
   );

@@ -1,7 +1,7 @@
 import { client, unwrap } from '#lib/api/client.ts';
 import type { ErrorGroup, ErrorGroupChange, ErrorGroupStatus, Page, Run } from '#lib/api/types.ts';
 
-/** The filters of the list, as its URL has them. */
+/** The filters of the list, as in its URL. */
 export interface ErrorGroupFilter {
   status?: ErrorGroupStatus;
   /** Part of the type or the message. */

@@ -57,7 +57,7 @@ test('removes an item', () => {
   expect(withoutItem(data, '7', idOf)).toBe(data);
 });
 
-test('assigns a run to a list by its own fields', () => {
+test('matches a run to a list by the fields of the run', () => {
   const run = {
     status: 'failed',
     trigger_type: 'manual',

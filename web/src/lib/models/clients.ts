@@ -2,7 +2,7 @@
 const name = 'scripts';
 
 interface Client {
-  /** Where the text belongs. */
+  /** Where to put the text. */
   readonly where: string;
   readonly text: (url: string, token: string) => string;
 }

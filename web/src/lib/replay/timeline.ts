@@ -36,14 +36,14 @@ export function barsOf(density: AuditDensity): Bar[] {
   }));
 }
 
-/** A range a quarter as long, around the given time. */
+/** The range after zooming in: a quarter as long, and centered on `aroundMs` where possible. */
 export function zoomedIn({ fromMs, toMs }: Range, aroundMs: number): Range {
   const length = Math.max(minRangeMs, (toMs - fromMs) / zoomBy);
   const start = Math.min(Math.max(fromMs, aroundMs - length / 2), toMs - length);
   return { fromMs: start, toMs: start + length };
 }
 
-/** Four times the range, within the whole. */
+/** The range after zooming out: four times as long, but not beyond the whole time line. */
 export function zoomedOut({ fromMs, toMs }: Range, whole: Range): Range {
   const more = ((toMs - fromMs) * (zoomBy - 1)) / 2;
   return {

@@ -48,7 +48,7 @@ export function listRuns(
 export function runTimeseries(): Promise<Timeseries> {
   const from = new Date(Date.now() - 30 * 86_400_000).toISOString();
   const query = { metric: 'runs', from, bucket: 21_600 } as const;
-  // The client's types lose that a point is a pair.
+  // The generated types describe a point as an array, not as a pair.
   return unwrap(
     client.GET('/api/v1/dashboard/timeseries', { params: { query } }),
   ) as Promise<Timeseries>;

@@ -21,6 +21,6 @@ test.each([
   [12_000, 'about 48.0 s left'],
   [60_000, 'almost done'],
   [90_000, 'longer than usual'],
-])('%i ms into a run that usually takes a minute, the run is %s', (elapsed, words) => {
+])('after %i ms, a run that usually takes a minute is %s', (elapsed, words) => {
   expect(remaining(elapsed, { p50_ms: 60_000, p95_ms: 90_000 })).toBe(words);
 });

@@ -5,7 +5,7 @@ export type Frequency = (typeof frequencies)[number];
 
 export interface CronChoice {
   frequency: Frequency;
-  /** Every so many minutes. */
+  /** The interval in minutes. */
   every: number;
   minute: number;
   hour: number;

@@ -51,7 +51,7 @@ export const overlapLabels: Record<Schedule['overlap'], string> = {
   cancel_previous: 'Stop the previous run, then start',
 };
 
-/** Describes the runs that a due time meets. */
+/** Describes the runs that a due time may overlap. */
 export function describeOverlap({
   overlap,
   together,

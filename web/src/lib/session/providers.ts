@@ -41,7 +41,7 @@ const reasons: Readonly<Record<string, string>> = {
     'The identity provider cannot be reached or sent an invalid response. Try again later.',
 };
 
-/** Why a sign-in at an identity provider was refused. @param reason of the URL */
+/** Why a sign-in at an identity provider was refused. @param reason from the URL */
 export function reasonText(reason: string | null): string | null {
   return reason === null ? null : (reasons[reason] ?? 'The sign-in was refused.');
 }

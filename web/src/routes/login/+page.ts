@@ -10,7 +10,7 @@ export const load: PageLoad = async ({ url }) => {
   const next = target.origin === url.origin ? target.pathname + target.search : '/';
   const user = await session.resume().catch(() => null);
   if (user) redirect(307, next);
-  // The form for the password works without the list.
+  // The password form works without the list of identity providers.
   const providers = await signInProviders().catch(() => []);
   return {
     next,

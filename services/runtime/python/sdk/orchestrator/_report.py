@@ -94,7 +94,7 @@ def _places(trace: Optional[TracebackType]) -> Iterator[Place]:
 
 
 def _frames(places: Iterable[Place]) -> List[Dict[str, Any]]:
-    # Neither those of the package, which called the script.
+    # Also omits frames of this package, which called the script.
     own = [place for place in places if not _is_of_package(place[0])]
     half = _MAX_FRAMES // 2
     kept = own if len(own) <= _MAX_FRAMES else own[:half] + own[-half:]

@@ -31,7 +31,7 @@ const imageTypes: Readonly<Record<string, string>> = {
 
 const mebibyte = 1024 * 1024;
 
-/** Anything unknown is shown as text, if it is text. */
+/** Files of unknown types are shown as text if they contain text. */
 export function artifactKind(path: string): ArtifactKind {
   const ending = endingOf(path);
   return ending in imageTypes ? 'image' : (byEnding[ending] ?? 'text');
@@ -42,12 +42,12 @@ export function imageType(path: string): string | undefined {
   return imageTypes[endingOf(path)];
 }
 
-/** How much of an artifact is loaded. Of text and tables, the beginning is shown. */
+/** Maximum number of bytes to load. For longer text and tables, only the beginning is shown. */
 export function loadedBytes(kind: ArtifactKind): number {
   return kind === 'text' || kind === 'table' ? mebibyte : 16 * mebibyte;
 }
 
-/** Whether the beginning of such a file can be shown without its rest. */
+/** Whether the beginning of such a file can be shown without the rest of the file. */
 export function canBeCut(kind: ArtifactKind): boolean {
   return kind === 'text' || kind === 'table';
 }

@@ -1,4 +1,4 @@
-/** Pages for the preview frame, which executes nothing of them. */
+/** Pages for the preview frame, which executes no scripts in them. */
 import { Marked } from 'marked';
 
 const style = `
@@ -15,7 +15,7 @@ blockquote { margin-left: 0; padding-left: 1rem; border-left: 3px solid #8886; }
 .error { color: #c33; }
 `;
 
-/** Rendered Markdown as a page. Its HTML stays HTML: the frame makes it harmless. */
+/** Rendered Markdown as a page. HTML in the text is kept, because the preview frame sanitizes it. */
 export function markdownPage(text: string, isDark: boolean): string {
   return richPage(renderMarkdown(text), isDark);
 }

@@ -6,7 +6,7 @@ test.each(['#L7', '#L120-L140'])('%s is read and written unchanged', (hash) => {
   expect(range && rangeHash(range)).toBe(hash);
 });
 
-test('accepts the ends in either order, with one letter', () => {
+test('accepts the first and last line in either order, with one letter', () => {
   expect(readRange('#L140-L120')).toEqual({ from: 120, to: 140 });
   expect(readRange('#L3-5')).toEqual({ from: 3, to: 5 });
 });

@@ -23,7 +23,7 @@ describe.each([10, 1000, 400_000, 1_000_000, 50_000_000])('%i rows', (rowCount) 
     }
   });
 
-  test('include the row to which the view jumps', () => {
+  test('include the target row of a jump', () => {
     const row = Math.floor(rowCount * 0.7);
     const drawn = geometry(rowCount, scrollTopOf(row, rowCount, viewportPx), viewportPx);
     expect(drawn.first).toBeLessThanOrEqual(row);

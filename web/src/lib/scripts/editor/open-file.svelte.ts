@@ -43,7 +43,7 @@ export class OpenFile {
   /** The view that shows the file; null while another file is shown. */
   view: EditorView | null = null;
   readonly #drafts: Drafts | null;
-  /** The place of the language server in the editor's configuration. */
+  /** The slot for the language server's extension in the editor's configuration. */
   readonly #language = new Compartment();
   #languageTools: Extension = [];
   #saved: EditorState['doc'];

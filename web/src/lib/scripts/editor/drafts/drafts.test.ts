@@ -73,14 +73,14 @@ describe('a three-way merge', () => {
     expect(mergeTexts(base, base, 'b\nc\nd\ne\n')).toEqual({ text: 'b\nc\nd\ne\n', overlaps: 0 });
   });
 
-  test('keeps my lines where both sides changed them differently', () => {
+  test('keeps the local lines in a conflict', () => {
     expect(mergeTexts(base, 'a\nmine\nc\nd\ne\n', 'a\ntheirs\nc\nd\nE\n')).toEqual({
       text: 'a\nmine\nc\nd\nE\n',
       overlaps: 1,
     });
   });
 
-  test('applies a change once if both sides made it', () => {
+  test('applies a change once if both sides made the same change', () => {
     const same = 'a\nb\nx\nc\nd\ne\n';
     expect(mergeTexts(base, same, same)).toEqual({ text: same, overlaps: 0 });
   });

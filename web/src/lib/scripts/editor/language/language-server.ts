@@ -16,7 +16,7 @@ import { sanitizeHtml } from './sanitize.ts';
 import { sdkSources } from './sdk-sources.ts';
 import { sdkFolder, sourceFolder, startServer } from './transport.ts';
 
-/** The first answer needs the whole server, on slow machines too. */
+/** Long enough for the first response, which waits until the server has loaded, even on a slow machine. */
 const timeoutMs = 60_000;
 const root = `file://${sourceFolder}`;
 
@@ -31,7 +31,7 @@ export interface LanguageServerOptions {
   readonly sources: Readonly<Record<string, string>>;
   /** Shows a file of the script; null if it cannot be shown. */
   readonly show: (path: string) => Promise<EditorView | null>;
-  /** A definition is in a file that is not part of the script. */
+  /** Called when a definition is in a file that is not part of the script. */
   readonly onForeign: (where: string) => void;
 }
 
@@ -55,7 +55,7 @@ export async function startLanguageServer({
     initializationOptions: { files },
     sanitizeHTML: sanitizeHtml,
     workspace: (self) => new ProjectWorkspace(self, display),
-    // Messages of the server are for its developers.
+    // The server's log messages are meant for its developers.
     notificationHandlers: { 'window/logMessage': () => true, 'window/showMessage': () => true },
     extensions: [
       { clientCapabilities: { workspace: { configuration: true } } },

@@ -4,7 +4,7 @@ import type { OpenFile } from '../open-file.svelte.ts';
 import type { SourceFile } from '../search/find-in-files.ts';
 import type { LanguageServer } from './language-server.ts';
 
-/** What the language server needs of the editor's files. */
+/** The editor's files, as the language server accesses them. */
 export interface LanguageHost {
   readonly openFiles: readonly OpenFile[];
   /** All text files with their unsaved edits. */
@@ -36,7 +36,7 @@ export class ProjectLanguage {
       show: (path) => this.#host.display(path),
       onForeign: (name) => toastDone(`Defined in ${name}`),
     });
-    // The user may have left the page in the meantime.
+    // The user may have left the page while the server was starting.
     if (!this.#isWanted) return server.stop();
     this.#server = server;
     for (const file of this.#host.openFiles) this.connect(file);

@@ -24,7 +24,7 @@ export interface ServerConnection extends Transport {
 export const sourceFolder = '/src';
 export const sdkFolder = '/sdk';
 
-/** Ruff reports problems, so that the server only answers questions. */
+/** Diagnostics are off, because Ruff reports problems. */
 const analysis = {
   typeCheckingMode: 'off',
   diagnosticMode: 'openFilesOnly',
@@ -64,7 +64,7 @@ export function startServer(): ServerConnection {
   };
 }
 
-/** The answer to a request of the server: its settings. */
+/** The settings, which the server requests. */
 function answerTo({ method, params }: Message): unknown {
   if (method !== 'workspace/configuration') return null;
   const { items } = params as { readonly items: readonly { readonly section?: string }[] };

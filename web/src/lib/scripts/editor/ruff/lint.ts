@@ -10,7 +10,7 @@ import type { Extension } from '@codemirror/state';
 import { EditorView, keymap } from '@codemirror/view';
 import { diagnosticsOf } from './diagnostics.ts';
 
-/** Longer files are not checked: no person writes them, and each check would take seconds. */
+/** Longer files are not checked: people do not write them by hand, and each check would take seconds. */
 const maxCharacters = 1_000_000;
 
 /** Marks violations that Ruff finds. F8 goes to the next one.
@@ -21,7 +21,7 @@ export function pythonLint(onFound: (found: readonly Diagnostic[]) => void): Ext
       async ({ state: { doc } }) => {
         if (doc.length > maxCharacters) return [];
         const { checkPython } = await import('./ruff.ts');
-        // Without Ruff the editor works on.
+        // The editor also works without Ruff.
         const violations = await checkPython(doc.sliceString(0)).catch(() => []);
         return diagnosticsOf(doc, violations);
       },
