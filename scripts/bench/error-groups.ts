@@ -78,7 +78,7 @@ async function failRun(
   if (errorText !== undefined) {
     const error = runErrorOf({ ending, note: undefined, errorText, workspace: root });
     if (error === undefined) throw new Error('the traceback was not read');
-    const { json, fact } = keptError(error);
+    const { json, fact } = keptError(error, scriptId);
     await saveError(database.pool, runId, json, fence);
     end = { ...end, error: fact };
   }

@@ -254,7 +254,7 @@ export class Execution {
     fence: number | null,
   ): Promise<{ readonly error?: ErrorFact }> {
     if (error === undefined) return {};
-    const { json, fact } = keptError(error);
+    const { json, fact } = keptError(error, this.run.scriptId);
     await this.#untilRecorded('error', () => this.#deps.saveError(this.run.runId, json, fence));
     return { error: fact };
   }

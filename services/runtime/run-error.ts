@@ -1,5 +1,6 @@
 /** The error of a run, derived from the end of its process and its log. */
 import { createHash } from 'node:crypto';
+import type { ScriptId } from '#domain/kernel/ids.ts';
 import {
   boundedError,
   platformError,
@@ -80,12 +81,17 @@ export interface KeptError {
   readonly fact: ErrorFact;
 }
 
-export function keptError(error: RunError): KeptError {
+export function keptError(error: RunError, scriptId: ScriptId): KeptError {
   const json = JSON.stringify(error);
   const { type, source } = error;
   return {
     json,
-    fact: { type, source, fingerprint: sha256(fingerprintOf(error)), sha256: sha256(json) },
+    fact: {
+      type,
+      source,
+      fingerprint: sha256(fingerprintOf(error, scriptId)),
+      sha256: sha256(json),
+    },
   };
 }
 

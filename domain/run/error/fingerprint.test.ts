@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Frame, RaisedError } from './error.ts';
+import { scriptId } from '#domain/testing/ids.ts';
 import { fingerprintOf } from './fingerprint.ts';
 
 const own: Frame = { file: 'main.py', line: 7, function: 'load', code: 'float(row[1])', own: true };
@@ -9,6 +10,8 @@ function error(change: Partial<RaisedError> = {}): RaisedError {
   return { type: 'ValueError', message: "bad: 'x1'", frames: [other, own], causes: [], ...change };
 }
 
+const fingerprint = (one: RaisedError, script = scriptId()) => fingerprintOf(one, script);
+
 describe('two errors are the same', () => {
   test.each([
     ['moved lines', { frames: [other, { ...own, line: 90 }] }],
@@ -17,7 +20,17 @@ describe('two errors are the same', () => {
     ['a deeper recursion', { frames: [other, own, own, own] }],
     ['different indentation', { frames: [{ ...own, code: 'float(row[1])  ' }] }],
   ])('with %s', (_situation, change) => {
-    expect(fingerprintOf(error(change))).toBe(fingerprintOf(error()));
+    expect(fingerprint(error(change))).toBe(fingerprint(error()));
+  });
+
+  test('with another number of equal causes', () => {
+    const cause = { type: 'OSError', message: 'a', frames: [own], relation: 'member' } as const;
+    const [one, three] = [[cause], [cause, { ...cause, message: 'b' }, cause]];
+    expect(fingerprint(error({ causes: three }))).toBe(fingerprint(error({ causes: one })));
+  });
+
+  test('in different scripts with the same code', () => {
+    expect(fingerprint(error(), scriptId(2))).toBe(fingerprint(error()));
   });
 
   test.each([
@@ -27,7 +40,7 @@ describe('two errors are the same', () => {
   ])('without frames if only values differ: %s', (one, another) => {
     const frames: Frame[] = [];
     const [first, second] = [one, another].map((message) => error({ frames, message }));
-    expect(fingerprintOf(first ?? error())).toBe(fingerprintOf(second ?? error()));
+    expect(fingerprint(first ?? error())).toBe(fingerprint(second ?? error()));
   });
 });
 
@@ -41,7 +54,7 @@ describe('two errors differ', () => {
       { causes: [{ type: 'OSError', message: '', frames: [], relation: 'cause' }] },
     ],
   ])('with %s', (_situation, change) => {
-    expect(fingerprintOf(error(change))).not.toBe(fingerprintOf(error()));
+    expect(fingerprint(error(change))).not.toBe(fingerprint(error()));
   });
 
   test.each([
@@ -50,8 +63,16 @@ describe('two errors differ', () => {
     ['the last digit of the exit code', 'exit code 103', 'exit code 104'],
   ])('without frames if %s differs', (_difference, one, another) => {
     const frames: Frame[] = [];
-    expect(fingerprintOf(error({ frames, message: one }))).not.toBe(
-      fingerprintOf(error({ frames, message: another })),
+    expect(fingerprint(error({ frames, message: one }))).not.toBe(
+      fingerprint(error({ frames, message: another })),
     );
+  });
+
+  test.each<[string, Partial<RaisedError>]>([
+    ['an exit', { type: 'SystemExit', message: 'exit code 1' }],
+    ['a signal', { frames: [], message: 'The script was killed by SIGKILL.' }],
+    ['a failure in a package', { frames: [other] }],
+  ])('in different scripts: %s', (_kind, change) => {
+    expect(fingerprint(error(change), scriptId(2))).not.toBe(fingerprint(error(change)));
   });
 });
