@@ -37,8 +37,8 @@ export interface ObjectStore {
    *  @throws ObjectCorrupt if the content of a blob does not match its key */
   get(key: ObjectKey): Promise<Uint8Array | undefined>;
 
-  /** Reads the object in chunks; undefined if it does not exist. The reader must read to the end or leave its
-   *  loop. A blob with other content throws `ObjectCorrupt` after the last chunk. */
+  /** Reads the object in chunks; undefined if it does not exist. The caller must read to the end or exit its loop.
+   *  If the content of a blob does not match its key, the iterator throws `ObjectCorrupt` after the last chunk. */
   getStream(key: ObjectKey): Promise<AsyncIterable<Uint8Array> | undefined>;
 
   head(key: ObjectKey): Promise<ObjectInfo | undefined>;

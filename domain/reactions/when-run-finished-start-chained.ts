@@ -6,9 +6,9 @@ import { isChained } from '#domain/run/run.ts';
 import type { ChainAfter, Reaction } from './reaction.ts';
 import { retryAfter } from './when-run-failed-retry.ts';
 
-/** Starts the downstream scripts of a finished run (contract §3, "Chain"). An attempt that will be retried does
- *  not trigger chains. Each chain handles each run once: it starts a run or records why it started none. The lock
- *  of the chain decides between the two. */
+/** Starts the downstream scripts of a finished run (contract §3, "Chain"). An attempt that will be retried does not
+ *  trigger chains. Each chain handles each run once: it starts a run or records why it started none. The chain is
+ *  locked meanwhile, so it never does both. */
 export const whenRunFinishedStartChained: Reaction = {
   name: 'when-run-finished-start-chained',
   handles: ['RunFinished'],

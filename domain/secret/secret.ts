@@ -5,7 +5,8 @@ import { isReservedVariable } from '#domain/script/environment.ts';
 export const maxSecretBytes = 32 * 1024;
 /** Maximum number per owner, which is a script or a group. */
 export const maxSecrets = 100;
-/** Maximum total size per owner: the values must fit a process's environment together with its variables. */
+/** Maximum total size per owner. The values and the environment variables together must fit into the environment of
+ *  a process. */
 export const maxSecretsBytes = 128 * 1024;
 
 export const maxRotationDays = 3_650;

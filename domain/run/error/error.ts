@@ -56,7 +56,7 @@ export interface RunError extends RaisedError {
 }
 
 export const maxMessageBytes = 4 * 1024;
-/** Half of the kept frames are the first of a longer list, half are the last. */
+/** Of a longer list, the first and the last frames are kept, half of this number each. */
 export const maxFrames = 50;
 const maxCauses = 10;
 const maxNameLength = 300;
