@@ -33,7 +33,7 @@ export function nameProblem(name: string): string | undefined {
     : 'is not in Unicode normalization form NFC; write accented letters as single characters';
 }
 
-/** Describes the problem of the first invalid name that is not already present; `undefined` if there is none. */
+/** Describes the problem of the first invalid name that is not already present; `undefined` if all names are valid. */
 export function newNameProblem(
   what: string,
   wanted: string | readonly string[] | undefined,
