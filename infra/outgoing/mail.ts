@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { createTransport } from 'nodemailer';
 import type { Targets } from './targets.ts';
 
-/** For the server's greeting; afterwards the caller's signal limits the time. */
+/** The timeout for the server's greeting. Afterwards, only the caller's signal limits the time. */
 const silenceMs = 10_000;
 
 export interface MailServer {

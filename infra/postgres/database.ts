@@ -163,7 +163,7 @@ async function begun<Result>(
   }
 }
 
-/** Does the same on an existing connection, which stays open. */
+/** Like `inTransaction`, on an existing connection, which stays open. */
 export async function inTransactionOf<Result>(
   client: pg.PoolClient,
   work: () => Promise<Result>,

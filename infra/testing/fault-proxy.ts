@@ -25,7 +25,7 @@ export type Fault =
       readonly afterBytes: number;
       readonly once?: boolean;
     }
-  /** After `afterBytes` in one direction nothing more passes in it, until another fault is set. */
+  /** After `afterBytes` in one direction, no more data passes in that direction until another fault is set. */
   | {
       readonly kind: 'hang';
       readonly direction: Direction;

@@ -12,7 +12,7 @@ import { findProgram } from './find-program.ts';
 import { freePorts } from './free-ports.ts';
 
 const shipped = fileURLToPath(new URL('../deploy/caddy/Caddyfile', import.meta.url));
-/** Resolves the host name of the backends' containers. */
+/** The part of the configuration that resolves the host name of the backends' containers. */
 const byName = /dynamic a \{[^}]*\}/;
 
 export const caddyService: OptionalService = {

@@ -9,7 +9,7 @@ export interface TestProvider {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** The claims of an account, by its name. An account is its subject. */
+  /** The claims of each account by its name, which is also the subject. */
   readonly accounts: Map<string, object>;
   /** A logout token signed with the provider's key. @param changes replace claims */
   logoutToken(changes?: object, key?: CryptoKey): Promise<string>;
@@ -50,7 +50,7 @@ export async function startTestProvider(redirectUris: readonly string[]): Promis
       accountId: sub,
       claims: () => Promise.resolve({ sub, ...accounts.get(sub) }),
     }),
-    // The organization has agreed for its users.
+    // Skips the consent page, as if an administrator had consented for all users.
     loadExistingGrant: async ({ oidc }) => {
       const grant = new provider.Grant({
         clientId: oidc.client?.clientId ?? '',

@@ -105,7 +105,7 @@ describe('a claim', () => {
     expect(await claimed('a')).toEqual(expected.slice(12));
   });
 
-  test('keeps this order with every query plan', async () => {
+  test('claims runs in the same order with every query plan', async () => {
     const ids = await queued(20);
     for (const id of ids.slice(10)) await set(id, 'priority = 1');
     const order = await inTransaction(platform.pool, async (client) => {
@@ -274,7 +274,7 @@ describe('a release', () => {
     expect(await queue.expired(10)).toEqual([{ runId: id, correlationId: run?.correlationId }]);
   });
 
-  test('has no effect on started runs and on runs of other runtimes', async () => {
+  test('has no effect on started runs or on runs of other runtimes', async () => {
     const [started, foreign] = await queued(2);
     await claimed('a', 1);
     await claimed('b', 1);

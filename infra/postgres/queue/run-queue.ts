@@ -21,8 +21,8 @@ import type { KnownStreams } from '../commands/known-streams.ts';
 import type { Queryable } from '../database.ts';
 import { recorded, type EventRow } from '../event-store/event-store.ts';
 
-/** The commit does not wait for the disk: if a crash reverts a lease, no run has started, since the start is later in
- *  the database's log. A renewal waits, because a running process depends on it.
+/** The commit does not wait for the disk: if a crash loses a lease, its run has not started, because the start is
+ *  later in the server's WAL. A renewal waits for the disk, because a running process depends on the lease.
  *  @param next selects and locks the runs */
 const claim = (next: string): string => `WITH next AS (
       ${next}

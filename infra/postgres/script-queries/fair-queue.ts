@@ -5,7 +5,7 @@ export class WaitedTooLong extends Error {
   override readonly name = 'WaitedTooLong';
 }
 
-/** Frees the slot for other groups, but counts it for its own group until `end`. */
+/** Frees the slot for other groups. Its own group can use one slot fewer until `end` resolves. */
 export type KeepPlace = (end: Promise<void>) => void;
 
 export interface FairQueueOptions {
