@@ -20,7 +20,8 @@ export type SecretView = Pick<
   SecretsTable,
   'name' | 'version' | 'as_environment' | 'rotate_after_days' | 'updated_at' | 'updated_by'
 > & {
-  /** The last user first. Of a group: its present scripts only. */
+  /** The scripts that received the secret, latest first. For a group's secret, only scripts that are still in the
+   *  group. */
   readonly used_by: readonly SecretUser[];
 };
 
