@@ -8,7 +8,7 @@ import {
 } from '#services/minimal/testing/product.ts';
 import { Refused, Subject } from './subject.ts';
 
-/** Other work may slow the machine down. The recovery time is measured, not required. */
+/** A long timeout, because other work may slow the machine down. The recovery time is measured but not limited. */
 const timeoutMs = 10 * 60_000;
 
 interface Problem {
