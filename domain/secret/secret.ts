@@ -13,7 +13,7 @@ export const maxRotationDays = 3_650;
 
 const nameShape = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 
-/** Whether `name` is a valid name of a secret: the rules are those of variables. */
+/** Whether `name` is a valid name of a secret. The rules for environment variables apply. */
 export function isSecretName(name: string): boolean {
   return nameShape.test(name);
 }
