@@ -79,7 +79,7 @@ export class Connection extends pg.Client {
     this.connection.stream.destroy(reason);
   }
 
-  // These methods have many overloads: callers see those of `pg.Client`.
+  // These methods have many overloads. Callers see the overloads of `pg.Client`.
   override connect(...args: unknown[]): never {
     const finish: Finish = (error) => {
       if (error != null) return this.#judged(error);
