@@ -102,7 +102,7 @@ export class Edition extends Subject {
     await until('the administrator is signed in', signIn, timeoutMs);
   }
 
-  /** Suspends every process, including those that start meanwhile, until they are killed. */
+  /** Suspends every process, including processes that start in the meantime, until they are killed. */
   async freezeAll(): Promise<void> {
     const frozen = new Set<number>();
     for (let found = await this.#pids(); found.length > 0;) {

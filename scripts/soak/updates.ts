@@ -37,7 +37,7 @@ interface Parts {
 const timeoutMs = 15 * 60_000;
 
 /** An update to a release of that kind. Everything is killed when each step of `killed` is first reported, or at a
- *  later step if the platform has passed that step meanwhile. */
+ *  later step if the platform has already passed that step. */
 export const update = (
   kind: ReleaseKind,
   killed: readonly UpdateStep[],
