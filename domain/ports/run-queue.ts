@@ -48,7 +48,7 @@ export interface RenewedLease {
 /** A run in the queue. */
 export interface QueuedRun {
   readonly runId: RunId;
-  /** Of the request for the run. */
+  /** The correlation id of the request for the run. */
   readonly correlationId: string;
 }
 

@@ -56,7 +56,7 @@ export interface RunError extends RaisedError {
 }
 
 export const maxMessageBytes = 4 * 1024;
-/** Of a longer list, the first and the last frames are kept, half of this number each. */
+/** The maximum number of frames. From a longer list, the first half and the last half of this number are kept. */
 export const maxFrames = 50;
 const maxCauses = 10;
 const maxNameLength = 300;
