@@ -24,7 +24,7 @@ const timeoutMs = 5_000;
 
 export interface NatsFeedOptions {
   readonly link: NatsLink;
-  /** The same as for the bus; the stream is `<prefix>-events`. */
+  /** The prefix of the bus. The stream is named `<prefix>-events`. */
   readonly prefix: string;
   /** Called when the problem changes. */
   readonly onProblem: (error: unknown, problem: string) => void;

@@ -21,7 +21,7 @@ export interface Mail {
   readonly to: readonly string[];
   readonly subject: string;
   readonly text: string;
-  /** The same for each attempt, so that a receiver can detect duplicates. */
+  /** Each attempt has the same id, so that a receiver can detect duplicates. */
   readonly messageId: string;
 }
 

@@ -18,7 +18,7 @@ export type Fault =
   | { readonly kind: 'pass' }
   /** Each chunk is delayed by `delayMs` in both directions. */
   | { readonly kind: 'delay'; readonly delayMs: number }
-  /** After `afterBytes` in one direction both sides are reset. */
+  /** After `afterBytes` in one direction, the connections to both sides are reset. */
   | {
       readonly kind: 'cut';
       readonly direction: Direction;

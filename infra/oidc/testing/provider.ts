@@ -1,4 +1,4 @@
-/** A certified OpenID provider on loopback, with any account. Its sign-in page asks for a name only. */
+/** A certified OpenID provider on loopback that accepts every account. Its sign-in page asks only for a name. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';

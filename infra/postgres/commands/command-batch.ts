@@ -189,7 +189,7 @@ interface Recording {
   readonly client: pg.PoolClient;
   readonly db: ReadModels;
   readonly requests: readonly CommandRequest[];
-  /** Of the requests, in order. */
+  /** The bindings of the requests, in the same order. */
   readonly bindings: readonly CommandBinding[];
   readonly verdicts: readonly Verdict[];
   readonly streams: BatchStreams;

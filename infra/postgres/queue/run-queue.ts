@@ -48,10 +48,11 @@ const claim = (next: string): string => `WITH next AS (
 const correlationId = `(SELECT metadata ->> 'correlationId' FROM events e
     WHERE e.stream_id = 'run-' || q.run_id AND e.version = 1) AS correlation_id`;
 
-/** For runs whose script cannot be found. */
+/** The quota of runs whose script cannot be found. */
 const quota = defaultSettings.storageQuotaBytes;
 
-/** In the order of acceptance, for queue clients that claim instead of a runtime. They have no labels. */
+/** Selects runs by time of acceptance, for queue clients that claim instead of a runtime. Queue clients have no
+ *  labels. */
 const inOrder = (among = '') => `SELECT run_id FROM run_queue
       WHERE fence IS NULL AND NOT waiting AND runs_on = '[]'
         AND (lease_until IS NULL OR lease_until < now())${among}

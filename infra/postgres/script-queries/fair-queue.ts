@@ -97,7 +97,7 @@ export class FairQueue {
       const [group, [start, ...rest]] = next;
       this.#free -= 1;
       this.#active.set(group, this.#activeOf(group) + 1);
-      // To the end of the queue of groups.
+      // Moves the group to the end of the queue of groups.
       this.#waiting.delete(group);
       this.#queue(group, rest);
       start?.();
