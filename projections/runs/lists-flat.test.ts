@@ -137,6 +137,6 @@ test.each<[string, number, (reads: ReadModels) => Promise<unknown>]>([
     (reads) => listScripts(reads, { ...all, lastStatuses: ['success'] }, undefined, 1_000),
   ],
 ])('%s: reads only the latest runs of each script', async (_, runsOfEach, look) => {
-  // As an index entry and as a table row.
+  // Each run is read as an index entry and as a table row.
   expect(await seenBy(look)).toBeLessThanOrEqual(2 * 2 * runsOfEach + 1);
 });

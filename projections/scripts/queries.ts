@@ -168,7 +168,7 @@ const sortKeys: Readonly<Record<ScriptOrder, readonly [RawBuilder<unknown>, 'asc
   updated: [sql`scripts.updated_at`, 'desc'],
 };
 
-/** In this order, starting after `after`; at most `limit` rows. */
+/** Scripts in the given order, starting after `after`; at most `limit` rows. */
 export async function listScripts(
   db: ReadModels,
   filter: ScriptListFilter,
