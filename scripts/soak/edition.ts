@@ -90,7 +90,7 @@ export class Edition extends Subject {
   async startOn(dataDir: string): Promise<void> {
     const options = { dataDir, variables: this.#variables, timeoutMs, signIn: false };
     this.#product = await Product.start(options);
-    // Like every other request, it is repeated when its connection fails.
+    // Sign-in requests are repeated when the connection fails, like all other requests.
     const signIn = async () => {
       try {
         await this.#product.signIn();

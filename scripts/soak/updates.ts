@@ -9,8 +9,8 @@ import type { Journal } from './journal.ts';
 import type { ReleaseKind, ReleaseRepository } from './releases.ts';
 import { Trial } from './trial.ts';
 
-/** In this order. The platform reports the first five. The restart has two parts: no release responds, then the new
- *  one. */
+/** The steps in order. The platform reports the first five. The restart has two parts: no release responds, then the
+ *  new one. */
 const steps = ['download', 'verify', 'backup', 'prepare', 'restart', 'migrate', 'observe'] as const;
 export type UpdateStep = (typeof steps)[number];
 

@@ -7,7 +7,7 @@ import { PersistentClient, Refused } from '../subject.ts';
 
 export interface Backend {
   readonly name: string;
-  /** Without a path. */
+  /** The URL of the backend, without a path. */
   readonly url: string;
 }
 
