@@ -181,7 +181,7 @@ function every<State, Command extends { readonly type: string }, Event extends D
     );
 
   describe(`any history of the aggregate "${name}"`, () => {
-    test('folds into a state, from its own streams only', () => {
+    test('folds into a state from the events of its own streams', () => {
       property((taken) => {
         for (const { streamId } of taken) expect(streamId).toMatch(`${aggregate.streamType}-`);
       });

@@ -92,7 +92,7 @@ export interface CommandBinding {
   readonly guards: readonly StreamId[];
   /** The guards that only one command of a batch may use. */
   readonly exclusiveGuards: readonly StreamId[];
-  /** The format that a snapshot of the stream must have to be used. */
+  /** Snapshots of the stream in another format are ignored. */
   readonly format: string;
   /** Folds the stream, reads the facts and decides. */
   readonly decide: (history: History, reads: DecisionReads) => Promise<Decision<PlatformEvent>>;
@@ -100,7 +100,7 @@ export interface CommandBinding {
   readonly snapshots: (history: History) => readonly Snapshot[];
 }
 
-/** Finds the aggregate of each command type at run time. TypeScript cannot express this relation. */
+/** The aggregate of each command type. TypeScript cannot express this relation, so the types are cast. */
 const deciding = new Map<string, Aggregate<unknown, Command, PlatformEvent, unknown>>(
   aggregates.flatMap((one) =>
     Object.keys(one.commands).map((type) => [
@@ -110,7 +110,7 @@ const deciding = new Map<string, Aggregate<unknown, Command, PlatformEvent, unkn
   ),
 );
 
-/** Finds the aggregate of a command. @throws for an unknown type */
+/** Binds a command to its aggregate. @throws Error if no aggregate handles the command */
 export function bindCommand(command: Command): CommandBinding {
   const aggregate = deciding.get(command.type);
   if (aggregate === undefined) throw new Error(`no aggregate handles ${command.type}`);

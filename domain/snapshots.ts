@@ -84,8 +84,8 @@ function versionAfter(snapshot: Snapshot | undefined): number {
   return last.version + Math.max(snapshotEvery, Math.ceil(size / eventBytes));
 }
 
-/** The format that a snapshot must have to be used. It changes with the aggregate's state version and with the
- *  schema versions of its events. */
+/** The current format of snapshots; snapshots in another format are ignored. The format changes with the aggregate's
+ *  state version and with the schema versions of its events. */
 export function formatOf({ stateVersion }: Pick<Folding<unknown, never>, 'stateVersion'>): string {
   return [stateVersion, ...upcastsOfToday].join(' ');
 }

@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => reads.close());
 
-test('a script has the data for admission, including counts of waiting and running runs', async () => {
+test('returns the data of a script that admission needs, including the counts of waiting and running runs', async () => {
   expect(await decisionReads(reads.db).script(scriptId())).toEqual({
     name: 'Report',
     groupId: groupId(),

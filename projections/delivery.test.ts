@@ -12,7 +12,7 @@ import { runQueueProjection } from './run-queue/apply.ts';
 import { openTestReads, rowsAfter, type Rows, type TestReads } from './testing/delivery.ts';
 
 const projections = [...inlineProjections, ...asyncProjections];
-/** The groups whose rows the history deletes at its end. */
+/** The projections whose rows the history deletes at its end. */
 const going: readonly Projection[] = [runQueueProjection, groupsProjection, rulesProjection];
 
 let reads: TestReads;

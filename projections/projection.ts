@@ -44,7 +44,7 @@ export interface Fill {
   readonly covers: 'every event' | 'streams that begin';
   /** Whether it reads events of all schema versions. Absent: it is used while all handled events have version 1. */
   readonly takes?: 'every shape';
-  /** Adds the events after `from` up to `to` to tables without any of them. */
+  /** Adds the events after `from` and up to `to` to tables that contain none of these events. */
   readonly run: (db: ReadModels, from: Position, to: Position) => Promise<void>;
 }
 
@@ -105,7 +105,7 @@ export async function together<Tasks extends readonly unknown[]>(
   return await Promise.all(tasks);
 }
 
-/** Postgres refuses every statement after the failed one. */
+/** Whether the error only follows from an earlier one: Postgres refuses every statement after a failed one. */
 function isEcho(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === '25P02';
 }

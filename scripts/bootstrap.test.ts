@@ -109,7 +109,7 @@ describe('the bootstrap', () => {
     expect(npmCalls()).toHaveLength(1);
   });
 
-  test('passes on the exit code of the command', async () => {
+  test('exits with the exit code of the command', async () => {
     expect((await boot(['node', '-e', 'process.exit(7)'])).code).toBe(7);
   });
 

@@ -117,7 +117,7 @@ describe('a registry', () => {
     ]);
   });
 
-  test('receives requests for images under its own name', async () => {
+  test('is selected by the host in the name of an image, and is Docker Hub by default', async () => {
     const hosts: string[] = [];
     for (const name of ['ghcr.io/versity/gw', 'grafana/loki', 'postgres']) {
       await currentDigest({ name, tag: '1' }, (host) => {

@@ -106,7 +106,7 @@ describe('an export with a saved key and heads', () => {
     });
   });
 
-  test('contains entries that the user may not see as hashes only', async () => {
+  test('contains only the hashes of entries that the user may not see', async () => {
     const auditor = await someone(platform, {
       role: 'viewer',
       groupIds: [groups.bots],

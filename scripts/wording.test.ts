@@ -31,7 +31,7 @@ describe('findings', () => {
   });
 
   test.each(['const somebodyElse = 1', 'a somebody-like name', 'of thenceforth'])(
-    'include whole words only: %j',
+    'include only whole words: %j',
     (text) => {
       expect(find('a.ts', text)).toEqual([]);
     },

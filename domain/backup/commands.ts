@@ -14,7 +14,7 @@ export type FailBackup = BackupFailed['data'] & { readonly type: 'FailBackup' };
 /** Records a backup that was found in the backup storage. */
 export type FindBackup = BackupFinished['data'] & { readonly type: 'FindBackup' };
 
-/** Imports an uploaded backup, even if it was deleted here before. */
+/** Imports an uploaded backup, even if this installation deleted the same backup earlier. */
 export type TakeInBackup = BackupFinished['data'] & { readonly type: 'TakeInBackup' };
 
 /** Records that a backup is missing from the backup storage. */

@@ -49,7 +49,7 @@ export type RestoreFailed = DomainEvent<
   { readonly backupId: BackupId; readonly reason: string }
 >;
 
-/** All earlier data is from this backup. Everything recorded after the backup was discarded. */
+/** The backup replaced all data. Everything recorded after the backup was discarded. */
 export type BackupRestored = DomainEvent<'BackupRestored', Whole>;
 
 export type BackupEvent =

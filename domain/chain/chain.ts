@@ -18,7 +18,8 @@ export interface ChainSettings {
   readonly paramsSha256: string | null;
 }
 
-/** Maximum number of runs that start one another, by chains or by requests of scripts. */
+/** Maximum number of runs in a sequence in which each run starts the next one, by a chain or by a request of its
+ *  script. */
 export const maxChainDepth = 16;
 
 /** Whether a chain triggers on this outcome. */
@@ -27,7 +28,7 @@ export function triggersOn(on: ChainCondition, outcome: RunFinished['data']['out
 }
 
 /** Whether a chain from `source` to `target` would close a cycle.
- *  @param links of all chains; disabled chains are ignored */
+ *  @param links the links of all chains; disabled links are ignored */
 export function closesCycle(links: readonly ChainLink[], source: string, target: string): boolean {
   const targets = Map.groupBy(
     links.filter((link) => link.enabled),

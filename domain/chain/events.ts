@@ -1,5 +1,5 @@
-/** Events of a chain, in streams `chain-<id>`. Permanent: never rename a type or change the meaning of a field.
- *  The event of the started run records the start. */
+/** Events of a chain, in streams `chain-<id>`. Permanent: never rename a type or change the meaning of a field. If
+ *  the chain starts a run, only the stream of that run records the start. */
 import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { ChainId, RunId, ScriptId } from '#domain/kernel/ids.ts';
 import type { ChainSettings } from './chain.ts';

@@ -30,7 +30,7 @@ export type ChannelConfig =
     }
   /** @remarks `server` is the server of the Events API. */
   | { readonly kind: 'messaging'; readonly service: 'pagerduty'; readonly server: string }
-  /** The URL itself permits posting, so it is sealed. */
+  /** Anyone who knows the URL can post messages, so the URL is sealed. */
   | { readonly kind: 'messaging'; readonly service: ChatService }
   | { readonly kind: 'webhook'; readonly url: string }
   /** `null`: the group of the script. */

@@ -19,8 +19,8 @@ export interface NotificationContent {
     readonly groupId: GroupId;
   } | null;
   readonly runId: RunId | null;
-  /** The condition that begins or ends, such as the failures of a script; identical in both notifications. Absent:
-   *  the notification is about a single event. */
+  /** Identifies the condition that begins or ends, such as the failures of a script. Both notifications have the
+   *  same value. Absent: the notification is about a single event. */
   readonly about?: string;
   /** The condition has ended. Absent: it begins or continues. */
   readonly clears?: true;
@@ -47,7 +47,7 @@ const webhookPauses = [5, minute, 5 * minute, 30 * minute, 2, 5, 10, 14, 20, 20]
 const pauses = [10, minute, 5 * minute, 30 * minute, 2 * hour, 6 * hour];
 const maxRetryAfter = 6 * hour;
 
-/** Seconds from the end of an attempt to the next one; `undefined` without another attempt.
+/** Seconds from the end of an attempt to the next one; `undefined` if no attempt follows.
  *  @param attempt from 1 */
 export function pauseAfter(
   kind: ChannelKind,

@@ -8,7 +8,7 @@ export type DataDisclosed = DomainEvent<
   'DataDisclosed',
   {
     readonly disclosureId: DisclosureId;
-    /** As the audit trail names the action, such as `script_exported`. */
+    /** The name of the action in the audit trail, such as `script_exported`. */
     readonly action: string;
     /** Stream id of the resource; null for the platform. */
     readonly resource: string | null;

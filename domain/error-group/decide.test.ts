@@ -21,13 +21,13 @@ const opened: ErrorGroupEvent = { type: 'ErrorGroupReopened', data: { ...id, run
 const reopened: ErrorGroupEvent = { type: 'ErrorGroupReopened', data: { ...id, runId: runId() } };
 
 describe('an open error group', () => {
-  test('records only one resolution', () => {
+  test('is resolved only once', () => {
     given(errorGroupAggregate).when(resolve(4)).thenRecords(resolved(4));
     given(errorGroupAggregate, resolved(4)).when(resolve(4)).thenRecordsNothing();
     given(errorGroupAggregate, resolved(4)).when(resolve(5)).thenRecords(resolved(5));
   });
 
-  test('records only once that it is ignored', () => {
+  test('is ignored only once', () => {
     given(errorGroupAggregate).when(ignore(null)).thenRecords(ignored);
     given(errorGroupAggregate, ignored).when(ignore(null)).thenRecordsNothing();
   });

@@ -32,7 +32,7 @@ describe('a run that is expected by 07:00 in Berlin', () => {
     expect(found.length > 0).toBe(isMissed);
   });
 
-  test('reports the missed deadline in its time zone, also after a clock change', () => {
+  test('reports the missed deadline in its time zone, even after a clock change', () => {
     const lastSuccessAt = at('2026-03-28T05:00');
     expect(misses(berlin, '2026-03-29T04:59', { lastSuccessAt })).toEqual([]);
     expect(misses(berlin, '2026-03-29T05:00', { lastSuccessAt })).toEqual([
@@ -52,14 +52,14 @@ describe('a run that is expected by 07:00 in Berlin', () => {
   });
 });
 
-describe('a success that is expected each day', () => {
+describe('a success that is expected at least once a day', () => {
   test.each([
     ['2026-01-02T00:00', null, 0],
     ['2026-01-02T00:01', null, 1],
     ['2026-01-02T00:01', '2026-01-01T12:00', 0],
     ['2026-01-02T12:01', '2026-01-01T12:00', 1],
     ['2026-01-02T00:00', '2025-06-01T00:00', 0],
-  ])('at %s after a success at %s is missed %s times', (now, success, times) => {
+  ])('at %s, after a success at %s, is missed %s times', (now, success, times) => {
     const lastSuccessAt = success === null ? null : at(success);
     expect(misses(daily, now, { lastSuccessAt })).toHaveLength(times);
   });
@@ -78,7 +78,7 @@ describe('a run that is expected to take at most twice the p95', () => {
     { runId: runId(2), startedAt: at('2026-01-01T00:09') },
   ];
 
-  test('is missed by each run that takes longer', () => {
+  test('is reported for each run that takes longer', () => {
     expect(misses(twice, '2026-01-01T00:10', { running, p95Ms: 299_000 })).toEqual([
       {
         on: 'run_too_long',

@@ -6,7 +6,7 @@ import { zoneOf } from '#domain/schedule/zone.ts';
 import { expectationKey, type Expectation } from '#domain/script/expectations.ts';
 import { notificationOf, type MissedExpectation } from './expectation.ts';
 
-/** With fewer successful runs, the p95 says too little. */
+/** With fewer successful runs, the p95 is not meaningful. */
 export const minUsualRuns = 5;
 
 export interface ExpectationFacts {
@@ -43,7 +43,7 @@ function missesOf(expectation: Expectation, facts: ExpectationFacts, now: Date):
   }
 }
 
-/** A success counts for the first deadline after it. */
+/** A successful run meets the first deadline after its end, but no later one. */
 function lateness(
   { cron, timezone }: Extract<Expectation, { kind: 'finish_by' }>,
   { since, lastSuccessAt }: ExpectationFacts,

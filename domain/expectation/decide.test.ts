@@ -34,7 +34,7 @@ const note = (seen: number, changes: Partial<NoteExpectations> = {}): NoteExpect
 });
 
 describe('a missed expectation', () => {
-  test('is recorded only once, or once per run for slow runs', () => {
+  test('is recorded once, and for slow runs once per run', () => {
     const other = { ...long, runId: runId(2) };
     given(expectationAggregate)
       .when(note(0, { missed: [stale, long] }))

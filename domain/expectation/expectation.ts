@@ -3,7 +3,7 @@ import type { RunId } from '#domain/kernel/ids.ts';
 import type { Expectation } from '#domain/script/expectations.ts';
 
 export const missedKinds = ['run_late', 'script_stale', 'run_too_long'] as const;
-/** The notification of each kind of expectation. */
+/** The notification events of missed expectations. */
 export type MissedKind = (typeof missedKinds)[number];
 
 export const notificationOf: Readonly<Record<Expectation['kind'], MissedKind>> = {
@@ -22,11 +22,11 @@ export interface MissedExpectation {
   readonly detail: string;
 }
 
-/** Whether an expectation that was missed is met now, or is no longer checked: it was removed, or its script was
+/** Why a missed expectation was cleared. `met`: it is met now. `not_checked`: it was removed, or its script was
  *  disabled or deleted. */
 export type ClearedReason = 'met' | 'not_checked';
 
-/** Identifies a missed expectation among those of its script. */
+/** Identifies a missed expectation within its script. */
 export function missedKey({ key, runId }: Pick<MissedExpectation, 'key' | 'runId'>): string {
   return runId === null ? key : `${key} ${runId}`;
 }

@@ -64,7 +64,7 @@ function pickChanges(look: GroupLook, { changes }: ChangeGroup): Partial<GroupLo
   );
 }
 
-/** Used as a lock only, never written to: its holder may assign a group name. */
+/** A stream that is locked but never written. A command holds this lock while it assigns a group name. */
 const names = 'group-names';
 
 function nameIn(command: GroupCommand): string | undefined {

@@ -14,7 +14,7 @@ import {
 export interface IdentityProviderFacts {
   /** Whether the key that sealed the client secret still exists; true without a secret. */
   readonly keyExists: boolean;
-  /** A group of the rules that does not exist. */
+  /** The first group in the rules that does not exist; `undefined` if all of them exist. */
   readonly missingGroupId: string | undefined;
 }
 

@@ -12,7 +12,7 @@ export type IdentityProviderCreated = DomainEvent<
     readonly identityProviderId: IdentityProviderId;
     /** Part of the redirect URI. Never changes. */
     readonly slug: string;
-    /** Null: a public client, which proves itself by PKCE only. */
+    /** Null: a public client, which has no secret and uses only PKCE. */
     readonly sealed: Sealed | null;
   }
 >;

@@ -55,7 +55,7 @@ describe('claims', () => {
     });
   });
 
-  test('grant the default role without a matching rule', () => {
+  test('grant the default role if no rule matches', () => {
     expect(grantedAccess({ rules: [], defaultRole: 'viewer' }, {}).role).toBe('viewer');
   });
 });
@@ -65,7 +65,7 @@ describe('domains of e-mail addresses', () => {
   const isAllowed = (claims: object) =>
     isAllowedAddress({ emailDomains }, claimedAddress({ trustEmails: false }, { ...claims }));
 
-  test('accept verified addresses only', () => {
+  test('accept only verified addresses', () => {
     const email = 'Ada@Acme.example';
     expect(isAllowed({ email, email_verified: true })).toBe(true);
     expect(isAllowed({ email, email_verified: 'true' })).toBe(true);
@@ -73,7 +73,7 @@ describe('domains of e-mail addresses', () => {
     expect(isAllowed({ email })).toBe(false);
   });
 
-  test('accept addresses of a trusted provider unless it calls them unverified', () => {
+  test('accept addresses of a trusted provider unless the provider marks them as unverified', () => {
     const email = 'ada@acme.example';
     const trusted = (claims: object) => claimedAddress({ trustEmails: true }, { ...claims });
     expect(trusted({ email }).isVerified).toBe(true);

@@ -18,12 +18,12 @@ export interface IdentityProviderSettings {
   readonly linkAccounts: AccountLink;
   /** Whether a first sign-in creates an account. */
   readonly createAccounts: boolean;
-  /** Whether addresses count as verified if the provider does not say so (claim `email_verified`). */
+  /** Whether addresses count as verified if the provider omits the claim `email_verified`. */
   readonly trustEmails: boolean;
-  /** Domains of e-mail addresses that may sign in, in lower case; empty: all. */
+  /** Only users with an e-mail address in one of these domains may sign in. In lower case; empty: all domains. */
   readonly emailDomains: readonly string[];
   readonly rules: readonly ClaimRule[];
-  /** The role of users whom no rule gives a role. Null: they cannot sign in. */
+  /** The role of users to whom no rule grants a role. Null: these users cannot sign in. */
   readonly defaultRole: Role | null;
   /** Whether each sign-in replaces the role and groups of the account. Otherwise, only the first one sets them. */
   readonly syncAccess: boolean;
@@ -51,7 +51,7 @@ export interface GrantedAccess {
   readonly canAudit: boolean;
 }
 
-/** From the fewest rights to the most. */
+/** The roles from the fewest rights to the most. */
 const byRights: readonly Role[] = ['viewer', 'operator', 'developer', 'administrator'];
 
 /** The access that the claims grant: the highest role, and all groups, from the rules that match. */

@@ -28,7 +28,7 @@ export type Actor =
   | { readonly kind: 'webhook'; readonly webhookId: WebhookId; readonly name: string }
   | { readonly kind: 'anonymous' };
 
-/** An API token that a user has in place of a session. */
+/** The API token that a user presented instead of a session. */
 export interface TokenGrant {
   readonly tokenId: TokenId;
   readonly name: string;

@@ -31,8 +31,8 @@ export interface Aggregate<
   readonly streamOf: (command: Command) => StreamId;
   /** Other streams that are locked while the command is decided. */
   readonly guards: (command: Command) => readonly StreamId[];
-  /** The guards whose facts change with each command of a batch. Each command with such a guard is decided after
-   *  the events of the previous one are recorded. */
+  /** The guards whose facts change with each command of a batch. Each command with such a guard is decided only
+   *  after the events of the previous command are recorded. */
   readonly exclusiveGuards?: (command: Command) => readonly StreamId[];
   /** Reads the facts of one command inside the append's transaction. */
   readonly readFacts: (command: Command, reads: DecisionReads) => Promise<Facts>;
@@ -53,7 +53,7 @@ export interface DecisionReads {
   readonly groupExists: (groupId: string) => Promise<boolean>;
   /** All chains, including chains of deleted scripts, which may be restored. */
   readonly chainLinks: () => Promise<readonly ChainLink[]>;
-  /** The state of a chain with respect to the end of one run of its source. */
+  /** The facts about a chain and one finished run of its source. */
   readonly chain: (chainId: string, sourceRunId: string) => Promise<ChainFacts | undefined>;
   readonly schedule: (scheduleId: string) => Promise<ScheduleFacts | undefined>;
   /** Whether a due time of a schedule started a run. */
@@ -101,11 +101,11 @@ export interface ScheduleFacts {
 
 export interface PoolFacts {
   readonly limit: number;
-  /** Runs that take a slot: they are running or ready to start. */
+  /** The number of runs that occupy a slot: they are running or ready to start. */
   readonly active: number;
 }
 
-/** The data of a script that the admission of a run needs. */
+/** The data of a script that is needed to admit a run. */
 export interface ScriptFacts {
   readonly name: string;
   readonly groupId: string;

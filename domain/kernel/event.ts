@@ -26,14 +26,14 @@ export interface EventMetadata {
   readonly actor: Actor;
   /** IP address of the caller, if known. */
   readonly ip: string | null;
-  /** The id of the first cause, shared by all events that follow from it. */
+  /** The id of the original cause, shared by all events that result from it. */
   readonly correlationId: string;
   /** The event that caused this one, if a reaction recorded it. */
   readonly causationId: EventId | null;
 }
 
 /** The position of an event in the order of the whole store. Readers sort by transaction first: Postgres assigns
- *  positions before transactions commit, so positions alone would show gaps. */
+ *  positions before transactions commit, so a reader that used only positions could skip events. */
 export interface Position {
   readonly transactionId: bigint;
   readonly globalPosition: number;

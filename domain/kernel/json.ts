@@ -1,4 +1,4 @@
-/** JSON in the form that the event store keeps. */
+/** JSON as the event store holds it. */
 
 /** JSON text with sorted keys, so that equal values give equal text. The store does not preserve the order of
  *  keys. */

@@ -1,6 +1,6 @@
 /** Rules for names (docs/adr/0024). The rules apply to new names; stored names remain valid. */
 
-/** Scripts whose words contain joiners. */
+/** Writing systems whose words contain joiners. */
 const joined = 'Arab|Syrc|Deva|Beng|Guru|Gujr|Orya|Taml|Telu|Knda|Mlym|Sinh|Khmr|Mymr|Tibt'
   .split('|')
   .map((script) => `\\p{sc=${script}}`)
@@ -33,7 +33,7 @@ export function nameProblem(name: string): string | undefined {
     : 'is not in Unicode normalization form NFC; write accented letters as single characters';
 }
 
-/** The first problem among the new names. */
+/** Describes the problem of the first invalid name that is not already present; `undefined` if all names are valid. */
 export function newNameProblem(
   what: string,
   wanted: string | readonly string[] | undefined,
@@ -42,7 +42,7 @@ export function newNameProblem(
   return newProblem(what, wanted, present, (name) => nameProblem(name) ?? spacingProblem(name));
 }
 
-/** The same check for a path, which may have spaces anywhere. */
+/** Like `newNameProblem`, for paths. Unlike a name, a path may have spaces anywhere. */
 export function newPathProblem(
   what: string,
   wanted: string | undefined,
@@ -71,7 +71,7 @@ function spacingProblem(name: string): string | undefined {
   return name.includes('  ') ? 'contains two consecutive spaces; remove one' : undefined;
 }
 
-/** Letters and digits of every script, and printable ASCII without the space. */
+/** Letters and digits of every writing system, and printable ASCII without the space. */
 const addressCharacters = /^[\p{L}\p{M}\p{N}\x21-\x7e]*$/u;
 const latin = /\p{sc=Latin}/u;
 const lookalike = /[\p{sc=Cyrillic}\p{sc=Greek}]/u;

@@ -82,7 +82,7 @@ export const scopesOf = {
   'tokens.manage': ['admin', '*'],
 } as const satisfies Record<Right, readonly Scope[]>;
 
-/** The right that a user needs to give a scope to a token. */
+/** The right that a user needs to create a token with this scope. */
 const neededFor: Readonly<Record<Scope, Right>> = {
   'scripts:read': 'scripts.list',
   'scripts:write': 'scripts.write',

@@ -17,7 +17,7 @@ export type NoticePosted = DomainEvent<
     readonly scriptId: ScriptId | null;
     /** The group whose members see the notice. `null`: users who see all groups. */
     readonly groupId: GroupId | null;
-    /** The subject of the notice. Absent: the script sent the message itself. */
+    /** The event that the notice reports. Absent: the script itself posted the message. */
     readonly on?: NotifiableEvent;
     /** The error group of the failed run. Absent in events of earlier versions, and without an error. */
     readonly errorGroupId?: ErrorGroupId;

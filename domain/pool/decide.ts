@@ -6,7 +6,7 @@ import { maxPoolLimit, poolLock, poolNameProblem } from './pool.ts';
 import { evolvePool, initialPool, type PoolState } from './state.ts';
 
 export interface PoolDecisionFacts {
-  /** The pool that has the name; `undefined` without one. */
+  /** The pool with this name; `undefined` if it does not exist. */
   readonly named: PoolFacts | undefined;
   /** Whether scripts use the pool, including deleted scripts. */
   readonly inUse: boolean;

@@ -20,7 +20,8 @@ export function poolsProblem(names: readonly string[]): string | undefined {
   return names.map(poolNameProblem).find((problem) => problem !== undefined);
 }
 
-/** Used as a lock only, never written to: its holder may assign the slots and the users of the pool. */
+/** A stream that is locked but never written. A command holds this lock while it assigns a slot of the pool, or
+ *  changes which scripts use the pool. */
 export function poolLock(name: string): StreamId {
   return `pool_lock-${name}`;
 }

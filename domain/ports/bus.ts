@@ -33,7 +33,7 @@ export type BusMessage =
       readonly errorType?: string;
       readonly position: number;
     }
-  /** Tells schedulers to read one schedule again, or all schedules if the name is absent. */
+  /** Makes schedulers reload one schedule, or all schedules if the ids are absent. */
   | {
       readonly topic: 'reload';
       readonly scriptId?: string;

@@ -1,7 +1,7 @@
 /** The resolved requirements of scripts: contract §3, "Script". */
 import type { ScriptId } from '#domain/kernel/ids.ts';
 
-/** Identifies a lock: a version of a script on one kind of interpreter and machine. */
+/** Identifies a lock: a version of a script, and the kind of interpreter and machine. */
 export interface LockPlace {
   readonly scriptId: ScriptId;
   readonly scriptVersion: number;

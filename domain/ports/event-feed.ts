@@ -8,8 +8,8 @@ export interface FeedEnd {
   readonly eventId: string | undefined;
 }
 
-/** The events for other programs, in the order of the store. A feed retains events for a limited time and may lose
- *  them. */
+/** Publishes events to other programs, in the order of the store. A feed retains events for a limited time and may
+ *  lose events. */
 export interface EventFeed {
   /** Why the feed is unavailable, as a message for the operator; `undefined` while it works. */
   readonly problem: string | undefined;

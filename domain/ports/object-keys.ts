@@ -13,7 +13,7 @@ import type { Brand } from '../kernel/brand.ts';
 export type ObjectKey = Brand<string, 'ObjectKey'>;
 
 export const MAX_OBJECT_KEY_BYTES = 1024;
-// A file name that is valid on common file systems, because a folder can be the store.
+// The store can be a folder, and common file systems limit the length of a file name to this.
 const MAX_PART_BYTES = 255;
 const ROOTS: readonly string[] = ['scripts', 'runs', 'backups', 'templates', 'system'];
 // Control characters are unsafe in listings and headers. A backslash is a separator on some systems.

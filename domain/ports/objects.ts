@@ -18,8 +18,8 @@ export interface ListOptions {
  *
  *  - A write is all or nothing: a reader sees the old bytes or the new ones, even after a crash.
  *  - A write is durable once `put` has resolved.
- *  - Blobs (`contentHashOf(key)` is set) are immutable: writing one twice is harmless, other content
- *    than the key says is refused, and reading verifies.
+ *  - Blobs (`contentHashOf(key)` is set) are immutable: writing the same content again is harmless, content that does
+ *    not match the key is refused, and reads verify the content.
  *  - A key and a key below it (`system/a` and `system/a/b`) cannot both exist: `ObjectConflict`.
  *
  *  Every method may throw `ObjectStoreUnavailable`: no write was partially applied, and retrying is safe. */
@@ -37,8 +37,8 @@ export interface ObjectStore {
    *  @throws ObjectCorrupt if the content of a blob does not match its key */
   get(key: ObjectKey): Promise<Uint8Array | undefined>;
 
-  /** Reads the object in chunks; undefined if it does not exist. The reader must read to the end or leave its
-   *  loop. A blob with other content throws `ObjectCorrupt` after the last chunk. */
+  /** Reads the object in chunks; undefined if it does not exist. The caller must read to the end or exit its loop.
+   *  If the content of a blob does not match its key, the iterator throws `ObjectCorrupt` after the last chunk. */
   getStream(key: ObjectKey): Promise<AsyncIterable<Uint8Array> | undefined>;
 
   head(key: ObjectKey): Promise<ObjectInfo | undefined>;

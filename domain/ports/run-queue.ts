@@ -1,4 +1,4 @@
-/** The queue of waiting and running runs, with their leases. A lease is not an event. It prevents two runtimes
+/** The queue of waiting and running runs, with their leases. Leases are not events. A lease prevents two runtimes
  *  from preparing the same run. The fence in the run's stream decides which runtime may start the run. */
 import type { GroupId, RunId, ScriptId } from '#domain/kernel/ids.ts';
 import type { EnvironmentVariables } from '#domain/script/environment.ts';
@@ -13,7 +13,7 @@ export interface ClaimedRun {
   readonly limits: RunLimits;
   /** The script's current quota. */
   readonly storageQuotaBytes: number;
-  /** The environment variables of the script's author. */
+  /** The environment variables that the script's author defined. */
   readonly environment: EnvironmentVariables;
   /** The required interpreter version; `null` for the runtime's default. */
   readonly python: string | null;
@@ -48,7 +48,7 @@ export interface RenewedLease {
 /** A run in the queue. */
 export interface QueuedRun {
   readonly runId: RunId;
-  /** Of the request for the run. */
+  /** The correlation id of the request for the run. */
   readonly correlationId: string;
 }
 
@@ -63,8 +63,9 @@ export interface LostRun extends QueuedRun {
 }
 
 export interface RunQueue {
-  /** Leases at most `limit` waiting runs to a runtime: by priority, then in turns between groups, so that each group
-   *  gets a share of the slots, then by acceptance. A run whose lease expired before its start waits again.
+  /** Leases at most `limit` waiting runs to a runtime: by priority, then alternating between groups, so that each
+   *  group gets a share of the slots, then by time of acceptance. A run whose lease expired before its start is
+   *  queued again.
    *  @param labels of the runtime; claims only runs whose required labels are among them. Default: none */
   claim(
     owner: string,
@@ -73,7 +74,7 @@ export interface RunQueue {
     labels?: readonly string[],
   ): Promise<readonly ClaimedRun[]>;
 
-  /** Claims for a queue client instead of a runtime: runs without labels, by priority, then by acceptance.
+  /** Claims for a queue client instead of a runtime: runs without labels, by priority, then by time of acceptance.
    *  @param groupIds only runs of these groups; absent: of all groups */
   claimInOrder(
     owner: string,
@@ -94,10 +95,10 @@ export interface RunQueue {
    *  Default: 0 */
   release(owner: string, runIds: readonly RunId[], delaySeconds?: number): Promise<void>;
 
-  /** Started runs whose lease has expired, at most `limit`. If the clock was set back, a lease that was granted
-   *  before runs for its full length again. No lease outlives its owner by more than its own length. */
+  /** Started runs whose lease has expired, at most `limit`. If the clock is set back, the full length of earlier
+   *  leases starts again. A lease never outlives its owner by more than its own length. */
   lost(limit: number): Promise<readonly LostRun[]>;
 
-  /** Waiting runs that have exceeded their maximum wait and that no runtime prepares, at most `limit`. */
+  /** Waiting runs that have exceeded their maximum wait and are not being prepared by a runtime, at most `limit`. */
   expired(limit: number): Promise<readonly QueuedRun[]>;
 }

@@ -21,9 +21,9 @@ export interface Reaction {
   /** Permanent: the ids of the reaction's commands derive from it. */
   readonly name: string;
   readonly handles: readonly EventType[];
-  /** The commands that the event causes. The same event gives the same commands, or fewer once they have taken
-   *  effect. The caller derives the id of each command from the event, the reaction and the command's index, so
-   *  that each command is executed once. */
+  /** Returns the commands that the event causes. Repeated calls return the same commands, but may omit commands that
+   *  have already taken effect. The caller derives the id of each command from the event, the reaction and the
+   *  command's index, so that each command is executed once. */
   readonly react: (
     event: Recorded,
     reads: ReactionReads,
@@ -31,8 +31,8 @@ export interface Reaction {
   ) => Promise<readonly Command[]>;
   /** Whether these commands may be executed concurrently. Default: one after the other. */
   readonly inAnyOrder?: boolean;
-  /** The commands that follow from the refusal of one of these commands. Default: none, because the state has
-   *  changed meanwhile. */
+  /** Returns the command to execute after one of these commands was refused. Default: none, because a refusal means
+   *  that the state has changed in the meantime. */
   readonly onRefusal?: (command: Command, code: RefusalCode) => Command | undefined;
 }
 
@@ -48,28 +48,28 @@ export interface ReactionReads {
   readonly membersOf: (groupId: GroupId) => Promise<readonly UserId[]>;
   /** The start parameters of a run; `undefined` if the run does not exist. */
   readonly pastRun: (runId: RunId) => Promise<PastRun | undefined>;
-  /** The notification rules that apply to a script; `undefined` if there are none.
-   *  @param before only rules that were created before this time */
+  /** The notification rules that apply to a script; `undefined` if no rule applies.
+   *  @param before only rules that were created before this time are returned */
   readonly listeners: (scriptId: ScriptId, before: Date) => Promise<Listeners | undefined>;
   /** The notification rules that apply to the platform: rules for all scripts.
-   *  @param before only rules that were created before this time */
+   *  @param before only rules that were created before this time are returned */
   readonly platformListeners: (before: Date) => Promise<readonly ListeningRule[]>;
-  /** The previous outcomes of a script's runs before this run, newest first.
+  /** The outcomes of the runs of a script that ended before this run, newest first.
    *  @param limit maximum number of outcomes */
   readonly endingsBefore: (
     scriptId: ScriptId,
     runId: RunId,
     limit: number,
   ) => Promise<readonly ('success' | 'failed')[]>;
-  /** The resolved error group of a run that failed; `undefined` if the run has no such group.
-   *  @returns with the script version of the run */
+  /** The resolved error group of a failed run, with the script version of the run; `undefined` if the run has no
+   *  error, or if its error group is not resolved. */
   readonly resolvedErrorGroup: (
     runId: RunId,
   ) => Promise<{ readonly errorGroupId: ErrorGroupId; readonly version: number } | undefined>;
-  /** The error group of a run that failed; `undefined` without an error. */
+  /** The error group of a failed run; `undefined` if the run has no error. */
   readonly errorGroupOf: (runId: RunId) => Promise<RunErrorGroup | undefined>;
-  /** The number of runs that failed with the error of this run, up to the end of this run; counted up to `most`.
-   *  0 if the run has no error, or if users ignore the error. */
+  /** The number of runs that failed with the same error, up to and including this run; counted up to `most`. 0 if
+   *  the run has no error, or if the error is ignored. */
   readonly errorOccurrences: (runId: RunId, most: number) => Promise<number>;
   /** The script of a run; `undefined` if the run does not exist. */
   readonly scriptOfRun: (runId: RunId) => Promise<ScriptId | undefined>;
@@ -79,16 +79,16 @@ export interface ReactionReads {
   readonly chainsAfter: (scriptId: ScriptId) => Promise<readonly ChainAfter[]>;
   /** Whether triggers are paused. */
   readonly triggersPaused: () => Promise<boolean>;
-  /** The number of runs that caused one another, up to this run; counted up to `most`. */
+  /** The length of the sequence of runs that led to this run, including this run; counted up to `most`. */
   readonly depthOf: (runId: RunId, most: number) => Promise<number>;
-  /** Stores the payload that a finished run passes to chained runs. The same run gives the same payload.
+  /** Stores the payload that a finished run passes to chained runs. Repeated calls store the same payload.
    *  @returns its SHA-256 in lower-case hex */
   readonly handOver: (runId: RunId) => Promise<string>;
 }
 
 export interface RunErrorGroup {
   readonly errorGroupId: ErrorGroupId;
-  /** Whether users ignored the error at the end of the run. */
+  /** Whether the error was ignored when the run ended. */
   readonly isIgnored: boolean;
 }
 

@@ -111,7 +111,7 @@ describe('a chain with this source script', () => {
     expect(await reactTo('success', [{}], { triggersPaused })).toEqual([{ ...started, notBefore }]);
   });
 
-  test('stops and records the stop after sixteen consecutive runs', async () => {
+  test('starts no run after sixteen chained runs, and records the reason', async () => {
     const deep = (depth: number) => ({ depthOf: () => Promise.resolve(depth) });
     expect(await reactTo('success', [{}], deep(15))).toMatchObject([{ trigger: { depth: 16 } }]);
     expect(await reactTo('success', [{}], deep(16))).toEqual([

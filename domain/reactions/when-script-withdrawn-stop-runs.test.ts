@@ -34,7 +34,7 @@ describe('a script with a waiting run and a running run', () => {
     expect(await reactTo('DisableScript', 0)).toEqual([stop(2)]);
   });
 
-  test('stops nothing on other events', async () => {
+  test('stops no run on other events', async () => {
     const created = (await recordAll(beginning)).at(-1)!;
     expect(
       await whenScriptWithdrawnStopRuns.react(created, reactionReads(), () => runId(9)),

@@ -1,8 +1,8 @@
 import type { Reaction } from './reaction.ts';
 
-/** Disabling a script cancels its queued runs. Deleting a script also stops its active runs (contract §3,
- *  "Script"). Admission guards the script, so the reads include every run that was admitted before the script was
- *  disabled. A run that was admitted later belongs to a script that was enabled again. */
+/** Disabling a script cancels its queued runs. Deleting a script also stops its active runs (contract §3, "Script").
+ *  The admission of a run locks the script, so the reads include every run that was admitted before the script was
+ *  disabled. A run that was admitted later is not stopped: the script had been enabled again. */
 export const whenScriptWithdrawnStopRuns: Reaction = {
   name: 'when-script-withdrawn-stop-runs',
   handles: ['ScriptDisabled', 'ScriptDeleted'],

@@ -57,7 +57,7 @@ async function reactTo(
   return await whenSomethingHappenedDeliver.react(event, reads, newId);
 }
 
-test('a failure rule delivers a failed run to each of its channels', async () => {
+test('a rule for failures notifies each of its channels about a failed run', async () => {
   const event = await ending('exit_code');
   expect(await reactTo(event, [rule])).toEqual([
     {
@@ -83,22 +83,25 @@ test('a failure rule delivers a failed run to each of its channels', async () =>
 test.each([
   ['ExpectationMissed', { detail: 'Late.' }, 'warning', 'Late.'],
   ['ExpectationCleared', { reason: 'met' }, 'info', 'A run succeeded after its deadline.'],
-] as const)('a rule for late runs delivers %s', async (type, change, level, message) => {
-  const [any] = await recordAll(beginning);
-  const about = { scriptId: scriptId(), on: 'run_late', key: 'finish_by', runId: null };
-  const event = { ...any, type, data: { ...about, ...change } } as Recorded;
-  expect(await reactTo(event, [{ ...rule, on: ['run_late'] }])).toMatchObject([
-    { told: { on: 'run_late', level, message, runId: null, about: `finish_by ${scriptId()}` } },
-  ]);
-  expect(await reactTo(event, [{ ...rule, on: ['script_stale'] }])).toEqual([]);
-});
+] as const)(
+  'a rule for late runs sends a notification about %s',
+  async (type, change, level, message) => {
+    const [any] = await recordAll(beginning);
+    const about = { scriptId: scriptId(), on: 'run_late', key: 'finish_by', runId: null };
+    const event = { ...any, type, data: { ...about, ...change } } as Recorded;
+    expect(await reactTo(event, [{ ...rule, on: ['run_late'] }])).toMatchObject([
+      { told: { on: 'run_late', level, message, runId: null, about: `finish_by ${scriptId()}` } },
+    ]);
+    expect(await reactTo(event, [{ ...rule, on: ['script_stale'] }])).toEqual([]);
+  },
+);
 
 test.each([
-  ['failed', undefined],
-  ['success', true],
+  ['failed', 'does not clear', undefined],
+  ['success', 'clears', true],
 ] as const)(
-  'a run that ends with status %s sets `clears` of its delivery to %s',
-  async (on, clears) => {
+  'a run with the outcome %s %s the failure condition of its script',
+  async (on, _verb, clears) => {
     const event = await ending(on === 'failed' ? 'exit_code' : on);
     const [delivery] = await reactTo(event, [{ ...rule, on: [on] }]);
     expect(delivery).toMatchObject({ told: { about: `runs ${scriptId()}` } });
@@ -145,7 +148,7 @@ describe('rules for several events', () => {
     },
   );
 
-  test('deliver a recurrence of a resolved error, but not a change by a user', async () => {
+  test('report a resolved error that recurs, but not an error group that a user reopens', async () => {
     const event = await ending('exit_code');
     const reopened = (id: RunId | null) =>
       ({
@@ -160,7 +163,7 @@ describe('rules for several events', () => {
     expect(await reactTo(reopened(runId()), on('failed'))).toEqual([]);
   });
 
-  test('deliver messages of a script, but not platform notices', async () => {
+  test('report messages of a script, but not platform notices', async () => {
     const said = (await recordAll([...beginning, postNotice({ message: 'Look.' })])).at(-1)!;
     expect(await reactTo(said, on('message'))).toMatchObject([{ told: { message: 'Look.' } }]);
     const posted = (await recordAll([...beginning, postNotice({ on: 'failed' })])).at(-1)!;
@@ -180,7 +183,7 @@ describe('a platform alarm', () => {
   }
   const listens: ListeningRule = { ...rule, on: ['alarm', 'alarm_cleared'] };
 
-  test('is delivered to its rules when raised and when cleared', async () => {
+  test('notifies the rules that select it when it is raised and when it is cleared', async () => {
     expect(await tell(raised, [listens])).toMatchObject([
       { on: 'alarm', level: 'warning', message: 'No room.', script: null },
     ]);
@@ -189,7 +192,7 @@ describe('a platform alarm', () => {
     ]);
   });
 
-  test('is not delivered without rules, or to an inbox', async () => {
+  test('sends no notification without a rule, or to an inbox', async () => {
     const inbox = { ...listens, channels: [{ channelId: channelId(), kind: 'in_app' }] } as const;
     expect(await tell(raised, [rule, inbox])).toEqual([]);
   });

@@ -48,7 +48,7 @@ export const whenSomethingHappenedDeliver: Reaction = {
   },
 };
 
-/** Every such notification is in the inbox already. */
+/** Skips in-app channels, because the inbox already contains a notice of each alarm. */
 async function alarmDeliveries(
   event: Extract<Recorded, { type: 'AlarmRaised' | 'AlarmCleared' }>,
   reads: ReactionReads,
@@ -75,7 +75,8 @@ async function alarmDeliveries(
 
 interface NotifiableChange extends Pick<NotificationContent, 'runId'> {
   readonly scriptId: RunFinished['data']['scriptId'];
-  /** The rule events that apply, most specific first. A rule that listens to several of them gets the first. */
+  /** The rule events that apply, most specific first. A rule that selects several of them is notified of the first
+   *  one only. */
   readonly candidates: readonly NotifiableEvent[];
   readonly told: Pick<NotificationContent, 'level' | 'message' | 'about' | 'clears'>;
 }
@@ -105,7 +106,7 @@ function notifiableChange(event: Recorded): NotifiableChange | undefined {
     }
     case 'NoticePosted': {
       const { runId, scriptId, on, level, message } = event.data;
-      // The event behind a notice of the platform already creates a delivery.
+      // For a notice of the platform, the reported event itself already creates a delivery.
       if (on !== undefined || scriptId === null) return undefined;
       return { runId, scriptId, candidates: ['message'], told: { level, message } };
     }
@@ -122,7 +123,7 @@ function notifiableChange(event: Recorded): NotifiableChange | undefined {
   }
 }
 
-/** A resolved error recurred. A change by a user needs no notification. */
+/** Notifies about a resolved error that recurred. A group that a user reopened needs no notification. */
 async function reopenedError(
   { data: { runId } }: Extract<Recorded, { type: 'ErrorGroupReopened' }>,
   reads: ReactionReads,

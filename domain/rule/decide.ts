@@ -69,7 +69,8 @@ export const ruleAggregate: Aggregate<RuleState, RuleCommand, RuleEvent, RuleFac
   stateVersion: 1,
   decide: decideRule,
   streamOf: (command) => `rule-${command.ruleId}`,
-  // If the channel is deleted first, it is missing here. If it is deleted later, it is in use.
+  // If the channel is deleted first, this command finds it missing. If the rule is saved first, the deletion is
+  // refused.
   guards: (command) => (wantedBy(command).channelIds ?? []).map((id) => `channel-${id}` as const),
   readFacts: async (command, reads) => ({ missing: await missingOf(wantedBy(command), reads) }),
 };

@@ -39,7 +39,7 @@ describe('a new run', () => {
       .thenRecords(runQueued({ scriptName: 'Job', scriptVersion: 7, entrypoint: 'job.py' }));
   });
 
-  test("uses the script's own limits and defaults for all other settings", () => {
+  test('uses the limits that the script sets, and defaults for all others', () => {
     nothing
       .when(runScript(), scriptFacts({ limits: { cpu_seconds: 5, memory_bytes: null } }))
       .thenRecords(runQueued({ limits: { ...defaultLimits, cpu_seconds: 5, memory_bytes: null } }));
@@ -106,7 +106,7 @@ describe('a new run', () => {
     nothing.when(backfill, scriptFacts()).thenRefuses('already_exists');
   });
 
-  test('in a pool waits for its release, even if it may not wait for a slot', () => {
+  test('in a pool waits for its release, even if it must not wait for a slot of its script', () => {
     const script = scriptFacts({ pools: ['crm-api'] });
     nothing.when(runScript(), script).thenRecords(runQueued({ pools: ['crm-api'], waiting: true }));
   });
@@ -283,7 +283,7 @@ describe.each([
     finishRun({ outcome: 'runtime_lost', exitCode: null }),
     finishRun({ fence: 9 }),
     abandon,
-  ])('records nothing when it is ended again: %j', (command) => {
+  ])('records nothing when another command ends it: %j', (command) => {
     ended.when(command).thenRecordsNothing();
   });
 
@@ -292,7 +292,7 @@ describe.each([
   });
 });
 
-test('a run is failed exactly if its outcome is a failure', () => {
+test('the status of a run is failed if and only if its outcome is a failure', () => {
   expect(failures.map((failure: Failure) => statusOf(failure))).toEqual(
     failures.map(() => 'failed'),
   );

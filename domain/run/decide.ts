@@ -73,7 +73,8 @@ function queue(state: RunState, command: RunScript, script: RunDecisionFacts): D
     isBusy ||
     command.notBefore !== undefined ||
     followsActive(command, script) ||
-    // The release counts the slots of the pools under their locks. A request cannot: it does not name the pools.
+    // The release locks the pools and counts their slots. A request cannot lock the pools, because it does not name
+    // them.
     script.pools.length > 0;
   const plan = command.plan ?? planOf(script);
   const { notBefore } = command;
@@ -100,7 +101,7 @@ function queue(state: RunState, command: RunScript, script: RunDecisionFacts): D
   });
 }
 
-/** The current script. */
+/** What a run of the current version executes. */
 function planOf(script: ScriptFacts): RunPlan {
   const limits: RunLimits = { ...defaultLimits, ...script.limits };
   const { environment, python, startMode, listenPorts, resolution } = script;
@@ -121,8 +122,8 @@ function placementOf({ runsOn, pools }: ScriptFacts): Pick<RunQueued['data'], 'r
   return { ...(runsOn.length > 0 && { runsOn }), ...(pools.length > 0 && { pools }) };
 }
 
-/** Whether the due time is already settled, or the schedule is disabled or deleted. A backfill requests a settled due
- *  time that started no run, also of a disabled schedule. */
+/** Whether the due time is already settled, or the schedule is disabled or deleted. A backfill may request a settled
+ *  due time that started no run, even of a disabled schedule. */
 function isOver({ trigger }: RunScript, script: RunDecisionFacts): boolean {
   if (trigger.type !== 'schedule' || script === undefined) return false;
   const { schedule } = script;
@@ -319,7 +320,8 @@ export const runAggregate: Aggregate<RunState, RunCommand, RunEvent, RunDecision
     if (isChained(trigger)) return [`script-${scriptId}`, `chain-${trigger.chainId}`];
     return [`script-${scriptId}`];
   },
-  // Otherwise two backfills of one due time, or two releases into one pool, would not see each other in a batch.
+  // Otherwise, two backfills of one due time, or two releases into one pool, would not see each other's events in a
+  // batch.
   exclusiveGuards: (command) => {
     if (command.type === 'ReleaseRun') return poolLocksOf(command);
     return command.type === 'RunScript' && isBackfill(command.trigger)

@@ -23,7 +23,7 @@ export type RunQueued = DomainEvent<
     readonly paramsSha256: string | null;
     readonly attempt: number;
     readonly parentRunId: RunId | null;
-    /** The environment variables of the script's author. Absent: none. */
+    /** The environment variables that the script's author defined. Absent: none. */
     readonly environment?: EnvironmentVariables;
     /** The required interpreter, such as `3.12`. Absent: the runtime's default. */
     readonly python?: string;
@@ -33,9 +33,9 @@ export type RunQueued = DomainEvent<
     readonly listenPorts?: readonly number[];
     /** Labels that a runtime must have to execute the run. Absent: none. */
     readonly runsOn?: readonly string[];
-    /** Pools in which the run takes a slot. Absent: none. */
+    /** Pools in which the run occupies a slot. Absent: none. */
     readonly pools?: readonly string[];
-    /** Number of the resolution of the requirements. Absent: the first. */
+    /** Identifies one resolution of the requirements. Absent: the first resolution. */
     readonly resolution?: string;
     /** The run must be released before it starts. Absent: it may start immediately. */
     readonly waiting?: true;

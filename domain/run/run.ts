@@ -10,7 +10,7 @@ export const failures = [
   'environment_error',
   'sandbox_error',
   'runtime_lost',
-  // The runtime was shut down in order, so it reported the end itself.
+  // The runtime shut down in an orderly way and reported the end of the run itself.
   'runtime_stopped',
   'expired',
 ] as const;
@@ -82,7 +82,7 @@ export interface ChainTrigger {
   readonly chainId: ChainId;
   /** The upstream run. */
   readonly runId: RunId;
-  /** The number of runs that caused one another up to this one, from 1. */
+  /** The length of the sequence of runs that led to this run, including this run. */
   readonly depth: number;
   /** The payload of the upstream run. */
   readonly payloadSha256: string;
@@ -123,7 +123,7 @@ export interface RunTiming {
   readonly claimedAt?: string;
   /** The environment and the files are ready. */
   readonly preparedAt?: string;
-  /** The process continues into the script. */
+  /** The process starts to execute the script. */
   readonly startedAt?: string;
   /** The last process has ended. */
   readonly exitedAt?: string;

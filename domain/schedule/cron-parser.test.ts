@@ -21,7 +21,7 @@ const zones = [
   'America/St_Johns',
   'Asia/Kathmandu',
   'Asia/Gaza',
-  'Africa/Casablanca', // Winter time in Ramadan only.
+  'Africa/Casablanca', // Uses winter time only in Ramadan.
   'Atlantic/Azores',
 ] as const;
 type TimeZone = (typeof zones)[number] | 'Australia/Lord_Howe';
@@ -163,8 +163,8 @@ const isEveryN = (cron: string) => {
 const isDue = ({ cron }: Case, standing: Standing) =>
   standing === 'second pass' ? isEveryN(cron) : standing !== 'foreign';
 
-/** Names the difference between two results. A difference has a name only if our result is a due time according to
- *  the contract and the other result is later or missing. */
+/** Classifies the difference between two results. A difference is explained only if our result is a due time
+ *  according to the contract, and cron-parser skips that time or fires at a time that is not due. */
 function differenceOf(one: Case, mine: Answer, other: Answer): string {
   if (mine === undefined) return 'unexplained: no due time';
   const standing = standingOf(one, mine);
@@ -183,7 +183,7 @@ function differenceOf(one: Case, mine: Answer, other: Answer): string {
 }
 
 /** Counts the differences.
- *  @returns the number of each difference
+ *  @returns the number of cases by difference
  *  @throws Error for an unexplained difference */
 function compare(program: Program): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
@@ -224,7 +224,7 @@ const mistakes: Record<string, Program> = {
   },
 };
 
-/** Occurs only within a day of a change, in `compare`: rare and varied. */
+/** This difference occurs only within a day of a clock change. It has too many forms for a single example. */
 const nearChange = 'leaves out: usual';
 
 /** An example of each other difference. */

@@ -3,7 +3,7 @@
 import type { Cron } from './cron.ts';
 
 const dayMs = 86_400_000;
-/** The longest distance to a date with a given weekday: 29 February on one weekday, across 2100. */
+/** The next 29 February on a given weekday can be 40 years away, because 2100 is not a leap year. */
 const searchedDays = 41 * 366;
 
 /** The first matching local time at or after `fromMs`; `undefined` if none exists. */

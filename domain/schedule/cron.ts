@@ -8,10 +8,10 @@ export interface Cron {
   readonly months: ReadonlySet<number>;
   readonly days: DaysOfMonth;
   readonly weekdays: Weekdays;
-  /** If both days and weekdays are restricted, either one matches, as in every cron. */
+  /** If both days and weekdays are restricted, a date that matches either one is due, as in every cron. */
   readonly eitherDay: boolean;
-  /** The time of day is "every n" and not a fixed time. It follows elapsed time through both passes of a repeated
-   *  hour. */
+  /** Whether the time of day recurs at a step ("every n") instead of being fixed. Such a time is due in both passes
+   *  of a repeated hour. */
   readonly everyN: boolean;
 }
 
@@ -147,7 +147,7 @@ function rangeOf(item: string, field: Field): readonly number[] {
   if (tooMany.length > 0 || more.length > 0) throw unreadable(item, field);
   const every = step === undefined ? 1 : stepOf(step, item);
   const wild = range === '*';
-  // Sunday is 0 and 7. One of them is enough for "every day".
+  // Both 0 and 7 mean Sunday. A range over all weekdays needs only one of them.
   const end = field.max === 7 ? 6 : field.max;
   const first = wild ? field.min : numberOf(from, field, item);
   const open = wild || (to === undefined && step !== undefined);

@@ -39,7 +39,7 @@ function counted(definition: ScheduleDefinition): CountedSchedule {
   return { definition, createdAt, nextAt };
 }
 
-/** The same count, computed one by one. */
+/** Counts the due times one by one, for comparison. */
 function oneByOne({ definition, nextAt }: CountedSchedule): readonly number[] {
   const counts = ends.map(() => 0);
   for (let due: Date | undefined = nextAt; due; due = dueAfter(definition, createdAt, due)) {

@@ -10,13 +10,13 @@ export interface CountedSchedule {
   readonly nextAt: Date;
 }
 
-/** Identical cron schedules. */
+/** Cron schedules that have the same due times. */
 interface Together {
   readonly definition: ScheduleDefinition;
   readonly createdAt: Date;
   count: number;
   next: Date | undefined;
-  /** Count per hour in the previous interval, if every hour is the same. */
+  /** Count per hour in the previous interval, if all hours have the same count. */
   hourly?: number | undefined;
 }
 

@@ -149,7 +149,7 @@ describe('an interval', () => {
     expect(after(every(60), '2025-01-01T00:00:00Z')).toBe('2026-01-01T00:01:07.000Z');
   });
 
-  test('with a start is first due then, and counts elapsed time from there', () => {
+  test('with a start is first due at its start, and counts elapsed time from then on', () => {
     const start = '2026-03-29T00:30:00Z';
     expect(after(every(3600, start), '2026-01-01T00:00:00Z')).toBe('2026-03-29T00:30:00.000Z');
     expect(after(every(3600, start), start)).toBe('2026-03-29T01:30:00.000Z');

@@ -53,7 +53,8 @@ function intervalAfter(
   return anchorMs + Math.max(first, passed) * everyMs;
 }
 
-/** The first time of a cron expression after `after`; `undefined` without any. */
+/** The first time of a cron expression after `after`; `undefined` if the expression is invalid or never matches
+ *  again. */
 export function nextCronTime(cron: string, timezone: string, after: Date): Date | undefined {
   const nextMs = cronAfter({ cron, timezone }, after.getTime());
   return nextMs === undefined ? undefined : new Date(nextMs);

@@ -13,7 +13,7 @@ export type ScheduleCreated = DomainEvent<
   }
 >;
 
-/** From this event on, due times follow from this definition only. */
+/** From this event on, only this definition determines the due times. */
 export type ScheduleChanged = DomainEvent<'ScheduleChanged', ScheduleCreated['data']>;
 
 export type ScheduleDeleted = DomainEvent<

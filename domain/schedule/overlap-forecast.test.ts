@@ -28,11 +28,11 @@ test.each([
   },
 );
 
-test('a run without duration statistics may overlap', () => {
+test('an active run without duration statistics may overlap', () => {
   expect(forecastOverlap(minutesBefore(9), minutesBefore(8), due, undefined)).toBe('possible');
 });
 
-test('no overlap is forecast without statistics', () => {
+test('no overlap is forecast without a previous run or without duration statistics', () => {
   expect(overlapAt(undefined, due, usual)).toBeUndefined();
   expect(overlapAt(minutesBefore(1), due, undefined)).toBeUndefined();
 });

@@ -21,8 +21,8 @@ export function overlapAt(
   return usual.p95_ms > gapMs ? 'possible' : undefined;
 }
 
-/** The same forecast for a run that is active at `now`. The end is unknown without duration statistics, or once
- *  the run has exceeded p95. */
+/** Like `overlapAt`, for a run that is active at `now`. The end is unknown without duration statistics, or once the
+ *  run has exceeded p95. */
 export function forecastOverlap(
   startedAt: Date,
   now: Date,

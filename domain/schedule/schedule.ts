@@ -20,7 +20,7 @@ export const occurrenceOutcomes = [
 ] as const;
 export type OccurrenceOutcome = (typeof occurrenceOutcomes)[number];
 
-/** The outcomes with a run, and the outcomes without one. */
+/** The outcomes of due times that started a run. */
 export type FiredOutcome = Extract<
   OccurrenceOutcome,
   'fired' | 'late' | 'caught_up' | 'backfilled'

@@ -7,7 +7,7 @@ export type ScheduleState =
       readonly status: 'present';
       /** Counts the changes of the definition, from 1. */
       readonly version: number;
-      /** As text, for comparison. */
+      /** The definition as canonical JSON text, so that definitions can be compared. */
       readonly definition: string;
     };
 

@@ -81,8 +81,8 @@ export function instantsOf(zone: Zone, localMs: number): LocalInstants {
     : { instants, movedMs: instants.length === 2 ? movedMs : 0 };
 }
 
-/** How far back in local time the next point after `atMs` may be: the clocks went forward recently, or are about
- *  to go back. */
+/** How far the local time of a point after `atMs` may be before the local time of `atMs`; 0 except near a clock
+ *  change. */
 export function lookBackMs(zone: Zone, atMs: number): number {
   const movedMs = Math.abs(zone.offsetMs(atMs - dayMs) - zone.offsetMs(atMs + dayMs));
   const here = zone.offsetMs(atMs);

@@ -87,7 +87,7 @@ export function moveFile(state: PresentScript, command: MoveFile): Decision<Scri
   );
 }
 
-/** The settings stay. The entry point follows only if its file would be missing. */
+/** Keeps the settings. The entry point changes only if its file would be missing. */
 export function restoreFiles(state: PresentScript, command: RestoreFiles): Decision<ScriptEvent> {
   const { scriptId, restoredVersion, files, entrypoint } = command;
   const paths = new Set(files.map(({ path }) => path));
@@ -118,7 +118,7 @@ function isOther(present: FileVersion | undefined, expectedSha256: string | unde
   return expectedSha256 !== undefined && present?.sha256 !== expectedSha256;
 }
 
-/** An existing file that would have to be a folder for `path`, or an existing file beneath `path`. */
+/** The existing file that conflicts with `path`: a file where `path` needs a folder, or a file below `path`. */
 function blockingPath(files: PresentScript['files'], path: string): string | undefined {
   return (
     foldersOf(path).find((folder) => files.has(folder)) ??

@@ -25,7 +25,7 @@ import {
 export interface ScriptDecisionFacts {
   /** Whether the group that the command names exists; true without a group. */
   readonly groupExists: boolean;
-  /** The first pool that the command names and that does not exist. */
+  /** The first of the pools in the command that does not exist. */
   readonly missingPool?: string | undefined;
 }
 

@@ -22,7 +22,7 @@ describe('an environment variable of a script', () => {
     '_PYTHON_SYSCONFIGDATA_NAME',
     '__PYVENV_LAUNCHER__',
     'ORCH_RUN_ID',
-  ])('may not be %s, which the platform sets', (name) => {
+  ])('may not be %s, which is reserved for the platform', (name) => {
     expect(environmentProblem({ [name]: 'x' })).toMatch('reserved for the platform');
   });
 

@@ -47,13 +47,14 @@ export type FileDeleted = DomainEvent<
   { readonly scriptId: ScriptId; readonly version: number; readonly path: string }
 >;
 
-/** The content was at the old path; `path` is the new one. */
+/** The content moved from `from` to `path`. */
 export type FileMoved = DomainEvent<
   'FileMoved',
   FileVersion & { readonly scriptId: ScriptId; readonly version: number; readonly from: string }
 >;
 
-/** The files are those of `restoredVersion` again. `saved` and `deleted` are the differences from before. */
+/** The files of `restoredVersion` are the current files again. `saved` and `deleted` are the changes that this
+ *  required. */
 export type FilesRestored = DomainEvent<
   'FilesRestored',
   {

@@ -23,7 +23,7 @@ export function expectationsProblem(expectations: readonly Expectation[]): strin
   return expectations.map(problemOf).find((problem) => problem !== undefined);
 }
 
-/** Identifies an expectation among those of its script. Permanent: events contain it. */
+/** Identifies an expectation within its script. Permanent: events contain the key. */
 export function expectationKey(expectation: Expectation): string {
   switch (expectation.kind) {
     case 'finish_by':

@@ -20,7 +20,7 @@ describe('scripts, after any sequence of commands,', () => {
   });
 
   test('have files within the quota after every save', () => {
-    // A move needs no more space, even if the quota was lowered.
+    // A move needs no additional space, so it is accepted even if the quota was lowered.
     everySave((script) => {
       const used = storageUsedBytes(script.files.values());
       expect(used).toBeLessThanOrEqual(script.settings.storageQuotaBytes);

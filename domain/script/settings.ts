@@ -73,7 +73,7 @@ export interface ScriptSettings {
   readonly expectations: readonly Expectation[];
   /** The schema of the parameters; `null` permits any parameters. */
   readonly parametersSchema: ParametersSchema | null;
-  /** A new value resolves the requirements again. */
+  /** Every new value causes the requirements to be resolved again. */
   readonly resolution: string | null;
 }
 

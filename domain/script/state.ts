@@ -4,7 +4,7 @@ import { defaultSettings, type ScriptSettings } from './settings.ts';
 
 /** A file of a script. */
 export interface PresentFile extends FileVersion {
-  /** Version of the script's stream that put this content at this path. */
+  /** The version of the script's stream since which this path has this content. */
   readonly since: number;
 }
 
@@ -43,7 +43,7 @@ export function evolveScriptAll(
   return events.reduce((before, event) => evolved(before, event, event.version, edit), state);
 }
 
-/** A mutable copy of the files. */
+/** Returns a mutable copy of the files. */
 type Edit = (files: PresentScript['files']) => Map<string, PresentFile>;
 
 function evolved(state: ScriptState, event: ScriptEvent, since: number, edit: Edit): ScriptState {

@@ -5,14 +5,15 @@ import { isReservedVariable } from '#domain/script/environment.ts';
 export const maxSecretBytes = 32 * 1024;
 /** Maximum number per owner, which is a script or a group. */
 export const maxSecrets = 100;
-/** Maximum total size per owner: the values must fit a process's environment together with its variables. */
+/** Maximum total size per owner. The values and the environment variables together must fit into the environment of
+ *  a process. */
 export const maxSecretsBytes = 128 * 1024;
 
 export const maxRotationDays = 3_650;
 
 const nameShape = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 
-/** Whether `name` is a valid name of a secret: the rules are those of variables. */
+/** Whether `name` is a valid name of a secret. The rules for environment variables apply. */
 export function isSecretName(name: string): boolean {
   return nameShape.test(name);
 }

@@ -6,7 +6,7 @@ export interface Secret {
   readonly present: boolean;
   readonly asEnvironment: boolean;
   readonly rotateAfterDays?: number;
-  /** Length of the ciphertext's base64. */
+  /** Length of the ciphertext in base64. */
   readonly sealedBytes: number;
 }
 

@@ -38,13 +38,13 @@ describe('an open session', () => {
   );
 });
 
-describe('a session of an older release, with a rotated token,', () => {
+describe('a session that an older release opened and refreshed', () => {
   const old: readonly SessionEvent[] = [
     { type: 'SessionOpened', data: { ...id, userId: userId(), refreshHash: 'first' } },
     { type: 'SessionRefreshed', data: { ...id, refreshHash: 'second' } },
   ];
 
-  test('is closed', () => {
+  test('can be closed', () => {
     given(sessionAggregate, ...old)
       .when(close)
       .thenRecords(closed);

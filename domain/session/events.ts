@@ -19,7 +19,7 @@ export type SessionOpened = DomainEvent<
     readonly sessionId: SessionId;
     readonly userId: UserId;
     /** Version of the account at sign-in. When the account ends its sessions, every session with an older version
-     *  ends permanently. Absent in old events, whose sessions are no longer valid. */
+     *  ends permanently. Absent in old events. The sessions of those events are no longer valid. */
     readonly accountVersion?: number;
     /** The client's user agent; null if it sent none. Absent in old events. */
     readonly userAgent?: string | null;

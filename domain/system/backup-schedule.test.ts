@@ -28,7 +28,7 @@ describe('nightly backups in Berlin', () => {
   });
 });
 
-test('nothing is due without a schedule', () => {
+test('no backup is due if the schedule is off', () => {
   const now = at('2026-01-02T02:00:00');
   expect(lastBackupDue(noBackupSchedule, at('2020-01-01T00:00:00'), now)).toBeUndefined();
   expect(nextBackupDue(noBackupSchedule, now)).toBeUndefined();

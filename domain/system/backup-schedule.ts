@@ -37,7 +37,7 @@ export function lastBackupDue(schedule: BackupSchedule, since: Date, now: Date):
   const { cron } = schedule;
   if (cron === null) return undefined;
   const definition = definitionOf({ ...schedule, cron });
-  // Searches exponentially further back, so that a long downtime costs no more than a short one.
+  // Each step searches eight times further back, so a long downtime costs little more than a short one.
   for (let backMs = minuteMs; ; backMs *= 8) {
     const fromMs = Math.max(since.getTime(), now.getTime() - backMs);
     let found: Date | undefined;

@@ -94,7 +94,7 @@ const anyPath = fc.constantFrom(
 );
 const anyFile = fc
   .tuple(anyPath, fc.nat(contents.length - 1))
-  // The same content has the same size.
+  // The size depends only on the content, as for real files.
   .map(([path, index]) => file(path, 'abcdef'[index], contents[index]));
 
 const limits = fc

@@ -1,4 +1,4 @@
-/** Reads of reactions without any data; tests override what they need. */
+/** Queries of reactions that return no data. Tests override individual queries. */
 import type { ReactionReads } from '#domain/reactions/reaction.ts';
 
 const unexpectedRead = () => Promise.reject(new Error('unexpected read'));

@@ -54,7 +54,7 @@ export function at(place: number): Date {
   return new Date(Date.UTC(2026, 0, 1, 0, 0, place));
 }
 
-/** An event as read from the store, at some position of some stream. */
+/** An event as read from the store, by default from a test stream. */
 export function recorded(
   event: DomainEvent,
   version: number,

@@ -182,7 +182,7 @@ export function createGroup(changes: Partial<CreateGroup> = {}): CreateGroup {
   };
 }
 
-/** A sealed value, which no key opens. */
+/** A sealed value that no key can decrypt. */
 export const sealed: Sealed = {
   keyId: commandId(),
   nonce: 'bm9uY2Vub25jZQ==',

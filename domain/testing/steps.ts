@@ -1,4 +1,4 @@
-/** Executes commands in order, each on the state that the previous ones left. */
+/** Executes commands in order, each on the state that results from the previous commands. */
 import type { Aggregate } from '#domain/kernel/aggregate.ts';
 import type { Decision } from '#domain/kernel/decision.ts';
 import type { DomainEvent } from '#domain/kernel/event.ts';

@@ -54,7 +54,7 @@ describe('an offered release', () => {
       .thenRefuses('update_not_possible');
   });
 
-  test('refuses to install if the current version is not older, or too old', () => {
+  test('refuses to install if the current version is not older, or is too old for a direct update', () => {
     for (const from of ['0.1.14', '0.2.0', '0.1.12']) {
       given(updateAggregate, found).when(startUpdate({ from })).thenRefuses('update_not_possible');
     }

@@ -24,7 +24,7 @@ export type ChangeUserPassword = UserPasswordChanged['data'] & {
   readonly type: 'ChangeUserPassword';
 };
 
-/** The group was deleted. */
+/** Removes a user from a deleted group. */
 export interface LeaveGroup {
   readonly type: 'LeaveGroup';
   readonly userId: UserId;

@@ -134,10 +134,11 @@ function pickChanges(present: UserSettings, wanted: Partial<UserSettings>): Part
   );
 }
 
-/** Used as a lock only, never written to: its holder may demote or disable administrators. */
+/** A stream that is locked but never written. A command holds this lock while it demotes or disables an
+ *  administrator. */
 const administrators = 'user-administrators';
 
-/** Used as a lock only: its holder may link identities. */
+/** A stream that is locked but never written. A command holds this lock while it links an identity. */
 const identities = 'user-identities';
 
 function guardsOf(command: UserCommand): readonly StreamId[] {

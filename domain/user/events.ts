@@ -64,7 +64,7 @@ export type UserIdentityUnlinked = DomainEvent<
   { readonly userId: UserId; readonly identityProviderId: IdentityProviderId }
 >;
 
-/** What the account needs for a sign-in besides its password. */
+/** What a sign-in to the account requires in addition to the password. */
 export interface SecondFactor {
   /** The key of the one-time codes (RFC 6238), under a data key of the account. */
   readonly sealed: Sealed;

@@ -60,7 +60,7 @@ export function evolveUser(state: UserState, event: UserEvent): UserState {
   }
 }
 
-/** The second factor after an event; `undefined` without one. */
+/** The second factor after an event; `undefined` if the account has none. */
 export function nextSecondFactor(
   previous: SecondFactor | undefined,
   event: SecondFactorEvent,

@@ -8,7 +8,7 @@ export type WebhookState =
       readonly settings: WebhookSettings;
       readonly tokenHash: string;
       readonly signing: boolean;
-      /** Number of the last secret; 0 without any. */
+      /** Number of the last secret; 0 if the webhook never had a secret. */
       readonly signingVersion: number;
     }
   | { readonly status: 'deleted' };

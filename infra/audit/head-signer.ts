@@ -11,9 +11,9 @@ export interface ChainHead {
 
 /** The wire and table format. */
 export interface SignedHead extends ChainHead {
-  /** When it was signed. */
+  /** When the head was signed. */
   readonly time: Date;
-  /** Names the key. */
+  /** Identifies the key that signed the head. */
   readonly key_id: string;
   /** Ed25519 over the canonical JSON of the other members, in base64. */
   readonly signature: string;

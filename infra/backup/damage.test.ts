@@ -111,7 +111,7 @@ describe('a stored backup', () => {
   test.each(files)('is refused if %s is missing or comes from another backup', async (name) => {
     const { from, folder, folderOf } = copied();
     cpSync(join(folderOf(other), name), join(folder, name));
-    const differs = name !== 'keys-1.json'; // both have the same keys
+    const differs = name !== 'keys-1.json'; // both backups have the same keys
     if (differs) await refused(from, / is damaged: /);
     rmSync(join(folder, name));
     if (name === 'backup.json') await expect(verify(from)).rejects.toThrow('there is no backup');
@@ -160,7 +160,7 @@ describe('a stored backup', () => {
     await refused(from, 'backup.json is damaged: it does not describe a backup');
   });
 
-  test('requires the master key that sealed it, or an explicit option to skip the seal', async () => {
+  test('requires the master key that sealed it, or an explicit option to skip the check of the seal', async () => {
     const { from } = copied();
     await expect(verify(from, { masterKeys: [] })).rejects.toThrow('no master key is set');
     await expect(verify(from, { masterKeys: [randomBytes(32)] })).rejects.toThrow('--unsealed');

@@ -32,7 +32,7 @@ export function damaged(part: string, reason: string, cause?: unknown): DamagedB
   return new DamagedBackup(`${part} is damaged: ${reason}.`, { cause });
 }
 
-/** The same error, with the name of this part if it has none. */
+/** Adds the name of the part to an error that does not name a part yet. */
 export function inPart(part: string, error: unknown): unknown {
   if (!(error instanceof DamagedBackup) || error.namesPart) return error;
   return damaged(part, error.message, error);

@@ -79,7 +79,7 @@ async function changePassword(): Promise<void> {
   });
 }
 
-/** In place: into the database of the sample itself. */
+/** Restores in place, into the database of the sample itself. */
 async function restore(changes = {}, id = sampleBackup): Promise<RestoreReport> {
   const source = await storedBackup(sample.objects, id);
   if (source === undefined) throw new Error('there is no backup');

@@ -6,8 +6,8 @@
 import type { NewEvent } from '#domain/kernel/event.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
 
-/** Outlives the schemas that a restore drops, and ends with its transaction. `cause` is the event that revoked the
- *  access. A restored history with that event needs no further record. */
+/** Saves the revocations in a temporary table, because a restore drops the schemas. `cause` is the event that
+ *  revoked the access. If the restored history contains that event, the revocation is not recorded again. */
 const note = `CREATE TEMPORARY TABLE ended_access ON COMMIT DROP AS
   WITH endings AS (
     SELECT DISTINCT ON (stream_id) stream_id, version, event_id, data ->> 'keptSessionId' AS kept
@@ -74,8 +74,9 @@ const note = `CREATE TEMPORARY TABLE ended_access ON COMMIT DROP AS
       jsonb_build_object('identityProviderId', data -> 'identityProviderId', 'enabled', false), event_id, NULL, NULL
     FROM narrowed_providers`;
 
-/** Sessions that the restored history does not have cannot become valid again. Tokens, accounts and webhooks are
- *  recorded anyway, because a newer backup may have them and may be restored later. */
+/** Selects the revocations to record again. A session that the restored history does not contain cannot become valid
+ *  again, so its end is omitted. Revocations of tokens, accounts and webhooks are always included, because a newer
+ *  backup that contains the resource may be restored later. */
 const unknown = `FROM ended_access a
   WHERE NOT EXISTS (SELECT FROM events e WHERE e.event_id = a.cause)
     AND (a.type <> 'SessionClosed' OR (

@@ -18,7 +18,7 @@ export interface FormatDescription {
   readonly kind: BackupKind;
   /** RFC 3339. */
   readonly createdAt: string;
-  /** The version of the program that made it. */
+  /** The version of the program that made the backup. */
   readonly version: string;
   /** The schema of the rows, as the migrations that created it. */
   readonly migrations: readonly { readonly name: string; readonly sha256: string }[];

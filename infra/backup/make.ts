@@ -34,7 +34,7 @@ export interface MakeBackupDeps {
   readonly masterKey: Uint8Array;
   /** The program's version. */
   readonly version: string;
-  /** Receives the progress from 0 to 1. The next part starts when it resolves. */
+  /** Receives the progress from 0 to 1. The next part starts when the returned promise resolves. */
   readonly onProgress?: (share: number) => Promise<void>;
 }
 
@@ -198,7 +198,7 @@ class Making {
           await this.#parts.objects.head(key),
           await this.#parts.objects.getStream(key),
         ];
-        // A backup must not contain content that retention or a purge has removed meanwhile.
+        // A backup must not contain content that retention or a purge has removed in the meantime.
         if (info === undefined || content === undefined) continue;
         yield* this.#streamed(`objects/${key}`, info.sizeBytes, content);
         count += 1;
@@ -270,7 +270,7 @@ async function columnsOf(db: Queryable, table: string): Promise<readonly string[
   return rows.map(({ name }) => name);
 }
 
-/** The positions of readers as event counts, which stay valid when events get other positions. */
+/** The positions of readers as event counts, which stay valid when a restore assigns other positions to the events. */
 async function readersOf(db: Queryable): Promise<Manifest['readers']> {
   const { rows } = await db.query<Manifest['readers'][number]>(
     `SELECT name, version, (SELECT count(*) FROM events e

@@ -42,7 +42,7 @@ export function parseSummary(bytes: Uint8Array): BackupSummary {
   if (!Value.Check(Summary, summary) || !isMeaningful(summary)) {
     throw damaged(summaryName, 'it does not describe a backup');
   }
-  // Includes bytes that JSON ignores.
+  // Compares the bytes, because a change may only affect bytes that JSON ignores.
   if (!jsonBytes(summary).equals(bytes)) throw damaged(summaryName, 'it was rewritten');
   return summary;
 }

@@ -1,21 +1,21 @@
-/** The positions of restored events: in their original order, before every earlier transaction. */
+/** Assigns positions to restored events: in their original order, with ids of earlier transactions. */
 import { startOfStore, type Position } from '#domain/kernel/event.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
 
-/** Events that share a transaction id; more if there are too few ids. */
+/** The number of events that share a transaction id; more if too few ids are available. */
 const defaultShare = 1_000;
 
 export interface Places {
-  /** Events that share a transaction id, of which the first is 1. */
+  /** The number of events that share a transaction id. The first id is 1. */
   readonly share: number;
-  /** The id of the caller's transaction, which follows all of them. */
+  /** The id of the caller's transaction, which is greater than all of these ids. */
   readonly transactionId: bigint;
   /** The position of the event with this number, from 1; 0 is the start of the store. */
   of(number: number): Position;
 }
 
-/** @param events number of events. They do not share a single id, because the planner would then estimate any part of
- *  them as empty */
+/** @param events number of events. They do not all share one id, because the planner would then estimate that every
+ *  part of them is empty */
 export async function placesFor(db: Queryable, events: number): Promise<Places> {
   const { rows } = await db.query<{ id: string }>('SELECT pg_current_xact_id()::text AS id');
   const transactionId = BigInt(rows[0]?.id ?? 0);

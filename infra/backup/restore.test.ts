@@ -114,7 +114,7 @@ describe('a backup from a newer version', () => {
 });
 
 describe('a backup', () => {
-  test('restores all data in its order', async () => {
+  test('restores all data in its original order', async () => {
     const steps: string[] = [];
     const onProgress = (step: string) => void (steps.at(-1) === step || steps.push(step));
     expect(await target.restore({ onProgress })).toMatchObject({ events: 9, objects: 2 });

@@ -31,10 +31,10 @@ import type { TarMember } from './tar.ts';
 import { verifyBackup, type VerifiedBackup, type VerifyOptions } from './verify.ts';
 
 const unpack = promisify(gunzip);
-/** No valid part has more objects; a zip bomb would. */
+/** The limit for an unpacked part. Valid parts are smaller; the limit stops a zip bomb. */
 const maxPartBytes = 256 * 1024 * 1024;
 
-/** In their order; the start of each is reported. */
+/** The steps in order. The start of each step is reported. */
 export const restoreSteps = [
   'verifying',
   'clearing',
@@ -50,7 +50,7 @@ export interface PrepareOptions extends Omit<VerifyOptions, 'onRead'> {
   readonly source: BackupSource;
   /** Folder of the migrations. */
   readonly migrations: string;
-  /** Receives the step and its progress from 0 to 1. The next part starts when it resolves. */
+  /** Receives the step and its progress from 0 to 1. The next part starts when the returned promise resolves. */
   readonly onProgress?: (step: RestoreStep, share: number) => void | Promise<void>;
 }
 
@@ -64,7 +64,7 @@ export interface RestoreOptions extends Pick<PrepareOptions, 'source' | 'key' | 
   /** Restores access that was revoked after the backup: revoked tokens, ended sessions, disabled accounts and changed
    *  passwords. */
   readonly revive: boolean;
-  /** The user who requested it. */
+  /** The user who requested the restore. */
   readonly actor: Actor;
   readonly ids: Ids;
   readonly now: () => Date;
@@ -239,7 +239,7 @@ class Restore {
   }
 }
 
-/** The backup contains different checkpoints for these readers; the services do not run yet. */
+/** Replaces existing objects whose content differs from the backup. */
 async function replaceObjects(
   { objects, source, key }: RestoreOptions,
   differing: readonly ObjectKey[],

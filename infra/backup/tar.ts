@@ -37,8 +37,8 @@ export function tarPadding(sizeBytes: number): Uint8Array {
 /** The end of an archive, after its last member. */
 export const tarEnd: Uint8Array = Buffer.alloc(2 * blockBytes);
 
-/** The members of an archive of this program, one after the other. Every byte between their contents must be unchanged.
- *  @throws Damage otherwise */
+/** Yields the members of an archive that this program wrote, one after the other.
+ *  @throws Damage if a byte outside their contents was changed */
 export async function* readTar(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<TarMember> {
   const reader = new ByteReader(chunks);
   try {

@@ -59,7 +59,7 @@ describeWith(natsService, 'the event feed on NATS', () => {
         [{ streamId, expectedVersion: version, events: [newEvent('Happened', {})] }],
         new Date(0),
       );
-    // The first transaction takes the last position.
+    // The transaction that starts first gets the last position.
     await inTransaction(platform.pool, async (early) => {
       await early.query('SELECT pg_current_xact_id()');
       await append(platform.pool, streams[1], 0);
@@ -163,7 +163,7 @@ interface TestFeed extends EventFeed {
   connection(): NatsConnection;
 }
 
-/** A separate feed for the test, or the same feed again. */
+/** Opens a new feed for the test, or the same feed again. */
 async function openFeed(url = server.url): Promise<TestFeed> {
   if (links.length === 0) turn += 1;
   const prefix = `feed${turn}`;

@@ -1,6 +1,6 @@
 /** The event feed as a JetStream stream. Each message names its predecessor, and the server refuses messages with
- *  another predecessor. So there are no gaps or repetitions with several publishers, even if one crashes or hangs. The
- *  id of the event is also the id of the message. */
+ *  another predecessor. This prevents gaps and duplicates, even with several publishers and if one of them crashes
+ *  or hangs. The id of the event is also the id of the message. */
 import type { EventFeed, FeedEnd } from '#domain/ports/event-feed.ts';
 import type { RecordedEvent } from '#domain/kernel/event.ts';
 import {
@@ -24,7 +24,7 @@ const timeoutMs = 5_000;
 
 export interface NatsFeedOptions {
   readonly link: NatsLink;
-  /** The same as for the bus; the stream is `<prefix>-events`. */
+  /** The prefix of the bus. The stream is named `<prefix>-events`. */
   readonly prefix: string;
   /** Called when the problem changes. */
   readonly onProblem: (error: unknown, problem: string) => void;

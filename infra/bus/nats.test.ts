@@ -74,7 +74,7 @@ describeWith(natsService, 'the bus on NATS', () => {
     return [one.bus, other.bus];
   });
 
-  describe('a server that becomes unavailable', () => {
+  describe('the bus on NATS, when its server becomes unavailable,', () => {
     test(
       'reconnects both ends after a restart, and wakes their subscribers',
       { timeout: 60_000 },
@@ -128,7 +128,7 @@ describeWith(natsService, 'the bus on NATS', () => {
     });
   });
 
-  describe('a server that requires credentials', () => {
+  describe('the bus on NATS, with a server that requires credentials,', () => {
     const configuration = 'authorization { user: me, password: "a b/c" }';
 
     test('accepts valid credentials', async () => {

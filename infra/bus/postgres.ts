@@ -65,8 +65,8 @@ export class PostgresBus implements Bus {
     for (const message of messages) this.#outbox.add(message);
   }
 
-  /** Returns a statement that does what `publish` would do, for another connection.
-   *  @param proof a query whose values count from `$2`; if it finds no row, no notification is sent
+  /** Returns a statement that publishes the messages when another connection executes it.
+   *  @param proof a query whose parameters begin with `$2`; if it finds no row, no notification is sent
    *  @returns `undefined` if the bus is closed */
   statementFor(messages: readonly BusMessage[], proof: Write): Write | undefined {
     if (this.#closed) return undefined;

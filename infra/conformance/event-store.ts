@@ -105,7 +105,7 @@ export function eventStoreConformance(name: string, open: () => Promise<EventSto
       expect(await store.readStream(taken)).toHaveLength(1);
     });
 
-    test('checks nothing when no event is appended', async () => {
+    test('does not check the version of a stream without new events', async () => {
       const taken = await filledStream(store, 1);
       expect(await store.append([])).toEqual([]);
       expect(await store.append([{ streamId: taken, expectedVersion: 0, events: [] }])).toEqual([]);

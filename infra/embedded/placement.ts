@@ -1,5 +1,5 @@
-/** The place of a cluster: its owner's folder if the server's account can reach it. For example, the account cannot
- *  reach a clone below /root. */
+/** Chooses the location of a cluster: its owner's folder if the server's account can reach that folder. For example,
+ *  the account cannot reach a clone below /root. */
 import { createHash } from 'node:crypto';
 import {
   chmodSync,
@@ -104,7 +104,8 @@ function placeSockets(home: string, account: Account | undefined): string {
   return sockets;
 }
 
-/** The last part of the path belongs to `owner` and is not a link that another user planted in a shared folder. */
+/** Creates a folder that belongs to `owner`. An existing folder of another user is refused, and so is a link, which
+ *  another user may have planted in a shared folder. */
 function makeFolder(path: string, mode: number, owner?: Account): void {
   mkdirSync(path, { recursive: true, mode: 0o711 });
   const entry = lstatSync(path);

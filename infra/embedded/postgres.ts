@@ -129,7 +129,8 @@ export function embeddedAddresses(
   return record === undefined ? undefined : addresses(record);
 }
 
-/** The folder with the files of the cluster of `directory`: there, or a folder that its account can reach. */
+/** The folder with the files of the cluster that belongs to `directory`: in `directory`, or where the server's
+ *  account can reach it. */
 export function clusterFolder(directory: string): string {
   const home = cluster.readRecord(directory)?.home ?? '.';
   return home === '.' ? directory : home;

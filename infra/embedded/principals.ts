@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { DATABASE, SERVICE_USER } from './cluster.ts';
 
 /** Creates missing users and databases; changes no existing ones.
- *  @param maintenanceUrl an administrator's address of the database `postgres` */
+ *  @param maintenanceUrl the URL of the database `postgres` for a superuser */
 export async function preparePrincipals(
   maintenanceUrl: string,
   servicePassword: string,
@@ -19,7 +19,7 @@ export async function preparePrincipals(
   });
 }
 
-/** The rights of the group come from the migrations. */
+/** The migrations grant the rights of the group. */
 async function createService(client: pg.Client, password: string): Promise<void> {
   await client.query(`
     DO $$ BEGIN

@@ -13,8 +13,8 @@ const START_PATIENCE_MS = 60_000;
 const POLL_MS = 15;
 /** Kills the server's process when this one is killed; part of util-linux. */
 const SETPRIV = '/usr/bin/setpriv';
-/** Memory of one session, without shared memory. A query that needs more fails. Without the limit, the kernel would
- *  kill a session, and Postgres would end all sessions. */
+/** The memory limit of one session, without shared memory. A query that needs more fails. Without the limit, the
+ *  kernel would kill a session, and Postgres would end all sessions. */
 const MAX_SESSION_KIB = 512 * 1024;
 
 export interface ServerOptions {
@@ -24,7 +24,7 @@ export interface ServerOptions {
   readonly account: Account | undefined;
   readonly durable: boolean;
   readonly logFile: string;
-  /** The address for the database administrator, used to check whether the server responds. */
+  /** The URL that a superuser connects to. Used to check whether the server responds. */
   readonly maintenanceUrl: string;
 }
 

@@ -1,6 +1,6 @@
 /** Opens folders below a root one part at a time, each relative to its parent, so that no symbolic link is ever
- *  followed, even if it is planted meanwhile. Node has no `openat`; `/proc/self/fd/N/name` is the equivalent on
- *  Linux. */
+ *  followed, even if another program creates one at the same time. Node has no `openat`; `/proc/self/fd/N/name` is
+ *  the equivalent on Linux. */
 import { constants } from 'node:fs';
 import { lstat, mkdir, open, type FileHandle } from 'node:fs/promises';
 

@@ -7,11 +7,11 @@ import type { ObjectKey } from '#domain/ports/object-keys.ts';
 import { ObjectConflict, ObjectStoreFull, ObjectStoreUnavailable } from '#domain/ports/objects.ts';
 import { errorCode, inside, NotPlain, openFolder } from './beneath.ts';
 
-// No key starts like this. One folder for all unfinished files makes cleaning up after a crash cheap.
+// No key starts with a dot. All unfinished files are in one folder, so that the cleanup after a crash is cheap.
 const INCOMING = '.incoming';
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const WRITE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-// How often a delete may remove an empty folder while a write is opening it.
+// A write is retried this often if a concurrent delete removes the empty folder that the write is opening.
 const PUBLISH_ATTEMPTS = 10;
 
 export interface Place {

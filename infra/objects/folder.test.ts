@@ -131,7 +131,7 @@ describe('the object folder', () => {
     expect(await store.get(key)).toEqual(Buffer.from('x'));
   });
 
-  test('reports disk errors with their cause', async () => {
+  test('propagates disk errors with their cause', async () => {
     await rm(join(folder, 'store', '.incoming'), { recursive: true });
     const error: unknown = await store.put(key, text('x')).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(ObjectStoreUnavailable);

@@ -65,7 +65,7 @@ describe('the object store on S3', () => {
     [507, 'InsufficientStorage'],
     [507, 'Unknown'],
     [403, 'QuotaExceeded'],
-  ])('a server that returns %i %s is reported as full, without a retry', async (status, code) => {
+  ])('reports a server that returns %i %s as full, without a retry', async (status, code) => {
     answer = refusal(status, code);
     await expect(store.put(blob, bytes)).rejects.toThrow(ObjectStoreFull);
     expect(asked).toEqual(['PUT']);
@@ -76,7 +76,7 @@ describe('the object store on S3', () => {
     [503, 'SlowDown', 3],
     [500, 'InternalError', 3],
   ])(
-    'a server that returns %i %s is reported as unavailable after %i attempts',
+    'reports a server that returns %i %s as unavailable after %i attempts',
     async (status, code, times) => {
       answer = refusal(status, code);
       await expect(store.put(blob, bytes)).rejects.toThrow(ObjectStoreUnavailable);
@@ -116,12 +116,12 @@ describe('the object store on S3', () => {
     const below = objectKey.runArtifact('r1', 'a/b');
     answer = listing('', `root/${below}`);
     await expect(store.put(above, bytes)).rejects.toThrow(ObjectConflict);
-    answer = listing(''); // a success for any other request
+    answer = listing(''); // every other request succeeds
     await expect(store.put(below, bytes)).rejects.toThrow(ObjectConflict);
     expect(asked).not.toContain('PUT');
   });
 
-  test('a transient conflict is retried', async () => {
+  test('retries a transient conflict', async () => {
     const conflict = refusal(409, 'ExistingObjectIsDirectory');
     answer = (response) => (asked.length < 3 ? conflict(response) : response.end());
     await store.put(blob, bytes);

@@ -125,7 +125,7 @@ function clientConfig(location: S3Location, limits: S3Limits): S3ClientConfig {
     // The adapter sends and checks SHA-256 itself; not every server supports other checksums.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
-    // With servers that do not support it, each large write would pause for seconds.
+    // With servers that do not support this header, each large write would pause for seconds.
     expectContinueHeader: false,
     requestHandler: {
       connectionTimeout: limits.connectTimeoutMs,

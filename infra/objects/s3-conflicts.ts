@@ -1,5 +1,5 @@
-/** Detects a key and another key below it. S3 itself permits both, but such objects could not move to a server or
- *  folder that stores objects as files. */
+/** Detects conflicts between a key and another key below it. S3 itself permits both keys, but a server or folder
+ *  that stores objects as files cannot hold both objects. */
 import { HeadObjectCommand } from '@aws-sdk/client-s3';
 import { contentHashOf, parseObjectKey, type ObjectKey } from '#domain/ports/object-keys.ts';
 import { ObjectConflict } from '#domain/ports/objects.ts';
@@ -17,7 +17,8 @@ const MIN_PARTS: Readonly<Record<string, number>> = {
 };
 const PRUNING_ATTEMPTS = 10;
 
-/** Checks keys above and below. The naming rule of blobs excludes conflicts, so the most common write needs no check.
+/** Checks the keys above and below a key. The names of blobs exclude conflicts, so the most common write needs no
+ *  check.
  *  @throws ObjectConflict, ObjectStoreUnavailable */
 export async function refuseConflict(calls: S3Calls, key: ObjectKey): Promise<void> {
   if (contentHashOf(key) !== undefined) return;
@@ -49,8 +50,8 @@ async function hasBelow(calls: S3Calls, key: ObjectKey): Promise<boolean> {
   return first.done !== true;
 }
 
-/** Repeats a write that a file-based server refused for a false conflict: another client's delete was removing the
- *  folder meanwhile.
+/** Repeats a write that a file-based server refused although no other key conflicts: a delete of another client was
+ *  removing the folder at the same time.
  *  @throws ObjectConflict for a real conflict, and errors of `write` */
 export async function despitePruning(
   calls: S3Calls,

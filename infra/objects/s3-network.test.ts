@@ -32,7 +32,7 @@ const cutRequest = (afterBytes: number, isOnce: boolean): Fault => {
 describeWith(s3Service, 'the object store on S3, when its network fails', () => {
   let server: TestS3Server;
   let store: ObjectStore;
-  /** Has short timeouts. */
+  /** A store with short timeouts. */
   let hasty: ObjectStore;
   const key = objectKey.runArtifact('r1', 'a');
   const body = bytesOf(BODY_BYTES, 1);

@@ -174,7 +174,7 @@ class S3Store implements ObjectStore {
     const answer = await this.#find(key, (options) => this.#calls.client.send(command, options));
     if (answer === undefined) return undefined;
     const { idleTimeoutMs } = this.#calls.limits;
-    // Under Node the body is a stream of Node's; the type also names those of browsers.
+    // In Node, the body is a Node stream. The type also permits streams of browsers.
     return readBody(answer.Body as Readable, {
       key,
       sizeBytes: answer.ContentLength,

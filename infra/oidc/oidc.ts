@@ -5,7 +5,7 @@ import type { Clock } from '#domain/ports/clock.ts';
 import type { createRemoteJWKSet } from 'jose';
 import type { Configuration } from 'openid-client';
 
-/** A provider as this service is registered there. */
+/** The registration of this service at a provider. */
 export interface OidcClient {
   readonly issuer: string;
   readonly clientId: string;
@@ -22,7 +22,7 @@ export interface SignInChecks {
   readonly codeVerifier: string;
 }
 
-/** The session that a provider ended: one of its own, or all of a user. */
+/** The sessions that a provider ended: one session of the provider, or all sessions of a user. */
 export type LogoutToken =
   | { readonly issuer: string; readonly providerSessionId: string }
   | { readonly issuer: string; readonly subject: string };
@@ -38,7 +38,7 @@ export class SignInDeclined extends Error {
 }
 
 const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout';
-/** Providers rotate keys and endpoints within days. */
+/** How long metadata of a provider is cached. A provider changes its endpoints rarely. */
 const discoveryMs = 10 * 60_000;
 const requestTimeoutSeconds = 10;
 const maxDiscovered = 50;
@@ -82,7 +82,8 @@ export class OidcClients {
     });
   }
 
-  /** Exchanges the code of the provider's response. Claims of the ID token precede those of the user info endpoint.
+  /** Exchanges the code of the provider's response. Claims of the ID token take precedence over claims of the user
+   *  info endpoint.
    *  @param response the redirect URI with the provider's parameters
    *  @throws OidcFailure, SignInDeclined */
   async claimsOf(client: OidcClient, checks: SignInChecks, response: URL): Promise<Claims> {

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { createTransport } from 'nodemailer';
 import type { Targets } from './targets.ts';
 
-/** For the server's greeting; afterwards the caller's signal limits the time. */
+/** The timeout for the server's greeting. Afterwards, only the caller's signal limits the time. */
 const silenceMs = 10_000;
 
 export interface MailServer {
@@ -21,7 +21,7 @@ export interface Mail {
   readonly to: readonly string[];
   readonly subject: string;
   readonly text: string;
-  /** The same for each attempt, so that a receiver can detect duplicates. */
+  /** Each attempt has the same id, so that a receiver can detect duplicates. */
   readonly messageId: string;
 }
 

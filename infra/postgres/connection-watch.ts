@@ -1,5 +1,5 @@
-/** Finds silent connections: the other end acknowledges packets, or no longer exists, and does not respond. A slow
- *  statement is not interrupted, since the server reports that it works on it. */
+/** Finds silent connections: the other end no longer exists, or acknowledges packets but does not respond. A slow
+ *  statement is not interrupted, because the server reports that it is still executing the statement. */
 import pg from 'pg';
 import type { Connection } from './connection.ts';
 

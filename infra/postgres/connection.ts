@@ -5,7 +5,7 @@ import { watch } from './connection-watch.ts';
 
 const connectMs = 5_000;
 const keepAliveAfterMs = 10_000;
-/** For the server's reply to the end of a session. */
+/** The maximum wait for the server's reply when a session ends. */
 const endMs = 3_000;
 
 /** The server did not respond: it is unreachable, has closed the connection, or is silent. */
@@ -20,7 +20,7 @@ export class DatabaseUnavailable extends Error {
   }
 }
 
-// If a name has several addresses, the reasons of the attempts.
+// The message of an error. If a host has several addresses, it contains the reason for each attempt.
 function messageOf(error: Error): string {
   if (error.message !== '' || !(error instanceof AggregateError)) return error.message;
   return error.errors
@@ -79,7 +79,7 @@ export class Connection extends pg.Client {
     this.connection.stream.destroy(reason);
   }
 
-  // These methods have many overloads: callers see those of `pg.Client`.
+  // These methods have many overloads. Callers see the overloads of `pg.Client`.
   override connect(...args: unknown[]): never {
     const finish: Finish = (error) => {
       if (error != null) return this.#judged(error);
@@ -118,8 +118,7 @@ export class Connection extends pg.Client {
   }
 }
 
-/** A pool of connections. If the server does not respond, it throws
- *  `DatabaseUnavailable`. */
+/** A pool of connections. Calls fail with `DatabaseUnavailable` if the server does not respond. */
 export class ConnectionPool extends pg.Pool {
   constructor(config: pg.PoolConfig) {
     super({ connectionTimeoutMillis: connectMs, Client: Connection, ...config });
@@ -128,7 +127,7 @@ export class ConnectionPool extends pg.Pool {
     this.on('connect', (client) => client.on('error', () => undefined));
   }
 
-  // Without a connection, a call cannot be invalid.
+  // Connecting cannot fail because of an invalid call, so every failure without a response is an outage.
   override connect(...args: unknown[]): never {
     const finish: Finish = (error) => (error == null ? error : unavailable(error));
     return settledBy((...all) => (super.connect as Method).apply(this, all), args, finish);
@@ -144,7 +143,8 @@ function settledBy(method: Method, args: unknown[], finish: Finish): never {
     try {
       return method(...args.slice(0, -1), told) as never;
     } catch (error) {
-      // The pool would leave its listener on the connection, and release the connection a second time when it breaks.
+      // If the callback ran immediately, the pool would leave its listener on the connection, and would release the
+      // connection a second time when it breaks.
       process.nextTick(told, error);
       return undefined as never;
     }

@@ -111,9 +111,9 @@ export function queryBuilderOn<Tables>(client: pg.PoolClient): Kysely<Tables> {
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: pool as never }) });
 }
 
-/** For statements that find all rows by keys. Postgres would plan many of them again each time, which takes longer than
- *  executing them, since it guesses the length of the arrays. The settings exclude plans that
- *  suit only a small table, because a plan stays in the cache. */
+/** Begins a transaction whose statements find all rows by keys. Postgres would plan many of them again each time,
+ *  which takes longer than executing them, since it guesses the length of the arrays. The settings exclude plans
+ *  that suit only a small table, because a plan stays in the cache. */
 const beginByKeys = `BEGIN; SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off`;
 
 /** Runs `work` in one transaction: committed when it resolves, rolled back when it throws. */
@@ -163,7 +163,7 @@ async function begun<Result>(
   }
 }
 
-/** Does the same on an existing connection, which stays open. */
+/** Like `inTransaction`, on an existing connection, which stays open. */
 export async function inTransactionOf<Result>(
   client: pg.PoolClient,
   work: () => Promise<Result>,

@@ -1,6 +1,6 @@
 /** Data keys, wrapped by the master key and stored outside the events: one for the secrets of a script, one for
- *  those of a group, and one for each second factor, signed webhook, notification channel and identity provider. Destroying a key makes every copy of its ciphertext
- *  unreadable, while the events stay complete. */
+ *  those of a group, and one for each second factor, signed webhook, notification channel and identity provider.
+ *  Destroying a data key makes every copy of its ciphertext unreadable, while the events stay complete. */
 import { randomBytes } from 'node:crypto';
 import { inTransaction, type Queryable } from '#infra/postgres/database.ts';
 import { lockStreams } from '#infra/postgres/commands/command-batch.ts';
@@ -8,7 +8,8 @@ import type { Ids } from '#domain/ports/ids.ts';
 import type pg from 'pg';
 import { close, keyBytes, keyName, open, UnreadableSecret } from './envelope.ts';
 
-/** `script_id` of the key of a group, a user, a webhook, a notification channel or an identity provider is its id. */
+/** Whether a key has an owner that needs it. The column `script_id` contains the owner's id for every kind of owner:
+ *  a script, a group, a user, a webhook, a notification channel or an identity provider. */
 const isUsed = `(EXISTS (
     SELECT FROM secrets s WHERE s.script_id = k.script_id AND s.sealed IS NOT NULL)
   OR EXISTS (SELECT FROM group_secrets g JOIN groups USING (group_id)
@@ -22,7 +23,7 @@ const isUsed = `(EXISTS (
   OR EXISTS (SELECT FROM identity_providers p
     WHERE p.identity_provider_id = k.script_id AND p.sealed IS NOT NULL))`;
 
-/** Later backups do not contain it either. */
+/** Returns a statement that removes keys and records their ids, so that a restore does not bring the keys back. */
 function destroying(removal: string): string {
   return `WITH gone AS (${removal} RETURNING key_id)
     INSERT INTO destroyed_keys (key_id) SELECT key_id FROM gone ON CONFLICT DO NOTHING`;

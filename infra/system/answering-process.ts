@@ -56,7 +56,7 @@ export class AnsweringProcess {
     const { program, maxMemoryMb } = this.#options;
     const { NODE_COMPILE_CACHE } = process.env;
     const child = fork(program, {
-      // The memory limit of a thread may end the whole process.
+      // A separate process, because a worker thread that exceeds its memory limit may end the whole process.
       execArgv: [`--max-old-space-size=${maxMemoryMb}`],
       env: { ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }) },
       stdio: 'ignore',

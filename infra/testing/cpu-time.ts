@@ -1,5 +1,5 @@
-/** The CPU time of this process during the work, in milliseconds: unlike the time of the clock, a busy machine does not
- *  extend it. */
+/** The CPU time of this process during the work, in milliseconds. Unlike wall-clock time, it does not grow on a busy
+ *  machine. */
 export function cpuMsOf(work: () => void): number {
   const before = process.cpuUsage();
   work();

@@ -100,8 +100,9 @@ export class DatabaseNode {
     }
   }
 
-  /** Starts as a standby of another node, from a copy of its data. Deletes its own data.
-   *  @param sockets folder that leads to the socket of the primary. Resolves when changes stream */
+  /** Deletes the data of this node, and starts it as a standby with a copy of the primary's data. Resolves when
+   *  changes are streamed.
+   *  @param sockets folder that leads to the socket of the primary */
   async follow(primary: DatabaseNode, sockets = primary.sockets): Promise<void> {
     await rm(this.data, { recursive: true, force: true });
     this.#makeFolder(this.data, 0o700);

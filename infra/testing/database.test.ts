@@ -21,7 +21,7 @@ describe('two test databases', () => {
     ).rejects.toThrow(/does not exist/);
   });
 
-  test('have the schema', async () => {
+  test('have the whole schema', async () => {
     const { rows } = await withClient(one.serviceUrl, (client) =>
       client.query(
         "SELECT current_user <> 'orch_admin' AS plain, to_regclass('events') IS NOT NULL AS there",

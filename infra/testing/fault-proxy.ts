@@ -18,14 +18,14 @@ export type Fault =
   | { readonly kind: 'pass' }
   /** Each chunk is delayed by `delayMs` in both directions. */
   | { readonly kind: 'delay'; readonly delayMs: number }
-  /** After `afterBytes` in one direction both sides are reset. */
+  /** After `afterBytes` in one direction, the connections to both sides are reset. */
   | {
       readonly kind: 'cut';
       readonly direction: Direction;
       readonly afterBytes: number;
       readonly once?: boolean;
     }
-  /** After `afterBytes` in one direction nothing more passes in it, until another fault is set. */
+  /** After `afterBytes` in one direction, no more data passes in that direction until another fault is set. */
   | {
       readonly kind: 'hang';
       readonly direction: Direction;

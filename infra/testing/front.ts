@@ -12,7 +12,7 @@ import { findProgram } from './find-program.ts';
 import { freePorts } from './free-ports.ts';
 
 const shipped = fileURLToPath(new URL('../deploy/caddy/Caddyfile', import.meta.url));
-/** Resolves the host name of the backends' containers. */
+/** The part of the configuration that resolves the host name of the backends' containers. */
 const byName = /dynamic a \{[^}]*\}/;
 
 export const caddyService: OptionalService = {
@@ -30,7 +30,7 @@ export interface TestFrontOptions {
 
 export class TestFront {
   readonly url: string;
-  /** Its output. */
+  /** The output of Caddy. */
   readonly log: string[] = [];
   readonly #folder: string;
   #child: ChildProcessByStdio<null, null, Readable> | undefined;
@@ -53,7 +53,7 @@ export class TestFront {
     return front;
   }
 
-  /** Resolves when it accepts requests. */
+  /** Starts Caddy again. Resolves when Caddy accepts requests. */
   async restart(): Promise<void> {
     const folder = this.#folder;
     const started = spawn(
@@ -80,12 +80,12 @@ export class TestFront {
     await Promise.race([serves, once(lines, 'close')]);
   }
 
-  /** Kills it. */
+  /** Kills Caddy. */
   async kill(): Promise<void> {
     await this.#end('SIGKILL');
   }
 
-  /** Its log is then complete. */
+  /** Stops Caddy. Its log is complete afterwards. */
   async stop(): Promise<void> {
     await this.#end('SIGTERM');
     await rm(this.#folder, { recursive: true, force: true });

@@ -34,8 +34,8 @@ export interface TestPlatform {
   pipeline(parts: Partial<CommandPipelineDeps>): CommandPipeline;
   /** Executes a command that must be accepted. @returns the recorded events */
   accepted(command: Command, context?: Partial<CommandContext>): Promise<readonly Recorded[]>;
-  /** Starts commands one after the other while a transaction holds their lock: each waits for it, in the order of their
-   *  start, before it is committed and the first continues. */
+  /** Starts commands one after the other while a transaction holds their lock. The transaction is committed once all
+   *  commands wait for the lock in the order of their start. */
   whileHeld(
     hold: (client: pg.PoolClient) => Promise<unknown>,
     start: readonly (() => Promise<Outcome>)[],
@@ -161,6 +161,6 @@ export async function untilTrue(what: string, condition: () => Promise<boolean>)
   const check = async () => {
     if (!(await condition())) throw new Error(`this did not come to be: ${what}`);
   };
-  // For slow machines: nothing is decided by a time.
+  // The timeout is long, for slow machines. The result of a test never depends on it.
   await vi.waitFor(check, { timeout: 120_000, interval: 20 });
 }

@@ -24,7 +24,7 @@ export async function prepareRelease(
   { artifactPath, version, folder, ownFolder }: Preparing,
   signal: AbortSignal,
 ): Promise<void> {
-  // A new folder each time: processes of an interrupted preparation may still write to the old one.
+  // Uses a new folder each time, because processes of an interrupted preparation may still write to the old one.
   const part = await mkdtemp(`${folder}.part-`);
   try {
     await chmod(part, 0o755);

@@ -100,7 +100,7 @@ describe('accepted and refused commands', () => {
     expect(entry?.event_hash).toBe(createHash('sha256').update(lines.join('\n')).digest('hex'));
   });
 
-  test('form the same chain if some events are delivered again', async () => {
+  test('form the same chain even if some events are delivered again', async () => {
     const events = await history;
     const whole = await entriesAfter([events]);
     expect(await entriesAfter([events.slice(0, 2), events.slice(0, 5), events])).toEqual(whole);

@@ -44,7 +44,7 @@ const uuid = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
 const idIn = (prefix: string) => sql`CASE WHEN starts_with(resource, ${sql.lit(`${prefix}-`)})
   THEN substring(resource FROM ${sql.lit(`^${prefix}-(${uuid})$`)})::uuid END`;
 
-/** For these kinds, the first event of the resource names no script. */
+/** Kinds of resources whose first event names no script. */
 const withoutScript = '{script,group,group_secret,user,session,token,system,refusal,disclosure}';
 
 /** The script of an entry: named by the event, by the requested resource, or by the first event of the resource. A

@@ -62,7 +62,7 @@ const members = {
   outcome: plain('outcome'),
 };
 
-/** Ordered by name, before and after `prev_hash`. */
+/** The members of an entry before and after `prev_hash`, ordered by name. */
 const head = sql`${sql.join(
   Object.entries(members).map(
     ([name, value], index) => sql`${sql.lit(`${index === 0 ? '{' : ','}"${name}":`)} || ${value}`,
@@ -72,8 +72,8 @@ const head = sql`${sql.join(
 const tail = sql`'","resource":' || ${text('resource')} || ',"time":"' || iso || '"}'`;
 
 /** The entries of events, chained from `end`, as parts of a `WITH`. `entry` has the columns of the table except the
- *  group, and the event's data. Every entry has a link. A full join prevents a nested loop, even if Postgres cached the
- *  plan when the table was small.
+ *  group, and the event's data. Entries and links are joined by a full join, although every entry has a link: a full
+ *  join prevents a nested loop, even if Postgres cached the plan when the table was small.
  *  @param source a relation with the columns of `events` */
 export function entriesOf(source: RawBuilder<unknown>, end: ChainEnd): RawBuilder<unknown> {
   const { audit_seq: before, hash } = end;

@@ -24,7 +24,7 @@ const named: Readonly<Record<string, RawBuilder<unknown>>> = {
 };
 /** The kinds of resources that have names. */
 export const resourceKinds = Object.keys(named);
-/** Runs and sessions are too many for a search. */
+/** The kinds that can be searched by name. Runs and sessions are too numerous. */
 const searched = resourceKinds.filter((kind) => kind !== 'run' && kind !== 'session');
 const maxFound = 500;
 

@@ -28,7 +28,7 @@ export async function auditValues(
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** The values that entries with a text have: any of them is enough. */
+/** The values that match a text. An entry matches if it has any of them. */
 interface ValuesWithText {
   readonly actors: readonly string[];
   readonly actions: readonly string[];

@@ -28,7 +28,7 @@ export async function listBackups(
   return await page(db, after ?? null, limit);
 }
 
-/** All backups ever, including deleted ones, ordered by id. */
+/** All backups, including deleted ones, ordered by id. */
 export async function allBackups(db: ReadModels): Promise<readonly BackupsTable[]> {
   return await db.selectFrom('backups').selectAll().orderBy('backup_id').execute();
 }
@@ -41,7 +41,7 @@ export async function backupSchedule(db: ReadModels): Promise<BackupScheduleTabl
 const newest = statement<{ created_at: Date }>(`SELECT created_at FROM backups
   WHERE status = 'complete' AND NOT deleted ORDER BY created_at DESC LIMIT 1`);
 
-/** When the newest complete backup was started; `undefined` without one. */
+/** When the newest complete backup was started; `undefined` if no backup is complete. */
 export async function newestBackup(db: ReadModels): Promise<Date | undefined> {
   return (await newest(db))[0]?.created_at;
 }

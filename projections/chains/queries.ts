@@ -133,7 +133,7 @@ export const chainLinks = statement<ChainLink>(`SELECT chain_id AS "chainId",
     source_script_id AS "sourceScriptId", target_script_id AS "targetScriptId", enabled
   FROM chains WHERE NOT deleted`);
 
-/** The state of a chain with respect to the end of one run of its source. */
+/** The facts about a chain and one finished run of its source. */
 export async function chainFacts(
   db: ReadModels,
   chainId: string,

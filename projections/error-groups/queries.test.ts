@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 afterAll(() => reads.close());
 
-test('occurrences of an error are counted up to the end of a run', async () => {
+test('occurrences of an error are counted up to and including a run', async () => {
   const counts = [];
   for (const number of [1, 2, 3, 4, 5, 6]) {
     counts.push(await errorOccurrences(reads.db, runId(number), 10));

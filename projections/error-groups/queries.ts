@@ -43,7 +43,7 @@ export interface ErrorGroupFilter {
 export const errorGroupIdOf = (run: string): string =>
   `md5(${run}.group_id::text || ${run}.error_fingerprint)::uuid`;
 
-/** The decision to ignore the error of a run, if it applied at the end of that run. */
+/** The decision to ignore the error of a run, if the decision was in effect when the run ended. */
 function ignoredAt(run: string): string {
   return `SELECT FROM error_group_states s WHERE s.error_group_id = ${errorGroupIdOf(run)}
     AND s.status = 'ignored' AND (s.ignored_until IS NULL OR s.ignored_until > ${run}.finished_at)`;
@@ -167,8 +167,8 @@ const groupsOfRuns = statement<{
   SELECT r.run_id, ${errorGroupIdOf('r')} AS error_group_id, EXISTS (${ignoredAt('r')}) AS ignored
   FROM runs r WHERE r.run_id = ANY($1::uuid[]) AND r.error_fingerprint IS NOT NULL`);
 
-/** The number of runs with the error of this run, up to the end of this run; counted up to `most`. 0 if the run has
- *  no error, or if users ignore the error. */
+/** The number of runs with the same error, up to and including this run; counted up to `most`. 0 if the run has no
+ *  error, or if the error is ignored. */
 export async function errorOccurrences(
   db: ReadModels,
   runId: RunId,

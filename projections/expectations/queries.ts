@@ -14,7 +14,7 @@ export interface CheckedScript {
   readonly last_success_at: Date | null;
   readonly running: readonly { readonly run_id: string; readonly started_at: string }[];
   readonly missed: readonly MissedSince[];
-  /** The version of the stream of missed expectations; 0 without one. */
+  /** The version of the stream of missed expectations; 0 if the stream does not exist. */
   readonly seen: number;
 }
 

@@ -66,7 +66,7 @@ describe('finished runs', () => {
     expect(quantile(figures.waits, 1)).toBeCloseTo(1000, -2);
   });
 
-  test('are counted in the requested groups only', async () => {
+  test('are counted only in the requested groups', async () => {
     expect(await day([groupId(1)])).toMatchObject({ success: 1, failed: 1, stopped: 1 });
     expect(await day([groupId(2)])).toMatchObject({ success: 0, failed: 1, stopped: 0 });
     expect(await day([groupId(1), groupId(2)])).toEqual(await day(null));

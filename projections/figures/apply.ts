@@ -53,7 +53,7 @@ async function count(db: ReadModels, events: readonly RunRecorded[]): Promise<vo
   await add(db, tally);
 }
 
-/** The run after an event that does not end the run. */
+/** The stored data of a run after an event that does not end the run. */
 function after(run: FigureRunsTable | undefined, event: RunRecorded): FigureRunsTable | undefined {
   switch (event.type) {
     case 'RunQueued':

@@ -12,7 +12,7 @@ test('intervals start at multiples of their length', () => {
   ]);
 });
 
-test('every length consists of whole intervals of its level', () => {
+test('every length is a multiple of the length of its level', () => {
   expect(bucketLengths.map((length) => [length, levelFor(length)])).toEqual([
     [60, 60],
     [300, 60],

@@ -14,7 +14,7 @@ export function beginOf(time: Date, lengthSeconds: number): Date {
   return new Date(Math.floor(time.getTime() / lengthMs) * lengthMs);
 }
 
-/** The level with the longest interval that divides this length evenly. */
+/** The longest level that divides this length evenly. */
 export function levelFor(length: BucketLength): Level {
   return levels.findLast((level) => length % level === 0) ?? 60;
 }
@@ -26,8 +26,8 @@ export interface Span {
   readonly to: Date;
 }
 
-/** The range from the minute of `from` up to now, in as few intervals as possible. Short intervals are at the
- *  beginning only: intervals in the future are empty. */
+/** Splits the range from the minute of `from` up to now into as few intervals as possible. Only the beginning needs
+ *  short intervals: the last interval may extend into the future, where nothing is counted yet. */
 export function spansSince(from: Date, now: Date): readonly Span[] {
   const spans: Span[] = [];
   let next = beginOf(from, levels[0]);

@@ -49,7 +49,7 @@ export class Tally {
   }
 }
 
-/** Counts the end of a run, in its group and everywhere. */
+/** Counts the end of a run, in its group and in the total of all groups. */
 export function addEnd(
   tally: Tally,
   run: FigureRunsTable,

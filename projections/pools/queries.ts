@@ -1,10 +1,10 @@
-/** Pools, their users and the runs that take their slots. */
+/** Pools, the scripts that use them, and the runs that occupy their slots. */
 import type { PoolFacts } from '#domain/kernel/aggregate.ts';
 import type { PoolId } from '#domain/kernel/ids.ts';
 import type { ReadModels } from '../projection.ts';
 import { statement } from '../statement.ts';
 
-/** The runs that take a slot of pool `p`, as an SQL subquery: running, or released to start. */
+/** The number of runs that occupy a slot of pool `p`, as an SQL subquery: running, or released to start. */
 export const activeInPool = `(SELECT count(*)::integer FROM run_queue a WHERE NOT a.waiting AND a.pools <> '[]' AND a.pools ? p.name)`;
 
 export interface PoolView {

@@ -11,7 +11,7 @@ export interface RunQueueTable {
   readonly priority: number;
   /** Labels that a runtime must have to claim the run. */
   readonly runs_on: readonly string[];
-  /** Pools in which the run takes a slot. */
+  /** Pools in which the run occupies a slot. */
   readonly pools: readonly string[];
   readonly available_at: Date;
   /** Whether the run must not start before `available_at`. */

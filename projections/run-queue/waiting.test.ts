@@ -29,7 +29,7 @@ beforeAll(async () => {
     }
   }
   await platform.pool.query(
-    // Half of them may start later only.
+    // Half of them may start only later.
     `WITH made AS (
         SELECT gen_random_uuid() AS id, script, n FROM unnest($1::uuid[]) AS script,
           generate_series(1, ${many}) n),

@@ -20,8 +20,8 @@ const mayHaveSlot = `(
   FROM runs r WHERE r.run_id = q.run_id)`;
 
 /** The first waiting runs of a script that only need a slot, as an SQL subquery in queue order. Delayed runs are
- *  included once their time has come. The clock does not affect the others.
- *  The two kinds are read separately. Otherwise the query would step over every run that is delayed. */
+ *  included once their time has come. The clock does not affect the others. The two kinds are read separately.
+ *  Otherwise, the query would read every delayed run. */
 export function firstWaiting(scriptId: string, limit: string): string {
   const those = (condition: string) => `(SELECT q.run_id, q.queue_position FROM run_queue q
       WHERE q.script_id = ${scriptId} AND q.waiting AND ${condition} AND ${mayHaveSlot}

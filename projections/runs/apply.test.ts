@@ -98,7 +98,7 @@ describe('the row of a run', () => {
     expect(await rowOnce(run, start)).toEqual(running);
   });
 
-  test('shows running after a stop request, until the run has stopped', async () => {
+  test('has the status running after a stop request, until the run has stopped', async () => {
     const stopping = { ...running, stream_version: 3, stop_requested: true };
     expect(await rowOnce(run, start, stop)).toEqual(stopping);
     const stopped = finishRun({ outcome: 'stopped', exitCode: null, signal: 'SIGTERM' });

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import type { ReadModels } from '../projection.ts';
 
-/** The number of runs that caused one another up to this one, by requests of scripts or by chains. A retry has the
- *  depth of the first attempt.
+/** The length of the sequence of runs that led to this run by requests of scripts or by chains, including this run.
+ *  A retry has the depth of the first attempt.
  *  @param most upper limit of the count */
 export async function causeDepth(db: ReadModels, runId: string, most: number): Promise<number> {
   const { rows } = await sql<{ depth: number }>`

@@ -14,7 +14,7 @@ export interface RunListFilter {
   readonly groupIds: readonly GroupId[] | null;
   /** Excludes this group. */
   readonly notGroupId?: GroupId;
-  /** The script is, or was when it was deleted, in one of these groups. */
+  /** Only runs of this script. It must be in one of the groups, or must have been in one when it was deleted. */
   readonly scriptId?: ScriptId;
   /** Excludes this script. */
   readonly notScriptId?: ScriptId;

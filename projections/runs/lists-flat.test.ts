@@ -40,7 +40,7 @@ const copies = `INSERT INTO runs
     'finished_at', now()))).*
   FROM runs run, generate_series(1, ${runs}) n`;
 
-/** More scripts with one name than ranges are merged. They have no runs, except the second script. */
+/** More scripts with the same name than the number of ranges that are merged. Only the second script has runs. */
 const crowds = `INSERT INTO scripts
   SELECT (jsonb_populate_record(script, jsonb_build_object(
     'script_id', gen_random_uuid(), 'keep_alive', true, 'name', CASE n % 2 WHEN 0 THEN 'Another' ELSE 'Quiet' END))).*
@@ -137,6 +137,6 @@ test.each<[string, number, (reads: ReadModels) => Promise<unknown>]>([
     (reads) => listScripts(reads, { ...all, lastStatuses: ['success'] }, undefined, 1_000),
   ],
 ])('%s: reads only the latest runs of each script', async (_, runsOfEach, look) => {
-  // As an index entry and as a table row.
+  // Each run is read as an index entry and as a table row.
   expect(await seenBy(look)).toBeLessThanOrEqual(2 * 2 * runsOfEach + 1);
 });

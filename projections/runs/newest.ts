@@ -9,10 +9,9 @@ export interface NewestRuns {
   readonly limit: number;
 }
 
-/** Reads one range of an index, regardless of how many runs this script or others have.
- *  Only one index has this order. Ordered by key alone, Postgres might scan all runs for a script without any: if
- *  few scripts have most of the runs, the planner expects to find a match soon. An equality condition would make
- *  both orders equivalent. */
+/** Reads one range of an index, regardless of how many runs this script or others have. Only one index has this
+ *  order. Ordered by key alone, Postgres might scan all runs for a script without runs: if few scripts have most of
+ *  the runs, the planner expects to find a match soon. An equality condition would make both orders equivalent. */
 export function newestRuns({ columns, of, where, limit }: NewestRuns): string {
   return `SELECT ${columns} FROM runs r
     WHERE r.script_id = ANY(ARRAY[${of}]) ${where === undefined ? '' : `AND ${where}`}

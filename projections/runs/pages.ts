@@ -124,7 +124,7 @@ function endedKeys(page: Page): RawBuilder<unknown>[] {
   );
 }
 
-/** The same for many branches: the rows of a page are in the branches with the newest first rows. */
+/** Like `endedKeys`, for many branches. Only the branches whose first rows are the newest contain rows of the page. */
 function nearestKeys(page: Page, branches: readonly Branch[]): RawBuilder<unknown> {
   const { ending, trigger } = branches[0] ?? {};
   const where = conditions(page, {

@@ -51,7 +51,7 @@ export function planOf(run: RunsTable): RunPlan {
   };
 }
 
-/** The previous outcomes of a script's runs before this run, newest first; at most `limit`. */
+/** The outcomes of the runs of a script that ended before this run, newest first; at most `limit`. */
 export async function endingsBefore(
   db: ReadModels,
   scriptId: ScriptId,

@@ -19,7 +19,7 @@ export interface RelatedRun {
   readonly finished_at: Date | null;
 }
 
-/** How the run of a trigger was caused; no value for other triggers. A rerun has no cause here. */
+/** How another run caused this run, in SQL; null if no run caused it. A rerun has no cause here. */
 const relationOf = (run: string) => `CASE WHEN ${run}.trigger ->> 'type' = 'retry' THEN 'retry'
   WHEN ${run}.trigger ->> 'cause' IN ('chain', 'script') THEN ${run}.trigger ->> 'cause' END`;
 
@@ -52,8 +52,8 @@ export async function relatedRuns(
   return await related(db, runId, limit);
 }
 
-/** The runs that determined the end of the last run: that run and its causes. An active run has not ended yet, so it is
- *  the last one. */
+/** The runs that determined the end of the last run: that run and its causes. An active run counts as the last one,
+ *  because it has not ended yet. */
 export function criticalPath(runs: readonly RelatedRun[]): ReadonlySet<string> {
   const endOf = ({ finished_at: end }: RelatedRun) => end?.getTime() ?? Infinity;
   const [first] = runs;

@@ -13,9 +13,9 @@ export interface RunPoint {
 }
 
 const slices = 60;
-/** At most this many runs of a slice, and for each group. */
+/** The maximum number of runs in each slice, overall and of each group. */
 const runsPerSlice = 6;
-/** The latest runs of the range, and for each group, in addition: all runs may be in one slice. */
+/** The number of latest runs that are added, overall and of each group, because all runs may be in one slice. */
 const latestRuns = 150;
 const zeroId = '00000000-0000-7000-8000-000000000000';
 

@@ -30,7 +30,7 @@ export async function dueSchedules(
     .execute();
 }
 
-/** The first due time after `now`; `undefined` without any. */
+/** The first due time after `now`; `undefined` if no schedule is due after `now`. */
 export async function nextDueAt(db: ReadModels, now: Date): Promise<Date | undefined> {
   const row = await db
     .selectFrom('schedules')

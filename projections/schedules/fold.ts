@@ -122,7 +122,7 @@ function awaited(row: SchedulesTable): SchedulesTable {
   return { ...row, next_fire_at: deleted ? null : (next ?? null) };
 }
 
-/** Unsettled due times from before the change. */
+/** The due times before the change that are not settled yet. */
 function overtaken(
   { schedule_id, definition, created_at, next_fire_at }: SchedulesTable,
   { recordedAt }: ScheduleRecorded,

@@ -96,7 +96,7 @@ export async function findScripts(
   return views.map(withDates);
 }
 
-/** The progress of a script's purge; `null` without a purge, `undefined` without a script. */
+/** The progress of a script's purge; `null` if no purge was requested, `undefined` if the script does not exist. */
 export async function findPurge(
   db: ReadModels,
   scriptId: ScriptId,
@@ -168,7 +168,7 @@ const sortKeys: Readonly<Record<ScriptOrder, readonly [RawBuilder<unknown>, 'asc
   updated: [sql`scripts.updated_at`, 'desc'],
 };
 
-/** In this order, starting after `after`; at most `limit` rows. */
+/** Scripts in the given order, starting after `after`; at most `limit` rows. */
 export async function listScripts(
   db: ReadModels,
   filter: ScriptListFilter,

@@ -20,7 +20,8 @@ export type SecretView = Pick<
   SecretsTable,
   'name' | 'version' | 'as_environment' | 'rotate_after_days' | 'updated_at' | 'updated_by'
 > & {
-  /** The last user first. Of a group: its present scripts only. */
+  /** The scripts that received the secret, latest first. For a group's secret, only scripts that are still in the
+   *  group. */
   readonly used_by: readonly SecretUser[];
 };
 
@@ -97,8 +98,8 @@ export interface SealedSecret extends Pick<SecretsTable, 'name' | 'version' | 'a
   readonly group_id: GroupId | null;
 }
 
-/** The secrets that a script receives, or the secret of that name: its own, and those of its group whose name it does
- *  not have. */
+/** The secrets that a script receives, or only the secret of the given name. The script's own secrets take
+ *  precedence over secrets of its group with the same name. */
 export async function sealedSecrets(
   db: ReadModels,
   scriptId: ScriptId,

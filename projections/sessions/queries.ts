@@ -17,7 +17,7 @@ export interface OpenSession {
   readonly is_single_factor: boolean;
 }
 
-/** The session, unless it was closed or its account ended it by a password change or by being disabled. Enabling
+/** The session, unless it was closed, or ended because the password changed or the account was disabled. Enabling
  *  the account again does not restore the session. */
 export async function findOpenSession(
   db: ReadModels,

@@ -57,7 +57,7 @@ test('the row of a changed account shows its current state', async () => {
   ]);
 });
 
-test('the row of an account shows its identities, by which it is found', async () => {
+test('the row of an account shows its identities, and each identity finds the account', async () => {
   const identity = {
     identityProviderId: identityProviderId(),
     issuer: 'https://id.example.com',

@@ -11,9 +11,9 @@ export interface WebhooksTable {
   readonly when_busy: WhenBusy;
   readonly rate_limit_per_minute: number;
   readonly token_hash: string;
-  /** How requests must be signed; `null` without a signature. */
+  /** How requests must be signed; `null` if they need no signature. */
   readonly signing: WebhookSigning | null;
-  /** Number of the last secret; 0 without any. */
+  /** Number of the last secret; 0 if the webhook never had a secret. */
   readonly signing_version: number;
   readonly created_at: Date;
   readonly deleted: boolean;

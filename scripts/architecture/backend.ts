@@ -14,9 +14,9 @@ const PUBLIC_FILES = new Set([
   'runs/trigger-params.ts',
   // The configuration checks a script as its route does; the first start creates examples.
   'scripts/create-script.ts',
-  // Files are read as of a point in time with their script.
+  // Reading files as of a point in time requires the script at that time.
   'scripts/history/script-at.ts',
-  // The changes before a failed run include those of its script.
+  // The changes before a failed run include changes of its script.
   'scripts/history/diff.ts',
   // The configuration parses these as their routes do.
   'schedules/definition.ts',

@@ -6,14 +6,14 @@ const ROOT = 'services/runtime/python/';
 /** The sandbox's packages, lowest layer first. The programs at the top may import any of them. */
 const PACKAGES = ['wire', 'kernel', 'containment', 'lifecycle', 'pool'];
 const PROGRAMS = ['launcher', 'keeper'];
-/** Importing these modules has side effects. */
+/** Imports of computed names, which no rule can check. */
 const COMPUTED = /\b(?:importlib|__import__)\b/u;
 
 /** The violations of the import table in a Python file, each as a sentence. */
 export function pythonViolations({ path, source }: SourceFile): string[] {
   if (!path.startsWith(ROOT) || !path.endsWith('.py')) return [];
   const [folder = '', ...rest] = path.slice(ROOT.length).split('/');
-  // The SDK is a package that scripts import. The startup hook only starts the keeper.
+  // Scripts import the SDK, so it imports no other package. The startup hook only starts the keeper.
   const allowed = rest.length === 0 ? [...PACKAGES, ...PROGRAMS] : allowedIn(folder);
   if (allowed === undefined) return [`${path} is in no folder of the sandbox`];
   const ours = [...PACKAGES, ...PROGRAMS, 'sdk', 'warm', '..'];

@@ -18,13 +18,13 @@ import { row } from './report.ts';
 
 const causes = 12;
 const rounds = 4;
-/** With the round before the measured ones, 10,000 runs fail. */
+/** Including the warm-up round, 10,000 runs fail. */
 const runsEach = 2_000;
 const lanes = 16;
 const root = '/workspaces/bench';
 
-/** Failed runs with tracebacks of twelve causes, compared with runs that fail without an error. Then the groups, and
- *  the same groups after a rebuild. */
+/** Compares failed runs that have tracebacks of twelve causes with runs that fail without an error. Then compares
+ *  the error groups before and after a rebuild. */
 export function benchErrorGroups(): Promise<void> {
   return onDatabase(async (database) => {
     const platform = await platformOn(database, 8);

@@ -14,7 +14,7 @@ const rounds = 5;
 
 type Entry = ChildProcessByStdio<null, Readable, null>;
 
-/** The same script on both sides: it waits until all have subscribed, and then prints at full speed. */
+/** The script that both sides execute. It waits until all followers have subscribed, and then prints at full speed. */
 function script(count: number): string {
   return `import time
 time.sleep(3)

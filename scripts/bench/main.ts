@@ -54,8 +54,8 @@ if (unknown.length > 0) {
   }
 }
 
-/** With the default settings, and with its data outside of folders that scripts can see, such as `/tmp`, because
- *  scripts have their own `/tmp`. */
+/** Starts the product with the default settings. Its data must not be below `/tmp`, because the sandbox replaces
+ *  `/tmp`. */
 async function onProduct(measure: (product: Product) => Promise<void>): Promise<void> {
   const parent = fileURLToPath(new URL('../../.test', import.meta.url));
   await mkdir(parent, { recursive: true });

@@ -21,7 +21,7 @@ interface Figures {
   readonly firstPaintMs: number;
 }
 
-/** Runs in the previous page its scripts. */
+/** Executed in the page before the page's own scripts. */
 const observeShifts = `
   globalThis.layoutShift = 0;
   new PerformanceObserver((list) => {

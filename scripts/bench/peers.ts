@@ -11,7 +11,7 @@ const listed = fileURLToPath(new URL('peers/', import.meta.url));
 const folder = fileURLToPath(new URL('../../.toolchain/peers/', import.meta.url));
 const files = ['package.json', 'package-lock.json'];
 
-/** The used part of Emmett. */
+/** The part of Emmett that the benchmarks use. */
 interface Emmett {
   getPostgreSQLEventStore(
     connectionString: string,
@@ -33,7 +33,7 @@ export interface EmmettStore {
   close(): Promise<void>;
 }
 
-/** The used part of graphile-worker. */
+/** The part of graphile-worker that the benchmarks use. */
 export interface GraphileWorker {
   run(options: {
     readonly pgPool: pg.Pool;

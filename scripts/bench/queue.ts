@@ -112,7 +112,7 @@ async function complete({ commands }: Platform, runIds: readonly RunId[]): Promi
   await each((runId) => finishRun({ runId }));
 }
 
-/** From the first job's start until the last one's completion is stored. */
+/** Measures the time from the start of the first job until the completion of the last job is stored. */
 async function graphileBatches(graphile: GraphileWorker, pgPool: pg.Pool): Promise<number> {
   await addJobs(pgPool);
   const done = Promise.withResolvers<void>();

@@ -5,7 +5,7 @@ import { median, row } from './report.ts';
 const rounds = 5;
 
 /** Run requests per second of 64 clients, compared with an echo through the same HTTP code and with one through the
- *  bare library. No runtime executes the runs meanwhile: the benchmark measures their admission. */
+ *  bare library. No runtime executes the runs, because the benchmark measures only their admission. */
 export async function benchRequests(): Promise<void> {
   const product = await Product.start({ variables: { ORCH_RUNTIME_SLOTS: '0' } });
   try {
@@ -50,7 +50,7 @@ export function busyScripts(product: Product): Promise<readonly string[]> {
   );
 }
 
-/** Every later admission would count the waiting runs. */
+/** Stops all runs. Otherwise, every later admission would count the waiting runs. */
 export async function stopAll(product: Product, scripts: readonly string[]): Promise<void> {
   for (const id of scripts) await product.call('POST', `/runs/scripts/${id}/stop`);
 }

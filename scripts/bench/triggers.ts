@@ -72,7 +72,7 @@ async function benchSchedules(database: BenchDatabase): Promise<void> {
   const platform = await platformOn(database, 4);
   try {
     const pool = database.open(2);
-    // On the hour, as the schedules are.
+    // On the hour, because the schedules are due on the hour.
     const dueAt = new Date(Math.ceil(Date.now() / hourMs + 1) * hourMs);
     await makeSchedules(pool, idle, new Date(dueAt.getTime() + 24 * hourMs));
     await makeSchedules(pool, due, dueAt);

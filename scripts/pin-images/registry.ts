@@ -29,7 +29,7 @@ export async function currentDigest(
   return digest;
 }
 
-/** The first part is a host if it looks like one, as in container engines. */
+/** The first part is a host if it contains a dot or a colon, or is `localhost`, as in container engines. */
 function placeOf(name: string): { readonly host: string; readonly repository: string } {
   const [first = '', ...rest] = name.split('/');
   if (rest.length > 0 && /[.:]|^localhost$/.test(first))

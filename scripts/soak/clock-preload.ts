@@ -1,5 +1,6 @@
-/** Loaded into the supervisor by `NODE_OPTIONS`: services and PostgreSQL start with libfaketime, and each kind of process
- *  reads its time from a file of its own. The supervisor passes no other way of setting a service's environment. */
+/** Loaded into the supervisor by `NODE_OPTIONS`: services and PostgreSQL start with libfaketime, and each kind of
+ *  process reads its time from a file of its own. The supervisor offers no other way to set the environment of a
+ *  service. */
 import programs from 'node:child_process';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';

@@ -8,7 +8,7 @@ import {
 } from '#services/minimal/testing/product.ts';
 import { Refused, Subject } from './subject.ts';
 
-/** Other work may slow the machine down. The recovery time is measured, not required. */
+/** A long timeout, because other work may slow the machine down. The recovery time is measured but not limited. */
 const timeoutMs = 10 * 60_000;
 
 interface Problem {
@@ -90,7 +90,7 @@ export class Edition extends Subject {
   async startOn(dataDir: string): Promise<void> {
     const options = { dataDir, variables: this.#variables, timeoutMs, signIn: false };
     this.#product = await Product.start(options);
-    // Like every other request, it is repeated when its connection fails.
+    // Sign-in requests are repeated when the connection fails, like all other requests.
     const signIn = async () => {
       try {
         await this.#product.signIn();
@@ -102,7 +102,7 @@ export class Edition extends Subject {
     await until('the administrator is signed in', signIn, timeoutMs);
   }
 
-  /** Suspends every process, including those that start meanwhile, until they are killed. */
+  /** Suspends every process, including processes that start in the meantime, until they are killed. */
   async freezeAll(): Promise<void> {
     const frozen = new Set<number>();
     for (let found = await this.#pids(); found.length > 0;) {

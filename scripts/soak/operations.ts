@@ -76,8 +76,8 @@ async function perform(
   return performance.now() - startedMs;
 }
 
-/** Kills the victim's processes. After a kill of all, the test starts everything again; otherwise the platform restarts
- *  them. */
+/** Kills the victim's processes. If all processes were killed, the test starts the platform again. Otherwise, the
+ *  platform restarts the killed processes. */
 export async function kill(edition: Edition, victim: Victim): Promise<void> {
   if (victim === 'everything') return await edition.killAll();
   for (const pid of await edition.pidsOf(victim)) send(pid, 'SIGKILL');

@@ -44,7 +44,7 @@ export const powerCut = (disk: Disk): Fault => ({
   },
 });
 
-/** Somewhere between two saved files. */
+/** Waits for a random time, so that the power fails between any two saved files. */
 async function waitForWrites(): Promise<void> {
   await wait(Math.random() * 4_000);
 }

@@ -68,7 +68,7 @@ export function retentionFaults(
         await untilRemoved(edition, runs.outdated);
         const outcome = (await problemsOf(edition, runs)).join('; ') || 'removed';
         journal.note({ what: 'concluded', operation, id, outcome, expected: ['removed'] });
-        // The runs of the next fault are checked before their removal.
+        // Otherwise, runs of the next fault could be removed before they are checked.
         await keepDays(edition, { logs_days: null, artifacts_days: null });
       },
     };

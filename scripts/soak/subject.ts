@@ -1,7 +1,7 @@
 /** Clients of a platform that fails at times. */
 export abstract class PersistentClient {
   /** Repeats a request until it gets a response.
-   *  @param key makes the repetitions one request
+   *  @param key the idempotency key, so that the platform executes the repeated request once
    *  @throws Error if the platform refuses the request, or does not respond for minutes */
   abstract requestTextReliably(
     method: string,

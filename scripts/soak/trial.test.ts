@@ -22,7 +22,7 @@ describe('the data that a rollback may lose', () => {
     expect(noted(...all)).toEqual(['2 marked', '4 returning', '4 returned']);
   });
 
-  test('ends with the database copy, even if the outcome is recorded later', () => {
+  test('ends with the trial, even if the outcome was recorded before', () => {
     const recording = { ...tried, outcome: { kind: 'rolled_back' } } as const;
     const all = [tried, recording, ended('rolled_back'), ended('rolled_back')];
     expect(noted(...all)).toEqual(['0 marked', '2 returning', '2 returned']);

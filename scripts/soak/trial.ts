@@ -1,5 +1,5 @@
-/** The course of a release trial, from the files that the processes of an update share. The files only date the
- *  observations: a rollback may lose data that was acknowledged during the trial, and nothing else. */
+/** The course of a release trial, from the files that the processes of an update share. The files only show when the
+ *  trial began and ended: a rollback may lose the data that was acknowledged in between, and no other data. */
 import type { Outcome, Switch } from '#services/shared/releases.ts';
 import type { Entry } from './journal.ts';
 
@@ -43,7 +43,7 @@ export class Trial {
 
   /** Records that everything was killed. @param wanted the file after the kill */
   noteKill(wanted: TrialFiles['wanted']): void {
-    // A release whose trial was interrupted is not trusted.
+    // A release whose trial was interrupted is rolled back.
     if (wanted?.isTried === true && wanted.isWell !== true) this.#isRuledOut = true;
   }
 

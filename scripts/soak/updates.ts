@@ -9,8 +9,8 @@ import type { Journal } from './journal.ts';
 import type { ReleaseKind, ReleaseRepository } from './releases.ts';
 import { Trial } from './trial.ts';
 
-/** In this order. The platform reports the first five. The restart has two parts: no release responds, then the new
- *  one. */
+/** The steps in order. The platform reports the first five. The restart has two parts: no release responds, then the
+ *  new one. */
 const steps = ['download', 'verify', 'backup', 'prepare', 'restart', 'migrate', 'observe'] as const;
 export type UpdateStep = (typeof steps)[number];
 
@@ -37,7 +37,7 @@ interface Parts {
 const timeoutMs = 15 * 60_000;
 
 /** An update to a release of that kind. Everything is killed when each step of `killed` is first reported, or at a
- *  later step if the platform has passed that step meanwhile. */
+ *  later step if the platform has already passed that step. */
 export const update = (
   kind: ReleaseKind,
   killed: readonly UpdateStep[],

@@ -48,7 +48,7 @@ describe('the verdict', () => {
     expect(verdictOn({ ...final('a'), script: 'other' } as Entry)).toEqual({});
   });
 
-  test('is good when a run ended with its runtime', () => {
+  test('is good when a run ended because its runtime was lost', () => {
     expect(
       verdictOn(accepted('a'), said('started', 'a'), final('a', 'failed', 'runtime_lost')),
     ).toEqual({});

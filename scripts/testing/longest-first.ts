@@ -22,7 +22,7 @@ const long = [
   'services/runtime/sandbox/attacks.test.ts',
   'services/runtime/sandbox/limits.test.ts',
   'services/runtime/warm/start-hooks.test.ts',
-  // Waits for the images, which CI builds meanwhile.
+  // Waits for the images, which CI builds at the same time.
   'infra/deploy/images.test.ts',
   'web/e2e/settings.test.ts',
   'services/minimal/command-line.test.ts',

@@ -56,7 +56,7 @@ export interface RunError extends RaisedError {
 }
 
 export const maxMessageBytes = 4 * 1024;
-/** Half of the kept frames are the first of a longer list, half are the last. */
+/** The maximum number of frames. From a longer list, the first half and the last half of this number are kept. */
 export const maxFrames = 50;
 const maxCauses = 10;
 const maxNameLength = 300;

@@ -34,7 +34,7 @@ describe('a traceback', () => {
     expect(parseTraceback(text, places)?.frames[0]).toMatchObject({ file, own: isOwn });
   });
 
-  test('is the last one if the output has several', () => {
+  test('is the last one of the output', () => {
     const logged = plain.replace('ValueError', 'OSError');
     const text = `WARNING retrying\n${logged}\nWARNING retrying again\n${plain}`;
     expect(parseTraceback(text, places)).toMatchObject({ type: 'ValueError', causes: [] });

@@ -26,7 +26,7 @@ export interface CodePlaces {
 
 /** Finds the last exception in the text.
  *  @param text the end of a run's stderr
- *  @returns `undefined` without a traceback */
+ *  @returns `undefined` if the text has no traceback */
 export function parseTraceback(text: string, places: CodePlaces): RaisedError | undefined {
   return parse(text, places, maxGroups);
 }
@@ -44,7 +44,7 @@ function parse(text: string, places: CodePlaces, groups: number): RaisedError | 
   return error;
 }
 
-/** An exception with all its causes, as causes of another exception. */
+/** Turns an exception and its causes into causes of another exception. */
 function related(
   { causes, ...error }: RaisedError,
   relation: Relation,
@@ -74,7 +74,8 @@ function splitBlocks(lines: readonly string[]): readonly Block[] {
   return blocks;
 }
 
-/** Whether the line begins a report without a heading, for a main file that does not compile. */
+/** Whether the line begins a report without a heading. Python writes such a report if the main file does not
+ *  compile. */
 function isAlone(line: string, blocks: readonly Block[]): boolean {
   const at = place.exec(line)?.groups;
   return at !== undefined && at['function'] === undefined && !isWithin(blocks.at(-1));
@@ -94,7 +95,7 @@ function parseBlock(
   return groups === 0 ? undefined : parseGroup(lines, places, groups);
 }
 
-/** Frames, then the line that names the exception, then the rest of its message. */
+/** Parses frames, then the line that names the exception, then the rest of its message. */
 function parsePlain(lines: readonly string[], places: CodePlaces): RaisedError | undefined {
   const frames: Frame[] = [];
   let index = lines[0]?.trim() === heading ? 1 : 0;
@@ -134,7 +135,7 @@ function frameOf(
   };
 }
 
-/** The members of a group follow it, each behind a border. Nested groups are members too. */
+/** Parses an exception group. Its members follow, each after a border line. A member can be a group itself. */
 function parseGroup(
   lines: readonly string[],
   places: CodePlaces,

@@ -1,4 +1,4 @@
-/** A certified OpenID provider on loopback, with any account. Its sign-in page asks for a name only. */
+/** A certified OpenID provider on loopback that accepts every account. Its sign-in page asks only for a name. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -9,7 +9,7 @@ export interface TestProvider {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** The claims of an account, by its name. An account is its subject. */
+  /** The claims of each account by its name, which is also the subject. */
   readonly accounts: Map<string, object>;
   /** A logout token signed with the provider's key. @param changes replace claims */
   logoutToken(changes?: object, key?: CryptoKey): Promise<string>;
@@ -50,7 +50,7 @@ export async function startTestProvider(redirectUris: readonly string[]): Promis
       accountId: sub,
       claims: () => Promise.resolve({ sub, ...accounts.get(sub) }),
     }),
-    // The organization has agreed for its users.
+    // Skips the consent page, as if an administrator had consented for all users.
     loadExistingGrant: async ({ oidc }) => {
       const grant = new provider.Grant({
         clientId: oidc.client?.clientId ?? '',

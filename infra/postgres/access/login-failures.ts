@@ -41,7 +41,7 @@ export async function clearFailures(db: Queryable, subject: string): Promise<voi
   await db.query(statements.clear, [subject]);
 }
 
-/** Takes back one failure. */
+/** Subtracts one failure from the count. */
 export async function undoAttempt(db: Queryable, subject: string): Promise<void> {
   await db.query(statements.undoAttempt, [subject]);
 }

@@ -6,8 +6,8 @@ import type { Queryable } from '../database.ts';
 /** A refresh token expires this many days after it was issued. */
 export const refreshTokenDays = 14;
 
-/** How long the previous token gets the same successor again: a browser that restores two tabs presents it twice, and a
- *  response may be lost. */
+/** For this time, the previous token can be exchanged again for the same successor: a browser that restores two tabs
+ *  presents a token twice, and a response may be lost. */
 const graceSeconds = 10;
 
 const statements = {
@@ -15,7 +15,7 @@ const statements = {
     VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
   keyHashes: `SELECT session_id, key_hash FROM session_tokens
     WHERE session_id = ANY($1) AND key_hash IS NOT NULL`,
-  // The second of two concurrent exchanges waits for the first, and finds the token exchanged.
+  // The second of two concurrent exchanges waits for the first, and then finds that the token was exchanged.
   trade: `UPDATE session_tokens
     SET previous_hash = current_hash, current_hash = $3, traded_at = $4
     WHERE session_id = $1 AND current_hash = $2 AND traded_at > $5`,
@@ -101,7 +101,7 @@ export async function purgeSessionTokens(db: Queryable, now: Date): Promise<bool
   return rowCount === 1000;
 }
 
-/** Tokens that were issued earlier are expired. */
+/** Tokens that were issued before the returned time have expired. */
 export function oldestValid(now: Date): Date {
   return new Date(now.getTime() - refreshTokenDays * 24 * 60 * 60 * 1000);
 }

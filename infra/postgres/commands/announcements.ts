@@ -11,7 +11,7 @@ const messagesOf: { readonly [Type in EventType]?: (event: Of<Type>) => readonly
   RunStarted: ({ data }) => [statusChanged(data)],
   RunStopRequested: ({ data }) => [stopRequested(data)],
   RunFinished: (event) => [
-    // A process that prepares a run for its start must abandon it.
+    // A runtime that is preparing the run must abandon the run.
     ...(event.data.outcome === 'stopped' ? [stopRequested(event.data)] : []),
     statusChanged(event.data),
     completed(event),

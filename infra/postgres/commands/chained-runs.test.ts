@@ -182,7 +182,7 @@ describe('a chain', () => {
       { type: 'ChangeChain', chainId: chainId(), changes: { enabled: false } },
     ],
     ['its target is deleted', { type: 'DeleteScript', scriptId: scriptId(2) }],
-  ] as const)('queues nothing when %s before the reaction', async (_name, command) => {
+  ] as const)('queues no run when %s before the reaction', async (_name, command) => {
     await sourceEnds();
     await ask(command);
     await react();

@@ -106,7 +106,7 @@ export async function executeBatch(
   const bindings = requests.map(({ command }) => bindCommand(command));
   const written = new Map(bindings.map((binding) => [binding.streamId, binding]));
   const guards = bindings.flatMap((binding) => binding.guards);
-  // Duplicates of a command may write different streams: the second must find the result of the first.
+  // Two commands with the same id may write different streams. The second one must find the result of the first.
   const twins = requests.flatMap(({ context }) =>
     context.fingerprint === undefined ? [] : [`command-${context.commandId}`],
   );
@@ -114,7 +114,7 @@ export async function executeBatch(
   const batch = { client, db, requests, bindings, deps, commit, known };
   const histories = guards.length + twins.length > 0 ? undefined : known?.all(written.keys());
   const ahead = histories && (await decideOnKnown(batch, new BatchStreams(histories, written)));
-  // Sent together and executed in order: the reads see what was committed before the locks.
+  // Sent together and executed in order: the reads see everything that was committed before the locks were taken.
   const locked = client.query(lockStreams, [[...written.keys(), ...guards, ...twins]]);
   if (ahead !== undefined) {
     try {
@@ -189,7 +189,7 @@ interface Recording {
   readonly client: pg.PoolClient;
   readonly db: ReadModels;
   readonly requests: readonly CommandRequest[];
-  /** Of the requests, in order. */
+  /** The bindings of the requests, in the same order. */
   readonly bindings: readonly CommandBinding[];
   readonly verdicts: readonly Verdict[];
   readonly streams: BatchStreams;

@@ -18,8 +18,8 @@ import { executeSequence } from './command-sequence.ts';
 import type { KnownStreams } from './known-streams.ts';
 
 const maxBatch = 64;
-/** Another lane opens when a full batch waits. Below that, commands that arrive during a commit are cheaper in one
- *  batch than in two. */
+/** The maximum number of concurrent batches. The second one starts only if a full batch is waiting: fewer commands
+ *  are cheaper in one batch than in two. */
 const lanes = 2;
 /** Losing a race is not a failure: the command is decided again on the new state. */
 const attempts = 5;
@@ -84,8 +84,8 @@ export class CommandPipeline implements Commands {
     this.#busyLanes -= 1;
   }
 
-  /** Takes the commands that can be decided together. A command waits for the next batch if this batch writes a stream
-   *  that guards it, if it is not its turn, or if the batch contains its duplicate. */
+  /** Takes the commands that can be decided together. A command waits for the next batch if this batch is full or
+   *  contains a command with the same id, or if `Batch` does not permit the combination. */
   #takeBatch(): readonly Waiting[] {
     const batch: Waiting[] = [];
     const left: Waiting[] = [];

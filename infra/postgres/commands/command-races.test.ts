@@ -47,7 +47,7 @@ function execute(command: Command): Promise<Outcome> {
   return platform.commands.execute(command, userContext());
 }
 
-/** The same, from another process with its own commits. */
+/** Executes the command in another process, which commits separately. */
 function elsewhere(command: Command): Promise<Outcome> {
   return platform.pipeline({}).execute(command, userContext());
 }
@@ -74,7 +74,7 @@ describe('concurrent requests', () => {
     expect(await queued.selectAll().execute()).toHaveLength(3);
   });
 
-  test('to change the same version: one succeeds, and the other gets a conflict', async () => {
+  test('to change the same version succeed once, and the other request gets a conflict', async () => {
     const outcomes = await Promise.all(
       ['One', 'Two'].map((text) => execute(change({ name: text, expectedVersion: 1 }))),
     );
@@ -91,7 +91,7 @@ describe('concurrent requests', () => {
     );
   });
 
-  test('for one e-mail address create one account', async () => {
+  test('to create an account with the same e-mail address create only one', async () => {
     const outcomes = await Promise.all(
       [1, 2, 3].map((number) => execute(createUser({ userId: userId(number) }))),
     );
@@ -161,7 +161,7 @@ describe('concurrent requests', () => {
     expect(outcomes.filter((one) => one.kind === 'accepted' && !one.repeated)).toHaveLength(1);
   });
 
-  test('to create the same resource create it once', async () => {
+  test('to create the same resource create it only once', async () => {
     const outcomes = await Promise.all(
       Array.from({ length: 10 }, () =>
         execute(createGroup({ groupId: groupId(3), name: 'Third' })),
@@ -193,7 +193,7 @@ describe('commands in quick succession', () => {
     expect(ours.map((event) => event.version)).toEqual([1, 2, 3, 4]);
   });
 
-  test('make a run visible to readers before the disabling of its script', async () => {
+  test('make a run visible to readers before the event that disables its script', async () => {
     const outcomes = await platform.whileHeld(streamOf(`script-${script()}`), [
       () => elsewhere(run()),
       () => elsewhere({ type: 'DisableScript', scriptId: script() }),

@@ -190,7 +190,7 @@ describe('streams that another process has changed in the meantime', () => {
     ]);
   });
 
-  test('refuse or skip no command because of outdated state', async () => {
+  test('never cause a command to be refused or skipped because of outdated state', async () => {
     const runtime = new Process();
     await runtime.execute({ ...queue(), whenBusy: 'queue', notBefore: '2026-01-01T00:00:00.000Z' });
     await platform.accepted({ type: 'ReleaseRun', runId: run(), scriptId: script() });

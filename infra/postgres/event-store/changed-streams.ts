@@ -28,7 +28,7 @@ interface ChangeRow extends PlaceRow {
 export interface Changes {
   /** One for each event, oldest first. */
   readonly streams: readonly ChangedStream[];
-  /** The position to continue from; `undefined` without changes. */
+  /** The position to continue from; `undefined` if nothing changed. */
   readonly end: Position | undefined;
   readonly isMore: boolean;
   /** Whether some events cannot be read yet because an older transaction is open. */

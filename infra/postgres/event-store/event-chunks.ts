@@ -57,7 +57,7 @@ export async function readChunk(
   return { ...chunk, events: found.filter(({ position }) => !isAfter(position, chunk.end)) };
 }
 
-/** The events of some types after `from` up to `to` whose streams began before. */
+/** The events of some types after `from` and up to `to`, in streams that began before these events. */
 export async function readContinued(
   db: Queryable,
   from: Position,

@@ -18,9 +18,9 @@ const statements = {
 const pollEveryMs = 25;
 
 export interface AwaitedPosition {
-  /** As returned by a write. */
+  /** The position that the write returned. */
   readonly globalPosition: number;
-  /** Readers of the store that must have passed it, by the names of their checkpoints. */
+  /** The checkpoint names of the readers that must have passed the position. */
   readonly readers: readonly string[];
   readonly timeoutMs: number;
   /** Aborts the wait. */

@@ -22,7 +22,7 @@ const statements = {
     ON CONFLICT (sha256) DO UPDATE SET wanted_at = now()`,
   get: `SELECT content FROM payloads WHERE sha256 = $1`,
   keep: `UPDATE payloads SET wanted_at = now() WHERE sha256 = $1`,
-  // Checked again on the row itself, which another process may request at the same time.
+  // Checks the row itself again, because another process may request the payload at the same time.
   sweep: `DELETE FROM payloads WHERE wanted_at < $1 AND sha256 IN (
     SELECT sha256 FROM payloads p WHERE wanted_at < $1 AND NOT EXISTS (
       SELECT FROM runs r WHERE r.params_sha256 = p.sha256

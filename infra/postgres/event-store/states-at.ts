@@ -19,7 +19,7 @@ export type Folding<State, Event extends DomainEvent> = Pick<
   'initial' | 'evolve' | 'evolveAll' | 'stateVersion'
 >;
 
-/** The streams as far as they had come. */
+/** The streams, each up to its version at a point in time. */
 export async function streamsUntil(
   db: Queryable,
   streamIds: readonly StreamId[],

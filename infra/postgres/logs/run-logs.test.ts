@@ -107,7 +107,7 @@ describe('reading a log', () => {
     expect(await read(runId, { fromSeq: 11 })).toEqual({ seqs: [], nextSeq: 11, more: false });
   });
 
-  test('scans with a filter by stream or text until the page is full', async () => {
+  test('with a filter by stream or text, scans until the page is full', async () => {
     const runId = await givenRun();
     expect(await read(runId, { stream: 'stderr', limit: 2 })).toEqual({
       seqs: [3, 6],
@@ -118,7 +118,7 @@ describe('reading a log', () => {
     expect((await read(runId, { contains: '%' })).seqs).toEqual([]);
   });
 
-  test('finds no level in lines that earlier releases stored', async () => {
+  test('returns no level for lines that earlier releases stored', async () => {
     const runId = randomUUID();
     const itemsJson = `[{"seq":1,"time":"${time}","stream":"stdout","text":"ERROR:root:x"}]`;
     await logs.append([{ runId, firstSeq: 1, lastSeq: 1, bytes: 13, itemsJson }]);

@@ -9,8 +9,8 @@ const statements = {
     VALUES ($1, $2, $3, now())
     ON CONFLICT (run_id) DO UPDATE SET progress = excluded.progress,
       progress_text = excluded.progress_text, progress_at = now(), reported_at = now()`,
-  // A runtime that has lost the run reports too late. The commit is not awaited: the event of the end follows in the
-  // log of the server, so no crash keeps the event without the error.
+  // A report of a runtime that has lost the run is ignored. The commit does not wait for the disk: the event of the
+  // run's end is later in the server's WAL, so no crash can preserve that event without the error.
   error: `INSERT INTO run_reports (run_id, error)
     SELECT run_id, $2 FROM run_queue, (SELECT set_config('synchronous_commit', 'off', true)) AS unhurried
     WHERE run_id = $1 AND fence IS NOT DISTINCT FROM $3

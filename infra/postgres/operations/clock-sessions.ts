@@ -1,4 +1,5 @@
-/** Processes whose clock is wrong, as every process can see it: each holds a session that is named after its clock. */
+/** Makes wrong clocks visible to all processes: a process with a wrong clock holds a database session whose name
+ *  contains the clock difference. */
 import type { Queryable } from '../database.ts';
 
 const prefix = 'clock: ';

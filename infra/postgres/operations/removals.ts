@@ -28,7 +28,7 @@ export interface Progress {
   readonly kind: KindOfRun;
   /** The data has been removed from every run up to this one, in the order of ids. */
   readonly run_id: string;
-  /** The requested runs that are exceptions. */
+  /** The requested runs that the removal has skipped so far. */
   readonly later: readonly string[];
 }
 
@@ -100,7 +100,7 @@ export async function dueRuns(
   return rows;
 }
 
-/** Records that the data of such runs has been removed. */
+/** Records that the data of previously skipped runs has been removed. */
 export async function settle(
   db: Queryable,
   kind: KindOfRun,

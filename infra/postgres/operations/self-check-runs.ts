@@ -36,7 +36,7 @@ export interface OtherRunCounts {
   readonly sandboxErrors: number;
 }
 
-/** Counts the runs that started or ended since `since`, without `runId` and those of lost runtimes.
+/** Counts the runs that started or ended since `since`, except `runId` and runs that lost their runtime.
  *  @param updateId older runs have smaller ids */
 export async function countOtherRuns(
   db: Queryable,

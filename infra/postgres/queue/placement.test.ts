@@ -62,7 +62,7 @@ describe('runs with pools', () => {
   const end = (id: RunId) => platform.accepted({ type: 'StopRun', runId: id });
   const waitingFor = async (id: RunId) => (await readWaitingFor(platform.pool, [id])).get(id);
 
-  test('share the limit exactly, also with several schedulers and with a full pool', async () => {
+  test('use the limit fully and never exceed it, even with several schedulers', async () => {
     await platform.accepted({ type: 'CreatePool', ...pool, limit: 3 });
     const ids: RunId[] = [];
     for (let count = 0; count < 8; count += 1) ids.push(await pooled());
@@ -221,7 +221,7 @@ describe('a flood of runs in one group', () => {
     ]);
   });
 
-  test('has each run claimed once by many concurrent runtimes', async () => {
+  test('is claimed by many concurrent runtimes, each run once', async () => {
     await flood(1, 40);
     await flood(2, 40);
     const owners = Array.from({ length: 10 }, (_, index) => `runtime-${index}`);

@@ -105,7 +105,7 @@ describe('a claim', () => {
     expect(await claimed('a')).toEqual(expected.slice(12));
   });
 
-  test('keeps this order with every query plan', async () => {
+  test('claims runs in the same order with every query plan', async () => {
     const ids = await queued(20);
     for (const id of ids.slice(10)) await set(id, 'priority = 1');
     const order = await inTransaction(platform.pool, async (client) => {

@@ -21,8 +21,8 @@ import type { KnownStreams } from '../commands/known-streams.ts';
 import type { Queryable } from '../database.ts';
 import { recorded, type EventRow } from '../event-store/event-store.ts';
 
-/** The commit does not wait for the disk: if a crash reverts a lease, no run has started, since the start is later in
- *  the database's log. A renewal waits, because a running process depends on it.
+/** The commit does not wait for the disk: if a crash loses a lease, its run has not started, because the start is
+ *  later in the server's WAL. A renewal waits for the disk, because a running process depends on the lease.
  *  @param next selects and locks the runs */
 const claim = (next: string): string => `WITH next AS (
       ${next}
@@ -48,10 +48,11 @@ const claim = (next: string): string => `WITH next AS (
 const correlationId = `(SELECT metadata ->> 'correlationId' FROM events e
     WHERE e.stream_id = 'run-' || q.run_id AND e.version = 1) AS correlation_id`;
 
-/** For runs whose script cannot be found. */
+/** The quota of runs whose script cannot be found. */
 const quota = defaultSettings.storageQuotaBytes;
 
-/** In the order of acceptance, for queue clients that claim instead of a runtime. They have no labels. */
+/** Selects runs by time of acceptance, for queue clients that claim instead of a runtime. Queue clients have no
+ *  labels. */
 const inOrder = (among = '') => `SELECT run_id FROM run_queue
       WHERE fence IS NULL AND NOT waiting AND runs_on = '[]'
         AND (lease_until IS NULL OR lease_until < now())${among}

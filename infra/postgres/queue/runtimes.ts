@@ -55,12 +55,12 @@ export async function removeRuntime(db: Queryable, runtimeId: string): Promise<v
   await db.query(statements.leave, [runtimeId]);
 }
 
-/** Records that a runtime holds no data of scripts that were purged before that database time. */
+/** Records that a runtime holds no data of scripts that were purged before the given database time. */
 export async function recordRemoval(db: Queryable, runtimeId: string, time: string): Promise<void> {
   await db.query(statements.removal, [runtimeId, time]);
 }
 
-/** Whether no live runtime holds data of scripts that were purged before that database time. */
+/** Whether no live runtime holds data of scripts that were purged before the given database time. */
 export async function areRemovedSince(db: Queryable, time: string): Promise<boolean> {
   return (await db.query(statements.behind, [time])).rows.length === 0;
 }

@@ -26,8 +26,8 @@ export class Feeder {
     return new Feeder(db, feed);
   }
 
-  /** Runs one round. The end of the feed determines the next event, so that other feeders and failed rounds do not
-   *  matter. The checkpoint determines it if the feed has lost everything.
+  /** Runs one round. The round continues after the last event in the feed, so other feeders and failed rounds do no
+   *  harm. If the feed has lost all events, the round continues from the checkpoint.
    *  @returns whether more can be done immediately */
   async runOnce(signal: AbortSignal): Promise<boolean> {
     const noted = await readCheckpoint(this.#db, feederName);

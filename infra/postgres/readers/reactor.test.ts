@@ -83,7 +83,7 @@ describe('a script with a running and a waiting run', () => {
     expect(await runs()).toEqual(['running', 'stopped', 'queued']);
   });
 
-  test('stops nothing on other events', async () => {
+  test('stops no run on other events', async () => {
     const before = await eventCount();
     expect(await react()).toBe(0);
     expect(await eventCount()).toBe(before);
@@ -134,7 +134,7 @@ describe('a script with one retry', () => {
   });
 });
 
-describe('a deleted script', () => {
+describe('the deletion of a script', () => {
   beforeEach(async () => {
     await platform.accepted({ type: 'DeleteScript', scriptId: scriptId() });
   });
@@ -196,7 +196,7 @@ describe('a deleted script', () => {
     expect(await runs()).toEqual(['stopping', 'stopped']);
   });
 
-  test('is skipped after a refused command, and the next event follows', async () => {
+  test('is skipped after a refused command, and the next event is processed', async () => {
     const tooLate: Reaction = {
       name: 'too-late',
       handles: ['RunQueued'],

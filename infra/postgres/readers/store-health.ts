@@ -21,7 +21,7 @@ export interface ReaderLag {
   readonly name: string;
   /** Unread events, counted up to 10,000. */
   readonly events: number;
-  /** Age of the oldest unread event; 0 without any. */
+  /** Age of the oldest unread event; 0 if all events were read. */
   readonly seconds: number;
 }
 

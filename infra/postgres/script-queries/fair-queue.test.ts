@@ -66,7 +66,7 @@ describe('a fair queue', () => {
     expect(await queue.run('b', () => Promise.resolve('served'))).toBe('served');
   });
 
-  test('gives a reserved slot only to other groups until the work ends', async () => {
+  test('gives the slot of abandoned work only to other groups until the work ends', async () => {
     const queue = new FairQueue({ places: 2, maxWaitMs: 1_000 });
     const { started, order, end } = workshop(queue);
     const ended = Promise.withResolvers<void>();

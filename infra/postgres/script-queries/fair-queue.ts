@@ -5,7 +5,7 @@ export class WaitedTooLong extends Error {
   override readonly name = 'WaitedTooLong';
 }
 
-/** Frees the slot for other groups, but counts it for its own group until `end`. */
+/** Frees the slot for other groups. Its own group can use one slot fewer until `end` resolves. */
 export type KeepPlace = (end: Promise<void>) => void;
 
 export interface FairQueueOptions {
@@ -97,7 +97,7 @@ export class FairQueue {
       const [group, [start, ...rest]] = next;
       this.#free -= 1;
       this.#active.set(group, this.#activeOf(group) + 1);
-      // To the end of the queue of groups.
+      // Moves the group to the end of the queue of groups.
       this.#waiting.delete(group);
       this.#queue(group, rest);
       start?.();

@@ -7,7 +7,7 @@ const insufficientPrivilege = '42501';
 const queryCanceled = '57014';
 
 const statements = {
-  // Parameters of an administrator are not set unless the database grants the permission.
+  // Skips parameters that only a superuser may set, unless the database grants the permission.
   limit: `SELECT set_config(name, value, false) FROM unnest($1::text[], $2::text[]) AS limits (name, value)
     WHERE name <> ALL ($3) OR has_parameter_privilege(name, 'SET')`,
   begin: `BEGIN READ ONLY`,
@@ -17,7 +17,7 @@ const statements = {
     FROM queries.run($1, $2, $3) WITH ORDINALITY AS answer (line, place)`,
 };
 
-/** Keeps queries out of the server's log: both their text and quotes of it in messages. */
+/** Keeps queries out of the server's log: both their text and messages that quote it. */
 const handedOver = {
   log_min_messages: 'panic',
   log_min_error_statement: 'panic',

@@ -130,7 +130,7 @@ test('exactly the listed types are allowed', async () => {
   const [listed, unlisted] = [quoted(true), quoted(false)];
   expect(unlisted.length).toBeGreaterThan(200);
   expect(await allowedOf(unlisted.flatMap(waysToName))).toEqual([]);
-  // A type named like columns of the views.
+  // Excludes the type `name`, because the views have columns of this name.
   const fields = unlisted.filter((type) => type !== '"name"').flatMap(castFields);
   expect(await allowedOf(fields)).toEqual([]);
   const named = listed.flatMap(waysToName);

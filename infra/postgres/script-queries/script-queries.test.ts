@@ -11,7 +11,7 @@ import { ScriptQueries, type ScriptQueriesOptions } from './script-queries.ts';
 
 let platform: TestPlatform;
 let queries: ScriptQueries;
-/** With the protection of the database only. */
+/** Without the syntax check: only the database restricts these queries. */
 let unchecked: ScriptQueries;
 beforeAll(async () => {
   platform = await openTestPlatform();
@@ -285,7 +285,7 @@ describe('a query', () => {
     await careful.close();
   });
 
-  test('leaves no open connection and no scope', async () => {
+  test('leaves no open connection, and no record of its group in the database', async () => {
     await Promise.all(Array.from({ length: 5 }, () => rowsOf('SELECT 1 AS one')));
     const { rows } = await platform.pool.query(`SELECT FROM queries.scopes`);
     expect(rows).toEqual([]);

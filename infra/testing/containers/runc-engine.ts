@@ -108,7 +108,7 @@ class RuncContainer implements RunningContainer {
     this.#id = id;
     this.#state = state;
     const child = spawn('runc', ['--root', state, 'run', '--bundle', bundle, id], {
-      // The platform's processes end with the test, however it ends.
+      // The pipes end the platform's processes with the test, even if the test is killed.
       stdio: ['pipe', 'pipe', 'pipe'],
     });
     child.stdin.on('error', () => undefined);

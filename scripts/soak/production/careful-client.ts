@@ -7,7 +7,7 @@ import { PersistentClient, Refused } from '../subject.ts';
 
 export interface Backend {
   readonly name: string;
-  /** Without a path. */
+  /** The URL of the backend, without a path. */
   readonly url: string;
 }
 
@@ -59,7 +59,7 @@ export class CarefulClient extends PersistentClient {
     return backend;
   }
 
-  /** Replaces a backend. A failure of another one meanwhile is recorded as `refused`. */
+  /** Replaces a backend. If another backend fails in the meantime, the failure is recorded as `refused`. */
   async whileReplacing(backend: Backend, replace: () => Promise<void>): Promise<void> {
     this.#replaced = backend;
     try {

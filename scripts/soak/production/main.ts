@@ -12,7 +12,7 @@ import { Cluster } from './cluster.ts';
 import { experiments, skipped, type Experiment } from './faults.ts';
 import { enterOwnNetwork } from './packet-loss.ts';
 
-/** A journal is read as a whole, repeatedly. */
+/** Limits the size of a journal, because the whole journal is read repeatedly. */
 const maxSessionMs = 600_000;
 const hours = Number(process.env['HOURS'] ?? '0.1');
 if (!(hours > 0)) {
