@@ -47,7 +47,7 @@ npm_quietly() {
   esac
 }
 
-# Node has its own list of certificate authorities. A network may require one that only this machine trusts.
+# Node has its own list of certificate authorities; a network may need one of the machine's owner.
 trust_system_authorities() {
   local bundle=/etc/ssl/certs/ca-certificates.crt
   [ -n "${NODE_EXTRA_CA_CERTS:-}" ] || [ ! -r "$bundle" ] || export NODE_EXTRA_CA_CERTS=$bundle

@@ -32,7 +32,7 @@ const compose = parse(file, { merge: true }) as {
 
 /** Services that a script may reach: each requires a password that scripts do not have. */
 const signIn = new Set(['postgres', 'nats', 'objects']);
-/** The privileges that services need, each with the reason. */
+/** Necessary privileges, with the reason. */
 const capabilities: Readonly<Record<string, readonly string[]>> = {
   postgres: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'SETGID', 'SETUID'],
   frontend: ['NET_BIND_SERVICE'],

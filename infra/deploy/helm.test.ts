@@ -138,7 +138,7 @@ describeWith(helm, 'the Helm chart', () => {
     expect(denied?.spec.egress ?? denied?.spec.ingress).toBeUndefined();
   });
 
-  test('in a locked-down release, allows egress only to named addresses', () => {
+  test('in a locked-down release, allows egress to named addresses only', () => {
     const outside = outsideFlowsOf(of('locked-down')).filter((flow) => !flow.includes(':53'));
     expect(outside).toEqual(
       [

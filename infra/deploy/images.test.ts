@@ -1,5 +1,5 @@
-/** The production images: built from the project's Dockerfile, started as in compose.yaml, and used from outside.
- *  All share the network of this machine. PostgreSQL, NATS and the S3 server are test servers. */
+/** The production images: built from the project's Dockerfile, started as in compose.yaml, and used from outside. All
+ *  share the network of this machine; PostgreSQL, NATS and the S3 server are those of the tests. */
 import { RuncEngine } from '#infra/testing/containers/runc-engine.ts';
 import { imageTools } from '#infra/testing/containers/engine.ts';
 import type { ContainerEngine } from '#infra/testing/containers/engine.ts';

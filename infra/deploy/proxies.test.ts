@@ -47,7 +47,7 @@ const nginx = {
 describeWith(nginx, 'the nginx example', () => {
   const check = (change: (text: string) => string) => {
     const own = readFileSync(join(root, 'infra/deploy/nginx/orchestrator.conf'), 'utf8')
-      // Removes the certificate, and replaces ports and folders that only user 0 may use.
+      // Without a certificate, and without ports and folders of user 0.
       .replace(/^ {2}ssl_certificate.*\n/gm, '')
       .replace('listen 443 ssl http2;', 'listen 127.0.0.1:18443;')
       .replace('listen 80;', 'listen 127.0.0.1:18080;')

@@ -103,7 +103,7 @@ describe('the systemd units', () => {
     ['ORCH_HTTP_PORT=x', 'ORCH_HTTP_PORT: x is not valid'],
     ['ORCH_NATS_URL=nats://a', 'ORCH_NATS_URL is open'],
     ['ORCH_TOKEN_KEY_FILE=%d/token_key', 'ORCH_TOKEN_KEY_FILE has no credential'],
-  ])('fail these checks if they contain %s', (line, problem) => {
+  ])('fail these checks with %s', (line, problem) => {
     expect(settingProblems(`Environment=${line}`)).toEqual([problem]);
   });
 });

@@ -113,7 +113,7 @@ spec:
             - { name: {{ $name }}, containerPort: {{ $port }} }
             {{- end }}
           {{- include "orch.probes" .probe | nindent 10 }}
-          # Waits until the endpoints are updated, before the process refuses connections.
+          # Endpoints are updated before connections are refused.
           lifecycle: { preStop: { sleep: { seconds: 5 } } }
           securityContext:
             {{- include "orch.containerSecurity" . | nindent 12 }}
