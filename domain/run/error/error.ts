@@ -56,7 +56,8 @@ export interface RunError extends RaisedError {
 }
 
 export const maxMessageBytes = 4 * 1024;
-/** The maximum number of frames. From a longer list, the first half and the last half of this number are kept. */
+/** The maximum number of frames. A longer traceback loses frames in the middle: half of this number come from its start,
+ *  half from its end. */
 export const maxFrames = 50;
 const maxCauses = 10;
 const maxNameLength = 300;

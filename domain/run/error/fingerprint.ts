@@ -2,10 +2,11 @@
 import type { ScriptId } from '#domain/kernel/ids.ts';
 import type { Exception, Frame, RaisedError } from './error.ts';
 
-/** Returns the same text for errors with the same cause. The text does not depend on line numbers, values, or the number
+/** Returns the same text for errors with the same cause. The text does not depend on line numbers, values or the number
  *  of equal causes. It contains the types, and the function names and source lines of the frames in the script's own
- *  code. If no frame is in the script's own code, it contains all frames. Without frames, it contains the message without
- *  its values. Exits and errors without frames of the script name no cause, so they are the same only within a script. */
+ *  code. If no frame is in the script's own code, it contains all frames. Without frames, it contains the message
+ *  without its values. Exits, and errors without a frame in the script's own code, do not show the cause. They are the
+ *  same only within a script. */
 export function fingerprintOf(error: RaisedError, scriptId: ScriptId): string {
   const parts = [error, ...error.causes].map((one) => JSON.stringify(partsOf(one)));
   const namesCause = error.type !== 'SystemExit' && error.frames.some((frame) => frame.own);

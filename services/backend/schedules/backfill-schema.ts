@@ -44,7 +44,7 @@ export const Backfill = Type.Object(
     remaining: Type.Integer({
       minimum: 0,
       description:
-        'Number of due times in the range that have started no run and exceed `max_runs`.',
+        'Number of due times in the range that have started no run, beyond the first `max_runs`.',
     }),
     dry_run: Type.Boolean(),
   },

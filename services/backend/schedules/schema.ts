@@ -32,8 +32,7 @@ const catchUp = Type.Enum([...catchUps], {
 const maxLateness = Type.Integer({
   minimum: 0,
   maximum: 31_536_000,
-  description:
-    'Maximum delay in seconds. If a run cannot start within it, the due time counts as missed.',
+  description: 'Maximum delay in seconds. A due time that is processed later counts as missed.',
 });
 const overlap = Type.Enum([...overlaps], {
   description:

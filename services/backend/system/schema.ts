@@ -162,8 +162,7 @@ export const Retention = Type.Object(
   },
   {
     title: 'Retention',
-    description:
-      'How many days the data are kept after the end of a run; `null` keeps them forever.',
+    description: 'How long data stays available after the end of a run, in days; `null`: forever.',
     additionalProperties: false,
     examples: [{ ...daysExample, changed_at: examples.time, changed_by: 'ada@example.com' }],
   },

@@ -110,7 +110,7 @@ describe('a finished environment', () => {
     expect(catalog.lease('b')).toBeUndefined();
   });
 
-  test('is kept when another environment with its key finishes later', async () => {
+  test('stays in place when another environment with the same key is finished later', async () => {
     await givenEnvironment('a');
     await catalog.publish('a', { directory: 'a-2', lock: '', sizeBytes: 1 });
     expect(catalog.lease('a')?.environment.directory).toBe('a-1');

@@ -64,7 +64,7 @@ async function setForGroup(name: string, version: number, value: string): Promis
   await platform.accepted({ type: 'SetGroupSecret', groupId: groupId(), ...change });
 }
 
-test('a run receives the group’s secrets, except those that its script overrides', async () => {
+test('a run receives the secrets of its group, unless its script has a secret with the same name', async () => {
   await setForGroup('SHARED', 1, 'of the group');
   await setForGroup('TOKEN', 1, 'hidden by the one of the script');
   const first = await queued(5);

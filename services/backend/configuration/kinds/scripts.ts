@@ -238,7 +238,7 @@ async function problemOf(
   { services }: Reading,
   presentEntrypoint?: string,
 ): Promise<Problem | undefined> {
-  // Scripts created by earlier releases may have another entrypoint, which is kept.
+  // Scripts of earlier releases may have a different entry point, which must not change.
   const isKept = settings.entrypoint === presentEntrypoint;
   const unusable = isKept ? undefined : entrypointProblem(settings.entrypoint);
   if (unusable !== undefined) return badField('entrypoint', unusable);

@@ -35,16 +35,6 @@ __all__ = [
 ]
 
 # Tracebacks and recorded errors name the public module.
-for _kind in (
-    HttpError,
-    InvalidRequest,
-    LimitReached,
-    NotFound,
-    NotOnPlatform,
-    OrchestratorError,
-    QueryFailed,
-    Refused,
-    Unavailable,
-):
-    _kind.__module__ = __name__
-del _kind
+for _name in __all__:
+    globals()[_name].__module__ = __name__
+del _name

@@ -15,7 +15,7 @@ blockquote { margin-left: 0; padding-left: 1rem; border-left: 3px solid #8886; }
 .error { color: #c33; }
 `;
 
-/** Rendered Markdown as a page. HTML in the text is kept, because the preview frame sanitizes it. */
+/** Converts Markdown to an HTML page. HTML in the Markdown stays in the page: the preview frame sanitizes it. */
 export function markdownPage(text: string, isDark: boolean): string {
   return richPage(renderMarkdown(text), isDark);
 }
