@@ -1,3 +1,4 @@
+import type { ScriptId } from '#domain/kernel/ids.ts';
 import type { ErrorGroupIgnored, ErrorGroupReopened, ErrorGroupResolved } from './events.ts';
 
 export type ResolveErrorGroup = ErrorGroupResolved['data'] & { readonly type: 'ResolveErrorGroup' };
@@ -6,7 +7,8 @@ export type IgnoreErrorGroup = ErrorGroupIgnored['data'] & { readonly type: 'Ign
 /** Requested by a user, or by the reaction to a run in which the error recurred. */
 export type ReopenErrorGroup = ErrorGroupReopened['data'] & {
   readonly type: 'ReopenErrorGroup';
-  /** The script version of that run. */
+  /** The script of that run, and its version. */
+  readonly scriptId: ScriptId | null;
   readonly version: number | null;
 };
 

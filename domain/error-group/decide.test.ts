@@ -1,20 +1,27 @@
 import { given } from '#domain/testing/given.ts';
-import { errorGroupId, runId } from '#domain/testing/ids.ts';
+import { errorGroupId, runId, scriptId } from '#domain/testing/ids.ts';
 import { describe, test } from 'vitest';
 import { errorGroupAggregate } from './decide.ts';
 import type { ErrorGroupEvent } from './events.ts';
 
 const id = { errorGroupId: errorGroupId() };
+const fixed = (version: number | null) => (version === null ? {} : { scriptId: scriptId() });
 const resolve = (version: number | null) =>
-  ({ type: 'ResolveErrorGroup', ...id, version }) as const;
+  ({ type: 'ResolveErrorGroup', ...id, version, ...fixed(version) }) as const;
 const ignore = (until: string | null) => ({ type: 'IgnoreErrorGroup', ...id, until }) as const;
-const open = { type: 'ReopenErrorGroup', ...id, runId: null, version: null } as const;
-const recurs = (version: number) =>
-  ({ type: 'ReopenErrorGroup', ...id, runId: runId(), version }) as const;
+const open = {
+  type: 'ReopenErrorGroup',
+  ...id,
+  runId: null,
+  scriptId: null,
+  version: null,
+} as const;
+const recurs = (version: number, of = scriptId()) =>
+  ({ type: 'ReopenErrorGroup', ...id, runId: runId(), scriptId: of, version }) as const;
 
 const resolved = (version: number | null): ErrorGroupEvent => ({
   type: 'ErrorGroupResolved',
-  data: { ...id, version },
+  data: { ...id, version, ...fixed(version) },
 });
 const ignored: ErrorGroupEvent = { type: 'ErrorGroupIgnored', data: { ...id, until: null } };
 const opened: ErrorGroupEvent = { type: 'ErrorGroupReopened', data: { ...id, runId: null } };
@@ -50,6 +57,20 @@ describe('a resolved error group', () => {
 
   test('stays resolved when the error recurs in an earlier version', () => {
     given(errorGroupAggregate, resolved(4)).when(recurs(3)).thenRecordsNothing();
+  });
+
+  test('reopens when the error recurs in another script, whatever its version', () => {
+    given(errorGroupAggregate, resolved(4))
+      .when(recurs(3, scriptId(2)))
+      .thenRecords(reopened);
+  });
+
+  test('compares versions only, if an old release recorded no script', () => {
+    const old: ErrorGroupEvent = { type: 'ErrorGroupResolved', data: { ...id, version: 4 } };
+    given(errorGroupAggregate, old)
+      .when(recurs(3, scriptId(2)))
+      .thenRecordsNothing();
+    given(errorGroupAggregate, old).when(recurs(4)).thenRecords(reopened);
   });
 });
 

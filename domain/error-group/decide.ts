@@ -11,9 +11,11 @@ export function decideErrorGroup(
   const { errorGroupId } = command;
   switch (command.type) {
     case 'ResolveErrorGroup': {
-      const { version } = command;
-      if (state.status === 'resolved' && state.version === version) return accept();
-      return accept({ type: 'ErrorGroupResolved', data: { errorGroupId, version } });
+      const { version, scriptId } = command;
+      const isSame = state.status === 'resolved' && state.version === version;
+      if (isSame && state.scriptId === scriptId) return accept();
+      const fix = { version, ...(scriptId !== undefined && { scriptId }) };
+      return accept({ type: 'ErrorGroupResolved', data: { errorGroupId, ...fix } });
     }
     case 'IgnoreErrorGroup': {
       const { until } = command;
@@ -29,11 +31,12 @@ export function decideErrorGroup(
 }
 
 /** Whether the recurrence was expected: the group is ignored, or the script version of the run is older than the fix. */
-function isKnown(state: ErrorGroupState, { runId, version }: ReopenErrorGroup): boolean {
-  if (runId === null) return false;
+function isKnown(state: ErrorGroupState, { runId, scriptId, version }: ReopenErrorGroup): boolean {
+  if (runId === null || state.status === 'open') return false;
   if (state.status === 'ignored') return true;
-  const resolvedIn = state.status === 'resolved' ? state.version : null;
-  return resolvedIn !== null && version !== null && version < resolvedIn;
+  // The versions of other scripts are independent.
+  const isOfFixed = state.scriptId === undefined || state.scriptId === scriptId;
+  return isOfFixed && state.version !== null && version !== null && version < state.version;
 }
 
 export const errorGroupAggregate: Aggregate<ErrorGroupState, ErrorGroupCommand, ErrorGroupEvent> = {
@@ -42,7 +45,7 @@ export const errorGroupAggregate: Aggregate<ErrorGroupState, ErrorGroupCommand, 
   events: { ErrorGroupResolved: true, ErrorGroupIgnored: true, ErrorGroupReopened: true },
   initial: initialErrorGroup,
   evolve: evolveErrorGroup,
-  stateVersion: 1,
+  stateVersion: 2,
   decide: decideErrorGroup,
   streamOf: (command) => `error_group-${command.errorGroupId}`,
   guards: () => [],

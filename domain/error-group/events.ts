@@ -1,7 +1,7 @@
 /** Events of an error group, in streams `error_group-<id>`. Permanent: never rename a type or change the meaning of a
  *  field. The errors themselves are in the events of runs; these events are decisions about the group. */
 import type { DomainEvent } from '#domain/kernel/event.ts';
-import type { ErrorGroupId, RunId } from '#domain/kernel/ids.ts';
+import type { ErrorGroupId, RunId, ScriptId } from '#domain/kernel/ids.ts';
 
 export type ErrorGroupResolved = DomainEvent<
   'ErrorGroupResolved',
@@ -9,6 +9,8 @@ export type ErrorGroupResolved = DomainEvent<
     readonly errorGroupId: ErrorGroupId;
     /** The first script version without the error; `null`: every run from now on. */
     readonly version: number | null;
+    /** The script that the version belongs to. Absent without a version, and in events of old releases. */
+    readonly scriptId?: ScriptId;
   }
 >;
 

@@ -61,11 +61,9 @@ export interface ReactionReads {
     runId: RunId,
     limit: number,
   ) => Promise<readonly ('success' | 'failed')[]>;
-  /** The resolved error group of a failed run, with the script version of the run; `undefined` if the run has no
-   *  error, or if its error group is not resolved. */
-  readonly resolvedErrorGroup: (
-    runId: RunId,
-  ) => Promise<{ readonly errorGroupId: ErrorGroupId; readonly version: number } | undefined>;
+  /** The resolved error group of a failed run; `undefined` if the run has no error, or if its error group is not
+   *  resolved. */
+  readonly resolvedErrorGroup: (runId: RunId) => Promise<ResolvedErrorGroup | undefined>;
   /** The error group of a failed run; `undefined` if the run has no error. */
   readonly errorGroupOf: (runId: RunId) => Promise<RunErrorGroup | undefined>;
   /** The number of runs that failed with the same error, up to and including this run; counted up to `most`. 0 if
@@ -84,6 +82,13 @@ export interface ReactionReads {
   /** Stores the payload that a finished run passes to chained runs. Repeated calls store the same payload.
    *  @returns its SHA-256 in lower-case hex */
   readonly handOver: (runId: RunId) => Promise<string>;
+}
+
+/** A resolved error group in which a run failed, with the run's script and version. */
+export interface ResolvedErrorGroup {
+  readonly errorGroupId: ErrorGroupId;
+  readonly scriptId: ScriptId;
+  readonly version: number;
 }
 
 export interface RunErrorGroup {

@@ -1,5 +1,5 @@
 import type { ErrorFact } from '#domain/run/error/error.ts';
-import { errorGroupId, runId } from '#domain/testing/ids.ts';
+import { errorGroupId, runId, scriptId } from '#domain/testing/ids.ts';
 import { reactionReads } from '#domain/testing/reads.ts';
 import { beginning, recordAll } from '#domain/testing/recorded.ts';
 import { finishRun, runScript } from '#domain/testing/samples.ts';
@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { whenErrorRecursReopenGroup } from './when-error-recurs-reopen-group.ts';
 
 const error: ErrorFact = { type: 'ValueError', source: 'log', fingerprint: 'f', sha256: 's' };
-const resolved = { errorGroupId: errorGroupId(), version: 3 };
+const resolved = { errorGroupId: errorGroupId(), scriptId: scriptId(), version: 3 };
 
 async function reactTo(change: { error?: ErrorFact }, group?: typeof resolved) {
   const start = { type: 'StartRun', runId: runId(), runtimeId: 'a', layers: [] } as const;

@@ -10,7 +10,6 @@ export const whenErrorRecursReopenGroup: Reaction = {
     const { runId } = event.data;
     const group = await reads.resolvedErrorGroup(runId);
     if (group === undefined) return [];
-    const { errorGroupId, version } = group;
-    return [{ type: 'ReopenErrorGroup', errorGroupId, runId, version }];
+    return [{ type: 'ReopenErrorGroup', ...group, runId }];
   },
 };

@@ -616,11 +616,18 @@ const someVersion = fc.constantFrom(null, 1, 2, 3);
 
 export const errorGroupCommand: fc.Arbitrary<ErrorGroupCommand> = fc.oneof(
   fc.record({ type: fc.constant('ResolveErrorGroup'), errorGroupId, version: someVersion }),
+  fc.record({
+    type: fc.constant('ResolveErrorGroup'),
+    errorGroupId,
+    version: fc.integer({ min: 1, max: 9 }),
+    scriptId,
+  }),
   fc.record({ type: fc.constant('IgnoreErrorGroup'), errorGroupId, until: somewhen }),
   fc.record({
     type: fc.constant('ReopenErrorGroup'),
     errorGroupId,
     runId: fc.constantFrom(null, ids.runId()),
+    scriptId: fc.constantFrom(null, ids.scriptId()),
     version: someVersion,
   }),
 );

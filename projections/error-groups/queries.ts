@@ -3,12 +3,13 @@ import type { ErrorGroupStatus } from '#domain/error-group/error-group.ts';
 import {
   mustParse,
   parseErrorGroupId,
+  parseScriptId,
   type ErrorGroupId,
   type GroupId,
   type RunId,
   type ScriptId,
 } from '#domain/kernel/ids.ts';
-import type { RunErrorGroup } from '#domain/reactions/reaction.ts';
+import type { ResolvedErrorGroup, RunErrorGroup } from '#domain/reactions/reaction.ts';
 import type { ReadModels } from '../projection.ts';
 import { statement } from '../statement.ts';
 
@@ -123,24 +124,26 @@ export async function findErrorGroup(
 
 const oneGroup = statement<ErrorGroupRow>(withState);
 
-/** The resolved group of a run that failed, with the script version of the run. */
+/** The resolved group of a run that failed, with the script and the script version of the run. */
 export async function resolvedErrorGroupOf(
   db: ReadModels,
   runId: RunId,
-): Promise<{ readonly errorGroupId: ErrorGroupId; readonly version: number } | undefined> {
+): Promise<ResolvedErrorGroup | undefined> {
   const [row] = await resolvedGroup(db, runId);
   if (row === undefined) return undefined;
   return {
     errorGroupId: mustParse(parseErrorGroupId, row.error_group_id),
+    scriptId: mustParse(parseScriptId, row.script_id),
     version: row.script_version,
   };
 }
 
 const resolvedGroup = statement<{
   readonly error_group_id: string;
+  readonly script_id: string;
   readonly script_version: number;
 }>(`
-  SELECT s.error_group_id, r.script_version
+  SELECT s.error_group_id, r.script_id, r.script_version
   FROM runs r JOIN error_group_states s ON s.error_group_id = ${errorGroupIdOf('r')}
   WHERE r.run_id = $1 AND r.error_fingerprint IS NOT NULL AND s.status = 'resolved'`);
 

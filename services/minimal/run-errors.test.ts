@@ -47,6 +47,18 @@ describe('the error of a run', { timeout: 120_000 }, () => {
     expect(led).toEqual(causes);
   });
 
+  test('names a missing entry point', async () => {
+    const scriptId = await product.script('Moved', { 'main.py': '' });
+    await product.call('PATCH', `/scripts/${scriptId}`, { entrypoint: 'gone.py' });
+    const { run_id: runId } = await product.run(scriptId);
+    expect(await product.untilFinished(runId)).toMatchObject({
+      error: {
+        type: 'environment_error',
+        message: 'The entry point "gone.py" does not exist in version 3 of the script.',
+      },
+    });
+  });
+
   test('is found in stdout when the script merges stderr into it', async () => {
     const code = `import os, sys
 for number in range(200):

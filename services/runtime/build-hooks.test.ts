@@ -1,11 +1,12 @@
 /** Code that a package executes during its build stays inside the sandbox, with each installer. */
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sourcePackage, startPackageIndex } from '../../scripts/testing/package-index.ts';
 import type { BuildRunner } from './environments/build-runner.ts';
 import { ChildProcessRunner } from './environments/testing/child-process-runner.ts';
 import { givenEnvironments, readyOf } from './environments/testing/fixture.ts';
+import { describeInstallers } from './environments/testing/installers.ts';
 import { Bench } from './sandbox/testing/bench.ts';
 import { sandboxedBuilds } from './sandboxed-builds.ts';
 
@@ -68,7 +69,7 @@ beforeAll(async () => {
 });
 afterAll(() => bench.close());
 
-describe.for(['pip', 'uv'])('build hooks run by %s', (installer) => {
+await describeInstallers('build hooks run by', (installer, path) => {
   /** Names of the hooks that left a mark on the host. */
   async function hooksThatEscape(name: string, runBuild: BuildRunner): Promise<readonly string[]> {
     const place = join(bench.folder, name);
@@ -79,7 +80,6 @@ describe.for(['pip', 'uv'])('build hooks run by %s', (installer) => {
     const index = await startPackageIndex([
       sourcePackage('hooked', '1.0', backend('hooked', marks)),
     ]);
-    const path = installer === 'uv' ? (process.env['PATH'] ?? '') : '/usr/bin:/bin';
     const given = await givenEnvironments({
       folder: join(place, 'environments'),
       variables: { PATH: path, PIP_INDEX_URL: index.url },

@@ -76,6 +76,10 @@ export async function prepareRun(
   if (params === undefined || payload === undefined) {
     return { kind: 'failed', failure: 'sandbox_error', detail: paramsRemoved };
   }
+  if (!files.some((file) => file.path === run.entrypoint)) {
+    const detail = `The entry point "${run.entrypoint}" does not exist in version ${run.scriptVersion} of the script.`;
+    return { kind: 'failed', failure: 'environment_error', detail };
+  }
   const wanted = await deps.wantedPackages.of(files, run.entrypoint, python.version);
   if ('problem' in wanted) {
     return { kind: 'failed', failure: 'environment_error', detail: wanted.problem };

@@ -5,6 +5,7 @@ import {
   boundedError,
   platformError,
   type ErrorFact,
+  type RaisedError,
   type RunError,
 } from '#domain/run/error/error.ts';
 import { fingerprintOf } from '#domain/run/error/fingerprint.ts';
@@ -47,7 +48,7 @@ function raisedError({
   if (root === undefined) return undefined;
   if (reported !== undefined) {
     const error = locatedError(reported, { root });
-    const said = reported.exitCode === undefined ? undefined : saidError(errorText);
+    const said = reported.exitCode === undefined ? undefined : reasonOfExit(error, errorText);
     const message = said === undefined ? error.message : `${error.message}: ${said}`;
     // `sys.exit(text)` has written the text itself.
     return { ...error, message: said === error.message ? said : message, source: 'hook' };
@@ -59,6 +60,17 @@ function raisedError({
   if (message === undefined) return undefined;
   return { type: 'SystemExit', message, frames: [], causes: [], source: 'log' };
 }
+
+/** Why a script called `sys.exit`: the error message with which it ended, or the exception that it was handling. */
+function reasonOfExit({ message, causes }: RaisedError, errorText: string): string | undefined {
+  const said = saidError(errorText);
+  const [handled] = causes;
+  // A text given to `sys.exit` is the reason already.
+  if (said !== undefined || handled === undefined || !isExitCode.test(message)) return said;
+  return handled.message === '' ? handled.type : `${handled.type}: ${handled.message}`;
+}
+
+const isExitCode = /^exit code \d+$/;
 
 /** The error message with which a script ends, such as that of a command line parser. */
 function saidError(errorText: string): string | undefined {

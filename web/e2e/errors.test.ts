@@ -80,6 +80,12 @@ describeWith(chromiumService, 'the errors of failed runs', () => {
       page.getByRole('region', { name: `${title} of main.py:2` }).locator('.text-danger');
     await expect.poll(() => marked('Version 2').textContent()).toBe('2print(1 / x)\n');
     await expect.poll(() => marked('Current version').textContent()).toBe('4print(1 / x)\n');
+    await product.call('PUT', `/scripts/${id}/files/main.py`, { content: 'x = 1\nprint(x)\n' });
+    await page.reload();
+    await page.getByRole('button', { name: 'main.py:2 in <module>' }).click();
+    const changed = page.getByRole('region', { name: 'Current version, without this line' });
+    expect(await changed.textContent()).toContain('print(x)');
+    expect(await changed.locator('.text-danger').count()).toBe(0);
     expect(await browsing.barriers()).toEqual([]);
   });
 

@@ -113,9 +113,9 @@ describe('failed runs with two different errors', () => {
     const [group] = await groupsNow();
     const path = `/api/v1/error-groups/${group?.id}`;
     const change = async (body: object) => (await platform.admin.patch(path, body)).json;
-    expect(await change({ status: 'resolved', resolved_in_version: 4 })).toMatchObject({
+    expect(await change({ status: 'resolved', resolved_in_version: 2 })).toMatchObject({
       status: 'resolved',
-      resolved_in_version: 4,
+      resolved_in_version: 2,
     });
     expect((await groupsNow('?status=open')).map(({ type }) => type)).toEqual(['KeyError']);
     const until = '2999-01-01T00:00:00.000Z';
@@ -128,5 +128,30 @@ describe('failed runs with two different errors', () => {
     expect(await change({ status: 'open', resolved_in_version: 4 })).toMatchObject({
       code: 'validation_failed',
     });
+  });
+
+  test('are resolved in the next version of their script at the latest', async () => {
+    const [group] = await groupsNow();
+    const body = { status: 'resolved', resolved_in_version: 99_999 };
+    const { json } = await platform.admin.patch(`/api/v1/error-groups/${group?.id}`, body);
+    expect(json).toMatchObject({
+      code: 'validation_failed',
+      detail: '`resolved_in_version` is at most 2, the next version of the script.',
+    });
+  });
+
+  test('are resolved without a version if several scripts have the error', async () => {
+    const settings = { group_id: groups.custom, name: 'Copy' };
+    const copy = (await script(platform.admin, settings)).id;
+    await failWith(platform, copy, { fingerprint: 'a' });
+    const [group] = await groupsNow();
+    const change = (body: object) =>
+      platform.admin.patch(`/api/v1/error-groups/${group?.id}`, body);
+    const refused = await change({ status: 'resolved', resolved_in_version: 2 });
+    expect(refused.json).toMatchObject({
+      code: 'validation_failed',
+      detail: expect.stringContaining('2 scripts have this error'),
+    });
+    expect((await change({ status: 'resolved' })).json).toMatchObject({ status: 'resolved' });
   });
 });

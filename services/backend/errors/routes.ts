@@ -1,8 +1,14 @@
 /** Error groups: failed runs with the same error. */
 import type { ErrorGroupCommand } from '#domain/error-group/commands.ts';
 import { mustParse, parseRunId, parseScriptId, type ErrorGroupId } from '#domain/kernel/ids.ts';
-import { findErrorGroup, listErrorGroups } from '#projections/error-groups/queries.ts';
+import {
+  findErrorGroup,
+  listErrorGroups,
+  type ErrorGroupRow,
+} from '#projections/error-groups/queries.ts';
+import type { ReadModels } from '#projections/projection.ts';
 import { listRuns } from '#projections/runs/lists.ts';
+import { findScript } from '#projections/scripts/queries.ts';
 import Type, { type Static } from 'typebox';
 import { visibleGroups } from '../access/visibility.ts';
 import { operation, type Operation } from '../http/operation.ts';
@@ -124,7 +130,7 @@ const change = operation({
   operationId: 'changeErrorGroup',
   summary: 'Resolve, ignore or reopen an error group',
   description:
-    'A resolved group reopens when the error occurs again in a later run. With `resolved_in_version`, only runs of that version or a later version reopen the group.',
+    'A resolved group reopens when the error occurs again in a later run. With `resolved_in_version`, runs of earlier versions of the script do not reopen the group. A group that several scripts share can only be resolved without a version, because each script counts its own versions.',
   tag,
   access: { right: 'runs.start' },
   parameters,
@@ -138,10 +144,12 @@ const change = operation({
   },
   handle: async ({ principal, parameters: { error_group_id: id }, body, context }, services) => {
     const groupIds = visibleGroups(principal);
-    if ((await findErrorGroup(services.readModels, groupIds, id)) === undefined) return notFound;
-    const wrong = misplaced(body);
+    const group = await findErrorGroup(services.readModels, groupIds, id);
+    if (group === undefined) return notFound;
+    const wrong = misplaced(body) ?? (await versionProblem(body, group, services.readModels));
     if (wrong !== undefined) return problem('validation_failed', wrong);
-    const outcome = accepted(await services.commands.execute(commandOf(id, body), context));
+    const command = commandOf(id, body, group);
+    const outcome = accepted(await services.commands.execute(command, context));
     if (isProblem(outcome)) return outcome;
     const row = await findErrorGroup(services.readModels, groupIds, id);
     if (row === undefined) return notFound;
@@ -163,17 +171,40 @@ function misplaced({ status, resolved_in_version, ignored_until }: Change): stri
   return undefined;
 }
 
+/** The problem with the version of a fix. The next version of the script may not be saved yet. */
+async function versionProblem(
+  { resolved_in_version: version }: Change,
+  { script_ids: scriptIds, last_version }: ErrorGroupRow,
+  readModels: ReadModels,
+): Promise<string | undefined> {
+  if (version == null) return undefined;
+  if (scriptIds.length > 1) {
+    return `${scriptIds.length} scripts have this error, and each counts its own versions. Resolve it without \`resolved_in_version\`.`;
+  }
+  const [script] = await Promise.all(
+    scriptIds.map((id) => findScript(readModels, mustParse(parseScriptId, id))),
+  );
+  const next = (script?.version ?? last_version) + 1;
+  return version <= next
+    ? undefined
+    : `\`resolved_in_version\` is at most ${next}, the next version of the script.`;
+}
+
 function commandOf(
   errorGroupId: ErrorGroupId,
   { status, resolved_in_version: version = null, ignored_until: until = null }: Change,
+  { script_ids: [scriptId] }: ErrorGroupRow,
 ): ErrorGroupCommand {
   switch (status) {
-    case 'resolved':
-      return { type: 'ResolveErrorGroup', errorGroupId, version };
+    case 'resolved': {
+      const of = version !== null && scriptId !== undefined;
+      const fixed = of ? { scriptId: mustParse(parseScriptId, scriptId) } : {};
+      return { type: 'ResolveErrorGroup', errorGroupId, version, ...fixed };
+    }
     case 'ignored':
       return { type: 'IgnoreErrorGroup', errorGroupId, until };
     case 'open':
-      return { type: 'ReopenErrorGroup', errorGroupId, runId: null, version: null };
+      return { type: 'ReopenErrorGroup', errorGroupId, runId: null, scriptId: null, version: null };
   }
 }
 

@@ -1,27 +1,14 @@
 /** Uses the machine's own index, settings and installers, like a user. */
 import { execFile } from 'node:child_process';
-import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { describeWith } from '../../../scripts/testing/optional-service.ts';
 import { startPackageIndex } from '../../../scripts/testing/package-index.ts';
-import { readIndexSettings } from './index-settings.ts';
-import { findInstaller } from './installer.ts';
-import { askInterpreter } from './interpreter.ts';
 import { hasHashes, pinsOf } from './lock.ts';
+import { findUv } from './testing/installers.ts';
 import { reachIndex } from './testing/reach-index.ts';
 import { expectForgeryRefused, expectSameAgain } from './testing/same-again.ts';
-import { givenEnvironments, packages, python, readyOf } from './testing/fixture.ts';
-
-/** A `PATH` with uv: the machine's own, or the interpreter's folder if that contains only a shim. */
-async function findUv() {
-  const interpreter = await askInterpreter(python.executable);
-  for (const path of [process.env['PATH'] ?? '', dirname(interpreter.executable)]) {
-    const { name } = await findInstaller(interpreter, readIndexSettings({}), path);
-    if (name.startsWith('uv ')) return { found: path, reason: '' };
-  }
-  return { found: undefined, reason: 'it is not on the PATH' };
-}
+import { givenEnvironments, packages, readyOf } from './testing/fixture.ts';
 
 const run = async (file: string, code: string) =>
   (await promisify(execFile)(file, ['-c', code], { env: {} })).stdout.trim();

@@ -1,13 +1,14 @@
 /** A wheel in a script's files cannot execute code outside the sandbox, with each installer. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
   startPackageIndex,
   wheel,
   type PackageIndex,
 } from '../../../scripts/testing/package-index.ts';
 import { givenEnvironments, readyOf } from '../environments/testing/fixture.ts';
+import { describeInstallers } from '../environments/testing/installers.ts';
 import { pythonOf } from '../environments/virtual-environment.ts';
 import { sandboxedBuilds } from '../sandboxed-builds.ts';
 import { WarmBench } from './testing/warm-bench.ts';
@@ -23,9 +24,9 @@ del sys.modules[__name__]
 import encodings
 `;
 
-describe.for(['pip', 'uv'])(
-  'a wheel with a path file of the interpreter, installed by %s',
-  (installer) => {
+await describeInstallers(
+  'a wheel with a path file of the interpreter, installed by',
+  (installer, path) => {
     let bench: WarmBench;
     let index: PackageIndex;
     let mark: string;
@@ -53,11 +54,10 @@ describe.for(['pip', 'uv'])(
 
     test('leaves no trace outside the run, cold or warm', async () => {
       const { bench: sandbox } = bench;
-      const path = (process.env['PATH'] ?? '').split(':');
       const given = await givenEnvironments({
         folder: join(sandbox.folder, 'environments'),
         variables: {
-          PATH: installer === 'uv' ? path.join(':') : '/usr/bin:/bin',
+          PATH: path,
           PIP_INDEX_URL: index.url,
         },
         runBuild: sandboxedBuilds({

@@ -3,6 +3,7 @@
 Small, because each run imports it. It does nothing until the interpreter exits after a failure.
 """
 
+import _sitebuiltins
 import atexit
 import os
 import sys
@@ -11,7 +12,9 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 _MOST_FRAMES = 50
 _raise_exit = sys.exit
 _main_process = os.getpid()
-# The status of the last call of `sys.exit`, and its frames. Strings, because frames would keep objects alive.
+# The last call of `sys.exit`: its exit code, its text, its frames, and the exception that the script was handling.
+# The frames are strings, because frame objects would keep the objects of the script alive. The exception does so until
+# the next call, which matters only to a script that continues after its exit.
 _last_exit = []
 
 
@@ -27,7 +30,9 @@ def exit(status=None, /):
         code = frame.f_code
         frames.append((code.co_filename, frame.f_lineno, code.co_name))
         frame = frame.f_back
-    _last_exit[:] = (status if type(status) in (int, str) else None, frames[::-1])
+    code = 0 if status is None else int.__index__(status) & 0xFF if isinstance(status, int) else 1
+    text = status if type(status) is str else ""
+    _last_exit[:] = (code, text, frames[::-1], sys.exc_info()[1] if code else None)
     _raise_exit(status)
 
 
@@ -35,11 +40,18 @@ def exit(status=None, /):
 exit.__module__ = "sys"
 
 
+def _quit(_quitter, code=None):
+    try:
+        sys.stdin.close()
+    except Exception:
+        pass
+    exit(code)
+
+
 def _report():
     # Set by the interpreter before any hook of the script for uncaught exceptions.
     error = getattr(sys, "last_value", None)
-    status, frames = _last_exit or (None, [])
-    if (error is None and not status) or os.getpid() != _main_process:
+    if (error is None and not (_last_exit and _last_exit[0])) or os.getpid() != _main_process:
         return
     loaded = getattr(sys.modules.get("orchestrator"), "__file__", None)
     if loaded and not loaded.startswith(_HERE):
@@ -49,7 +61,7 @@ def _report():
         sys.path.insert(0, _HERE)
         from orchestrator import _report as report
 
-        report.send(report.describe(error) if error is not None else report.describe_exit(status, frames))
+        report.send(report.describe(error) if error is not None else report.describe_exit(*_last_exit))
     except BaseException:
         # The platform then reads the traceback in the log.
         pass
@@ -60,4 +72,6 @@ def install():
     # Processes that the script starts must not report.
     del os.environ["ORCH_REPORT_ERRORS"]
     sys.exit = exit
+    # The built-in functions `exit` and `quit`. They are created after this call.
+    _sitebuiltins.Quitter.__call__ = _quit
     atexit.register(_report)

@@ -14,8 +14,8 @@ export function linesAround(text: string, line: number, distance = 4): NumberedL
     .map((content, index) => ({ number: from + index, text: content }));
 }
 
-/** The number of a line in another version of its file: the nearest line with the same text, else the same number. */
-export function lineInOther(text: string, line: number, other: string): number {
+/** The number of a line in another version of its file: the nearest line with the same text, if any. */
+export function lineInOther(text: string, line: number, other: string): number | undefined {
   const wanted = text.split(/\r?\n/)[line - 1]?.trim();
   let nearest: number | undefined;
   for (const [index, content] of other.split(/\r?\n/).entries()) {
@@ -23,5 +23,5 @@ export function lineInOther(text: string, line: number, other: string): number {
     const isNearer = nearest === undefined || Math.abs(number - line) < Math.abs(nearest - line);
     if (content.trim() === wanted && isNearer) nearest = number;
   }
-  return nearest ?? line;
+  return nearest;
 }

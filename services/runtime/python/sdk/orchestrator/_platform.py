@@ -99,7 +99,11 @@ class Platform:
 
         An uncaught exception needs no call. The last reported exception counts. A text of more than 32,768
         characters is replaced by its length.
+
+        @raises InvalidRequest if `error` is not an exception
         """
+        if not isinstance(error, BaseException):
+            raise InvalidRequest("platform.report takes an exception")
         from ._report import describe
 
         self._channel.call("error", {"error": describe(error)})

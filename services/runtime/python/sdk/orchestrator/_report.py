@@ -27,21 +27,28 @@ def send(error: Dict[str, Any]) -> None:
 
 def describe(error: BaseException) -> Dict[str, Any]:
     """The exception with its causes."""
-    causes: List[Dict[str, Any]] = []
-    _add_causes(error, {id(error)}, causes)
-    return {**_described(error), "causes": causes}
+    return {**_described(error), "causes": _causes(error)}
 
 
-def describe_exit(status: Any, places: Iterable[Place]) -> Dict[str, Any]:
-    """The exception of a call of `sys.exit`."""
-    is_code = isinstance(status, int)
+def describe_exit(
+    code: int, text: str, places: Iterable[Place], handled: Optional[BaseException]
+) -> Dict[str, Any]:
+    """The exception of a call of `sys.exit`. @param handled the exception that the script was handling"""
+    raised = SystemExit()
+    raised.__context__ = handled
     return {
         "type": "SystemExit",
-        "message": f"exit code {status & 0xFF}" if is_code else _bounded(str(status)),
-        "exit_code": status & 0xFF if is_code else 1,
+        "message": _bounded(text) or f"exit code {code}",
+        "exit_code": code,
         "frames": _frames(places),
-        "causes": [],
+        "causes": _causes(raised),
     }
+
+
+def _causes(error: BaseException) -> List[Dict[str, Any]]:
+    causes: List[Dict[str, Any]] = []
+    _add_causes(error, {id(error)}, causes)
+    return causes
 
 
 def _add_causes(error: BaseException, seen: Set[int], causes: List[Dict[str, Any]]) -> None:

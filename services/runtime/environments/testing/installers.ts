@@ -1,0 +1,29 @@
+/** The installers of packages that tests use: pip, and uv if the machine has it. */
+import { dirname } from 'node:path';
+import { describe } from 'vitest';
+import { describeWith } from '../../../../scripts/testing/optional-service.ts';
+import { readIndexSettings } from '../index-settings.ts';
+import { findInstaller } from '../installer.ts';
+import { askInterpreter } from '../interpreter.ts';
+import { python } from './fixture.ts';
+
+/** A `PATH` with uv: the machine's own, or the interpreter's folder if that contains only a shim. */
+export async function findUv(): Promise<{ found: string | undefined; reason: string }> {
+  const interpreter = await askInterpreter(python.executable);
+  for (const path of [process.env['PATH'] ?? '', dirname(interpreter.executable)]) {
+    const { name } = await findInstaller(interpreter, readIndexSettings({}), path);
+    if (name.startsWith('uv ')) return { found: path, reason: '' };
+  }
+  return { found: undefined, reason: 'it is not on the PATH' };
+}
+
+/** Describes the same behavior for each installer. Without uv, its tests are skipped.
+ *  @param body gets the installer and a `PATH` that leads to it */
+export async function describeInstallers(
+  name: string,
+  body: (installer: 'pip' | 'uv', path: string) => void,
+): Promise<void> {
+  describe(`${name} pip`, () => body('pip', '/usr/bin:/bin'));
+  const uv = await findUv();
+  describeWith({ service: 'uv', ...uv }, `${name} uv`, () => body('uv', uv.found ?? ''));
+}
