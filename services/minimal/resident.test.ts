@@ -100,6 +100,25 @@ test.each([
   expect(texts.join('\n')).toMatch(message);
 });
 
+test('an exit of a handler has the calls and the exception that led to it', async () => {
+  const id = await scriptOf(`def handler(event, context):
+    try:
+        {}["day"]
+    except KeyError as error:
+        raise SystemExit(3) from error
+`);
+  const { run_id: runId } = await product.run(id);
+  expect(await product.untilFinished(runId)).toMatchObject({
+    exit_code: 3,
+    error: {
+      type: 'SystemExit',
+      message: "exit code 3: KeyError: 'day'",
+      frames: [{ file: 'main.py', line: 5, function: 'handler' }],
+      causes: [{ relation: 'cause', type: 'KeyError', frames: [{ line: 3 }] }],
+    },
+  });
+});
+
 test('an asynchronous handler keeps its event loop between runs', async () => {
   const id = await scriptOf(`import asyncio
 

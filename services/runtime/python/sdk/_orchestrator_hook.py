@@ -12,9 +12,9 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 _MOST_FRAMES = 50
 _raise_exit = sys.exit
 _main_process = os.getpid()
-# The last call of `sys.exit`: its exit code, its text, its frames, and the exception that the script was handling.
-# The frames are strings, because frame objects would keep the objects of the script alive. The exception does so until
-# the next call, which matters only to a script that continues after its exit.
+# The last call of `sys.exit` with a failure: its status, its frames, and the exception that the script was handling. The
+# frames are strings, because frame objects would keep the objects of the script alive. The exception does so until the
+# next call, which matters only to a script that continues after its exit.
 _last_exit = []
 
 
@@ -30,9 +30,10 @@ def exit(status=None, /):
         code = frame.f_code
         frames.append((code.co_filename, frame.f_lineno, code.co_name))
         frame = frame.f_back
-    code = 0 if status is None else int.__index__(status) & 0xFF if isinstance(status, int) else 1
-    text = status if type(status) is str else ""
-    _last_exit[:] = (code, text, frames[::-1], sys.exc_info()[1] if code else None)
+    # Other values end the process with exit code 1.
+    kept = status if status is None or isinstance(status, (int, str)) else 1
+    failed = kept is not None and kept != 0
+    _last_exit[:] = (kept, frames[::-1], sys.exc_info()[1]) if failed else ()
     _raise_exit(status)
 
 
@@ -51,7 +52,7 @@ def _quit(_quitter, code=None):
 def _report():
     # Set by the interpreter before any hook of the script for uncaught exceptions.
     error = getattr(sys, "last_value", None)
-    if (error is None and not (_last_exit and _last_exit[0])) or os.getpid() != _main_process:
+    if (error is None and not _last_exit) or os.getpid() != _main_process:
         return
     loaded = getattr(sys.modules.get("orchestrator"), "__file__", None)
     if loaded and not loaded.startswith(_HERE):

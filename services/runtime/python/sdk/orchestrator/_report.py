@@ -27,22 +27,24 @@ def send(error: Dict[str, Any]) -> None:
 
 def describe(error: BaseException) -> Dict[str, Any]:
     """The exception with its causes."""
-    return {**_described(error), "causes": _causes(error)}
+    described = {**_described(error), "causes": _causes(error)}
+    return {**described, **_exit_of(error.code)} if isinstance(error, SystemExit) else described
 
 
 def describe_exit(
-    code: int, text: str, places: Iterable[Place], handled: Optional[BaseException]
+    status: Any, places: Iterable[Place], handled: Optional[BaseException]
 ) -> Dict[str, Any]:
     """The exception of a call of `sys.exit`. @param handled the exception that the script was handling"""
-    raised = SystemExit()
+    raised = SystemExit(status)
     raised.__context__ = handled
-    return {
-        "type": "SystemExit",
-        "message": _bounded(text) or f"exit code {code}",
-        "exit_code": code,
-        "frames": _frames(places),
-        "causes": _causes(raised),
-    }
+    return {**describe(raised), "frames": _frames(places)}
+
+
+def _exit_of(status: Any) -> Dict[str, Any]:
+    """The exit code of the process, and the text that the interpreter writes."""
+    code = 0 if status is None else status & 0xFF if isinstance(status, int) else 1
+    text = status if isinstance(status, str) else ""
+    return {"message": _bounded(text) or f"exit code {code}", "exit_code": code}
 
 
 def _causes(error: BaseException) -> List[Dict[str, Any]]:

@@ -39,6 +39,9 @@ def main() -> int:
             )
             handler.call(_event(payload), context)
             status = 0
+        except SystemExit as error:
+            _report(error)
+            raise
         except Exception as error:
             handler_module.report_error(error)
             _report(error)
@@ -62,7 +65,7 @@ def _own_module() -> Any:
     return sys.modules.pop(_handler.__name__)
 
 
-def _report(error: Exception) -> None:
+def _report(error: BaseException) -> None:
     try:
         from orchestrator import _report as report
 
