@@ -63,6 +63,7 @@ const bodies: Readonly<Record<string, (client: TestClient, groupId: string) => u
     source_script_id: await scriptIn(platform, groupId),
     target_script_id: await scriptIn(platform, groupId),
   }),
+  changeErrorGroup: () => ({ status: 'resolved' }),
   createRule: async () => ({
     name: 'Made',
     on: ['failed'],
