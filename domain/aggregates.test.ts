@@ -10,6 +10,7 @@ import { deliveryAggregate } from './delivery/decide.ts';
 import { errorGroupAggregate } from './error-group/decide.ts';
 import { expectationAggregate } from './expectation/decide.ts';
 import { poolAggregate } from './pool/decide.ts';
+import { rotationAggregate } from './rotation/decide.ts';
 import { ruleAggregate } from './rule/decide.ts';
 import { identityProviderAggregate } from './identity-provider/decide.ts';
 import { groupAggregate } from './group/decide.ts';
@@ -47,6 +48,7 @@ import {
   scheduleCommand,
   scriptCommand,
   groupSecretCommand,
+  rotationCommand,
   secretCommand,
   secretUseCommand,
   sessionCommand,
@@ -122,6 +124,7 @@ every(
   fc.record({ keyExists: usuallyTrue, missingGroupId: fc.constantFrom(undefined, groupId()) }),
 );
 every('error_group', errorGroupAggregate, errorGroupCommand, noFacts);
+every('rotation', rotationAggregate, rotationCommand, noFacts);
 every('expectation', expectationAggregate, expectationCommand, noFacts);
 every(
   'pool',

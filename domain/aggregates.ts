@@ -15,6 +15,7 @@ import { identityProviderAggregate } from './identity-provider/decide.ts';
 import { noticeAggregate } from './notice/decide.ts';
 import { poolAggregate } from './pool/decide.ts';
 import { refusalAggregate } from './refusal/decide.ts';
+import { rotationAggregate } from './rotation/decide.ts';
 import { ruleAggregate } from './rule/decide.ts';
 import { runAggregate } from './run/decide.ts';
 import { runtimeAggregate } from './runtime/decide.ts';
@@ -57,6 +58,7 @@ const aggregates = [
   identityProviderAggregate,
   poolAggregate,
   groupSecretAggregate,
+  rotationAggregate,
 ] as const;
 
 type Registered = (typeof aggregates)[number];

@@ -7,7 +7,7 @@ import { errorGroupsOf, errorOccurrences, resolvedErrorGroupOf } from './error-g
 import type { ReadModels } from './projection.ts';
 import { causeDepth } from './runs/cause-depth.ts';
 import { triggerState } from './trigger-state/queries.ts';
-import { listenersOf, listenersOfPlatform } from './rules/queries.ts';
+import { listenersOf, listenersOfGroup, listenersOfPlatform } from './rules/queries.ts';
 import { membersOf } from './users/queries.ts';
 import { activeRuns, endingsBefore, findRun, planOf } from './runs/queries.ts';
 
@@ -47,6 +47,7 @@ export function reactionReads(db: ReadModels, handOver: ReactionReads['handOver'
         .where('script_id', '=', scriptId)
         .executeTakeFirst(),
     listeners: (scriptId, before) => listenersOf(db, scriptId, before),
+    groupListeners: (groupId, before) => listenersOfGroup(db, groupId, before),
     platformListeners: (before) => listenersOfPlatform(db, before),
     endingsBefore: (scriptId, runId, limit) => endingsBefore(db, scriptId, runId, limit),
     chainsAfter: (scriptId) => chainsAfter(db, scriptId),

@@ -8,6 +8,7 @@ import { runFiguresProjection } from './figures/apply.ts';
 import { groupsProjection } from './groups/apply.ts';
 import { channelsProjection } from './channels/apply.ts';
 import { deliveriesProjection } from './deliveries/apply.ts';
+import { dueRotationsProjection } from './rotations/apply.ts';
 import { rulesProjection } from './rules/apply.ts';
 import { identityProvidersProjection } from './identity-providers/apply.ts';
 import { noticesProjection } from './notices/apply.ts';
@@ -60,6 +61,7 @@ export const inlineProjections: readonly Projection[] = [
   identityProvidersProjection,
   poolsProjection,
   groupSecretsProjection,
+  dueRotationsProjection,
 ];
 
 /** Written asynchronously by the projector. */

@@ -18,6 +18,8 @@ export interface NotificationContent {
     readonly name: string;
     readonly groupId: GroupId;
   } | null;
+  /** The group, for a notification that belongs to a group and to no script. */
+  readonly groupId?: GroupId;
   readonly runId: RunId | null;
   /** Identifies the condition that begins or ends, such as the failures of a script. Both notifications have the
    *  same value. Absent: the notification is about a single event. */

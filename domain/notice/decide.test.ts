@@ -33,6 +33,14 @@ test('a new notice about the platform belongs to no group', () => {
     .thenRecords({ type: 'NoticePosted', data: { ...about, groupId: null } });
 });
 
+test('a new notice about a group belongs to that group', () => {
+  const command = postNotice({ scriptId: null, runId: null, groupId: groupId(2) });
+  const { type: _type, ...about } = command;
+  given(noticeAggregate)
+    .when(command, { groupId: undefined })
+    .thenRecords({ type: 'NoticePosted', data: { ...about, groupId: groupId(2) } });
+});
+
 describe('a posted notice', () => {
   test('is not recorded again', () => {
     given(noticeAggregate, posted)

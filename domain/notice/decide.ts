@@ -20,7 +20,10 @@ export function decideNotice(
       if (state.status !== 'absent') return accept();
       const { type: _, ...data } = command;
       if (command.scriptId === null) {
-        return accept({ type: 'NoticePosted', data: { ...data, groupId: null } });
+        return accept({
+          type: 'NoticePosted',
+          data: { ...data, groupId: command.groupId ?? null },
+        });
       }
       if (groupId === undefined) return refuse('not_found', 'Script not found.');
       return accept({

@@ -18,6 +18,7 @@ export const notifiableEvents = [
   'run_late',
   'script_stale',
   'run_too_long',
+  'secret_rotation_due',
 ] as const;
 export type NotifiableEvent = (typeof notifiableEvents)[number];
 

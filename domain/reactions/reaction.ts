@@ -51,6 +51,9 @@ export interface ReactionReads {
   /** The notification rules that apply to a script; `undefined` if no rule applies.
    *  @param before only rules that were created before this time are returned */
   readonly listeners: (scriptId: ScriptId, before: Date) => Promise<Listeners | undefined>;
+  /** The notification rules that apply to a group: its own rules and rules for all scripts.
+   *  @param before only rules that were created before this time are returned */
+  readonly groupListeners: (groupId: GroupId, before: Date) => Promise<readonly ListeningRule[]>;
   /** The notification rules that apply to the platform: rules for all scripts.
    *  @param before only rules that were created before this time are returned */
   readonly platformListeners: (before: Date) => Promise<readonly ListeningRule[]>;

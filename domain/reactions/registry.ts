@@ -3,6 +3,7 @@ import { whenAlarmPostNotice } from './when-alarm-post-notice.ts';
 import { whenErrorRecursReopenGroup } from './when-error-recurs-reopen-group.ts';
 import { whenExpectationChangedPostNotice } from './when-expectation-changed-post-notice.ts';
 import { whenGroupDeletedLeave } from './when-group-deleted-leave.ts';
+import { whenRotationDuePostNotice } from './when-rotation-due-post-notice.ts';
 import { whenRunFinishedStartChained } from './when-run-finished-start-chained.ts';
 import { whenRunFailedPostNotice } from './when-run-failed-post-notice.ts';
 import { whenRunFailedRetry } from './when-run-failed-retry.ts';
@@ -18,6 +19,7 @@ export const reactions: readonly Reaction[] = [
   whenErrorRecursReopenGroup,
   whenAlarmPostNotice,
   whenExpectationChangedPostNotice,
+  whenRotationDuePostNotice,
   whenSomethingHappenedDeliver,
   whenGroupDeletedLeave,
 ];

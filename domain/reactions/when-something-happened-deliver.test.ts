@@ -171,6 +171,41 @@ describe('rules for several events', () => {
   });
 });
 
+describe('a secret that is due for rotation', () => {
+  const value = {
+    name: 'TOKEN',
+    version: 1,
+    ownerName: 'Report',
+    dueAt: '2026-04-01T00:00:00.000Z',
+  };
+  const listens: ListeningRule = { ...rule, on: ['secret_rotation_due'] };
+
+  test('notifies the rules of its script, and again when it has a new value', async () => {
+    const data = { scriptId: scriptId(), groupId: null, ...value };
+    const event = await ending('success');
+    const due = { ...event, type: 'SecretRotationDue', data } as Recorded;
+    const about = `rotation ${scriptId()} TOKEN`;
+    expect(await reactTo(due, [rule, listens])).toMatchObject([
+      { told: { on: 'secret_rotation_due', level: 'warning', about } },
+    ]);
+    const replaced = { ...data, reason: 'replaced' };
+    const cleared = { ...event, type: 'SecretRotationCleared', data: replaced } as Recorded;
+    expect(await reactTo(cleared, [listens])).toMatchObject([
+      { told: { level: 'info', about, clears: true } },
+    ]);
+  });
+
+  test('notifies the rules of its group', async () => {
+    const data = { scriptId: null, groupId: groupId(), ...value };
+    const due = { ...(await ending('success')), type: 'SecretRotationDue', data } as Recorded;
+    const groupListeners = () => Promise.resolve([rule, listens]);
+    const reads = reactionReads({ groupListeners });
+    expect(await whenSomethingHappenedDeliver.react(due, reads, () => deliveryId())).toMatchObject([
+      { told: { on: 'secret_rotation_due', script: null, groupId: groupId() } },
+    ]);
+  });
+});
+
 describe('a platform alarm', () => {
   const raised = { type: 'AlarmRaised', data: { name: 'disk_low', detail: 'No room.' } } as const;
   const cleared = { type: 'AlarmCleared', data: { name: 'disk_low' } } as const;

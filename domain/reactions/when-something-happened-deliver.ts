@@ -1,10 +1,12 @@
 import type { Recorded } from '#domain/aggregates.ts';
 import type { QueueDelivery } from '#domain/delivery/commands.ts';
 import type { NotificationContent } from '#domain/delivery/delivery.ts';
-import { mustParse, parseDeliveryId } from '#domain/kernel/ids.ts';
+import { mustParse, parseDeliveryId, type GroupId } from '#domain/kernel/ids.ts';
 import { missedKey } from '#domain/expectation/expectation.ts';
 import { expectationNews } from '#domain/expectation/news.ts';
 import { describeOutcome, type NotifiableEvent } from '#domain/notification/notification.ts';
+import type { RotationEvent } from '#domain/rotation/events.ts';
+import { rotationNews } from '#domain/rotation/news.ts';
 import { alarmMessage } from '#domain/system/alarm-message.ts';
 import type { RunFinished } from '#domain/run/events.ts';
 import type { ListeningRule, NewId, Reaction, ReactionReads } from './reaction.ts';
@@ -22,10 +24,15 @@ export const whenSomethingHappenedDeliver: Reaction = {
     'ErrorGroupReopened',
     'ExpectationMissed',
     'ExpectationCleared',
+    'SecretRotationDue',
+    'SecretRotationCleared',
   ],
   react: async (event, reads, newId) => {
     if (event.type === 'AlarmRaised' || event.type === 'AlarmCleared') {
       return await alarmDeliveries(event, reads, newId);
+    }
+    if (isRotation(event) && event.data.groupId !== null) {
+      return await groupRotationDeliveries(event, event.data.groupId, reads, newId);
     }
     const news =
       event.type === 'ErrorGroupReopened'
@@ -73,6 +80,39 @@ async function alarmDeliveries(
     });
 }
 
+type RotationRecorded = Extract<Recorded, { type: RotationEvent['type'] }>;
+
+function isRotation(event: Recorded): event is RotationRecorded {
+  return event.type === 'SecretRotationDue' || event.type === 'SecretRotationCleared';
+}
+
+/** Notifies about a secret of a group, which belongs to no script. */
+async function groupRotationDeliveries(
+  event: RotationRecorded,
+  groupId: GroupId,
+  reads: ReactionReads,
+  newId: NewId,
+): Promise<readonly QueueDelivery[]> {
+  const told = {
+    ...rotationContent(event),
+    script: null,
+    groupId,
+    runId: null,
+    at: event.recordedAt.toISOString(),
+  };
+  const rules = await reads.groupListeners(groupId, event.recordedAt);
+  return rules
+    .filter((rule) => rule.on.includes(told.on))
+    .flatMap((rule) => deliveries(rule, told, newId));
+}
+
+function rotationContent(event: RotationRecorded) {
+  const { scriptId, groupId, name } = event.data;
+  const about = `rotation ${scriptId ?? groupId} ${name}`;
+  const clears = event.type === 'SecretRotationCleared' && { clears: true as const };
+  return { ...rotationNews(event), about, ...clears };
+}
+
 interface NotifiableChange extends Pick<NotificationContent, 'runId'> {
   readonly scriptId: RunFinished['data']['scriptId'];
   /** The rule events that apply, most specific first. A rule that selects several of them is notified of the first
@@ -117,6 +157,13 @@ function notifiableChange(event: Recorded): NotifiableChange | undefined {
       const about = `${missedKey(event.data)} ${scriptId}`;
       const clears = event.type === 'ExpectationCleared' && { clears: true as const };
       return { runId, scriptId, candidates: [on], told: { level, message, about, ...clears } };
+    }
+    case 'SecretRotationDue':
+    case 'SecretRotationCleared': {
+      const { scriptId } = event.data;
+      if (scriptId === null) return undefined;
+      const { on, ...told } = rotationContent(event);
+      return { runId: null, scriptId, candidates: [on], told };
     }
     default:
       return undefined;

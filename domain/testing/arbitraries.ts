@@ -33,6 +33,7 @@ import {
   type ScriptSettings,
 } from '#domain/script/settings.ts';
 import type { GroupSecretCommand } from '#domain/group-secret/commands.ts';
+import type { RotationCommand } from '#domain/rotation/commands.ts';
 import type { SecretUseCommand } from '#domain/secret-use/commands.ts';
 import type { SecretCommand } from '#domain/secret/commands.ts';
 import type { SessionCommand } from '#domain/session/commands.ts';
@@ -653,6 +654,25 @@ export const expectationCommand: fc.Arbitrary<ExpectationCommand> = fc.record({
   seen: fc.constantFrom(0, 1, 2),
 });
 
+export const rotationCommand: fc.Arbitrary<RotationCommand> = fc
+  .record({
+    due: fc.subarray(
+      [1, 2].map((version) => ({
+        name: 'TOKEN',
+        version,
+        ownerName: 'Report',
+        dueAt: '2026-04-01T00:00:00.000Z',
+      })),
+    ),
+    present: fc.subarray(['TOKEN', 'KEY']),
+    seen: fc.constantFrom(0, 1, 2),
+    owner: fc.constantFrom(
+      { scriptId: ids.scriptId(), groupId: null },
+      { scriptId: null, groupId: ids.groupId() },
+    ),
+  })
+  .map(({ owner, ...data }) => ({ type: 'NoteRotations', ...owner, ...data }));
+
 export const runtimeCommand: fc.Arbitrary<RuntimeCommand> = fc.record({
   type: fc.constantFrom('DrainRuntime', 'ResumeRuntime'),
   runtimeId: fc.constantFrom('runtime-1', 'runtime-2'),
@@ -843,6 +863,7 @@ export const anyCommand: fc.Arbitrary<Command> = fc.oneof(
   identityProviderCommand,
   errorGroupCommand,
   expectationCommand,
+  rotationCommand,
   poolCommand,
   runtimeCommand,
   deliveryCommand,

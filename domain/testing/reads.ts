@@ -14,6 +14,7 @@ export function reactionReads(known: Partial<ReactionReads> = {}): ReactionReads
     scriptOfRun: unexpectedRead,
     retryRules: unexpectedRead,
     listeners: unexpectedRead,
+    groupListeners: unexpectedRead,
     platformListeners: unexpectedRead,
     endingsBefore: unexpectedRead,
     chainsAfter: unexpectedRead,

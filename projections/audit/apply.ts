@@ -54,6 +54,9 @@ const scriptOf = sql`coalesce((data ->> 'scriptId')::uuid, (data ->> 'sourceScri
     (SELECT coalesce(first.data ->> 'scriptId', first.data ->> 'sourceScriptId')::uuid FROM events first
       WHERE first.stream_id = resource AND first.version = 1) END)`;
 
+/** The group whose secret is due for rotation. */
+const rotationGroup = sql`CASE WHEN starts_with(resource, 'rotation-') THEN (data ->> 'groupId')::uuid END`;
+
 /** The cause of a run, a message or a skipped chain. */
 const causeOf = sql`CASE
   WHEN action = 'run_queued' THEN coalesce('run-' || (data #>> '{trigger,runId}'),
@@ -67,7 +70,7 @@ async function addEntries(db: ReadModels, source: RawBuilder<unknown>): Promise<
   const end = await chainEnd(db);
   await sql`
     WITH ${entriesOf(source, end)}, placed AS MATERIALIZED (
-      SELECT entry.*, ${scriptOf} AS script_id, coalesce(${idIn('group')}, ${idIn('group_secret')}) AS own_group_id, ${causeOf} AS caused_by,
+      SELECT entry.*, ${scriptOf} AS script_id, coalesce(${idIn('group')}, ${idIn('group_secret')}, ${rotationGroup}) AS own_group_id, ${causeOf} AS caused_by,
         CASE WHEN action IN ('script_created', 'script_changed') THEN (data ->> 'groupId')::uuid END AS moved_to
       FROM entry
     ), stay AS MATERIALIZED (

@@ -1,5 +1,5 @@
 import { mustParse, parseChannelId, parseGroupId, parseRuleId } from '#domain/kernel/ids.ts';
-import type { RuleId, ScriptId } from '#domain/kernel/ids.ts';
+import type { GroupId, RuleId, ScriptId } from '#domain/kernel/ids.ts';
 import type { ChannelKind } from '#domain/channel/channel.ts';
 import type { Listeners, ListeningRule } from '#domain/reactions/reaction.ts';
 import type { RuleSettings } from '#domain/rule/rule.ts';
@@ -43,6 +43,15 @@ export async function listenersOf(
   };
 }
 
+/** The rules that apply to a group and not only to single scripts, created before `before`. */
+export async function listenersOfGroup(
+  db: ReadModels,
+  groupId: GroupId,
+  before: Date,
+): Promise<readonly ListeningRule[]> {
+  return (await listeningToGroup(db, before, groupId)).map(ruleOf);
+}
+
 /** The rules that apply to the platform, created before `before`. */
 export async function listenersOfPlatform(
   db: ReadModels,
@@ -80,6 +89,12 @@ const withChannels = `LATERAL (
     FROM notification_channels
     WHERE settings -> 'channelIds' ? channel_id::text AND enabled AND NOT deleted) c`;
 const forAll = `settings -> 'scriptIds' = '[]' AND settings -> 'groupIds' = '[]'`;
+
+const listeningToGroup = statement<RuleRow>(`
+  SELECT r.rule_id, r.settings, c.channels FROM notification_rules r, ${withChannels}
+  WHERE (settings ->> 'enabled')::boolean AND r.created_at <= $1 AND c.channels IS NOT NULL
+    AND (settings -> 'groupIds' ? $2::text OR (${forAll}))
+  ORDER BY r.rule_id`);
 
 const listeningToAll = statement<RuleRow>(`
   SELECT r.rule_id, r.settings, c.channels FROM notification_rules r, ${withChannels}

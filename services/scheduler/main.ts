@@ -38,6 +38,7 @@ import { purgeScripts } from './housekeeping/purges.ts';
 import { removeOutdated } from './housekeeping/retention.ts';
 import { DeliverySender } from './deliveries/sender.ts';
 import { checkExpectations } from './expectations.ts';
+import { checkRotations } from './rotations.ts';
 import { AlarmWatch } from './alarm-watch.ts';
 import { keepBotsAlive } from './keep-alive.ts';
 import { startBackups } from './backups/start.ts';
@@ -59,6 +60,7 @@ const apartMs = 200;
 const housekeepingMs = 10 * 60_000;
 const alarmsMs = 60_000;
 const expectationsMs = 5_000;
+const rotationsMs = 30_000;
 const dataKeysPerRound = 1_000;
 const purgeMs = 60_000;
 const headsMs = 5 * 60_000;
@@ -198,6 +200,14 @@ function startDuties(platform: Platform, objects: ObjectStore, signer: HeadSigne
     logger,
     runOnce: whileClockIsRight(clock, () => checkExpectations({ reads, commands, ids, clock })),
   });
+  const rotating = startLoop({
+    name: 'rotations',
+    everyMs: rotationsMs,
+    gatherMs,
+    apartMs,
+    logger,
+    runOnce: whileClockIsRight(clock, () => checkRotations({ reads, commands, ids, clock })),
+  });
   const wakeOn = (types: readonly EventType[], loop: Loop) =>
     bus.subscribe('events', (recorded) => {
       if (recorded.types === undefined || types.some((type) => recorded.types?.includes(type))) {
@@ -211,6 +221,7 @@ function startDuties(platform: Platform, objects: ObjectStore, signer: HeadSigne
   wakeOn([...mayRun, 'ScheduleCreated', 'ScheduleChanged'], scheduling);
   wakeOn(['ScriptPurged'], purging);
   wakeOn(['ScriptChanged', 'ScriptDisabled', 'ScriptDeleted'], expecting);
+  wakeOn(['SecretSet', 'SecretDeleted', 'GroupSecretSet', 'GroupSecretDeleted'], rotating);
   bus.subscribe('reload', () => scheduling.wake());
   return [
     projecting,
@@ -222,6 +233,7 @@ function startDuties(platform: Platform, objects: ObjectStore, signer: HeadSigne
     duty('lost runs', pollMs, () => endLostRuns({ queue, commands, ids, logger })),
     purging,
     expecting,
+    rotating,
     duty('unused data keys', housekeepingMs, () => destroyUnusedDataKeys(pool, dataKeysPerRound)),
     duty('retention', housekeepingMs, (signal) =>
       removeOutdated({ database: pool, reads, objects, clock }, signal),

@@ -30,12 +30,15 @@ const words: Readonly<Record<NotificationContent['on'], string>> = {
   run_late: 'run is late',
   script_stale: 'no recent success',
   run_too_long: 'run takes too long',
+  secret_rotation_due: 'secret rotation',
   test: 'Test notification',
 };
 
 /** The subject line. */
 export function titleOf({ on, script }: NotificationContent): string {
-  return script === null ? words[on] : `${script.name.replaceAll(/\s+/g, ' ')}: ${words[on]}`;
+  return script === null
+    ? words[on].charAt(0).toUpperCase() + words[on].slice(1)
+    : `${script.name.replaceAll(/\s+/g, ' ')}: ${words[on]}`;
 }
 
 /** @param maxCharacters truncates the message, but not the facts with the link */
@@ -108,7 +111,7 @@ export function telegramBody(
 
 /** The body of a webhook (Standard Webhooks). */
 export function webhookBody(told: MessageContent, publicUrl: string | undefined): string {
-  const { on, level, message, at, script, runId, error, errorGroupId } = told;
+  const { on, level, message, at, script, groupId, runId, error, errorGroupId } = told;
   return JSON.stringify({
     type: `notification.${on}`,
     timestamp: at,
@@ -118,7 +121,7 @@ export function webhookBody(told: MessageContent, publicUrl: string | undefined)
       message,
       script_id: script?.scriptId ?? null,
       script_name: script?.name ?? null,
-      group_id: script?.groupId ?? null,
+      group_id: script?.groupId ?? groupId ?? null,
       run_id: runId,
       run_url: runUrl(told, publicUrl),
       error,

@@ -148,18 +148,20 @@ export class DeliverySender {
 
   async #postNotice(
     deliveryId: string,
-    { on, level, message, script, runId, at }: NotificationContent,
+    { on, level, message, script, groupId: ofGroup, runId, at }: NotificationContent,
     wanted: NonNullable<NotificationContent['script']>['groupId'] | null,
   ): Promise<AttemptResult> {
-    if (script === null || on === 'test')
+    const own = script?.groupId ?? ofGroup;
+    if (own === undefined || on === 'test')
       return failed('The channel has nothing to deliver.', true);
-    const groupId = wanted ?? script.groupId;
-    // These are in the inbox of the script's own group anyway.
-    const isThere = groupId === script.groupId && (on === 'failed' || on === 'message');
+    const groupId = wanted ?? own;
+    // These are in the inbox of the own group anyway.
+    const isThere =
+      groupId === own && (on === 'failed' || on === 'message' || on === 'secret_rotation_due');
     if (isThere) return { kind: 'sent' };
     const id = this.#deps.ids.derived(deliveryId, 'notice');
     const noticeId = mustParse(parseNoticeId, deriveTimeOrderedId(id, new Date(at)));
-    const { scriptId } = script;
+    const scriptId = script?.scriptId ?? null;
     const notice = { noticeId, runId, scriptId, groupId, on, level, message } as const;
     await this.#deps.commands.execute(
       { type: 'PostNotice', ...notice },

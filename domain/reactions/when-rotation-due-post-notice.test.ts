@@ -1,0 +1,36 @@
+import type { Recorded } from '#domain/aggregates.ts';
+import { groupId, noticeId, scriptId } from '#domain/testing/ids.ts';
+import { beginning, recordAll } from '#domain/testing/recorded.ts';
+import { reactionReads } from '#domain/testing/reads.ts';
+import { expect, test } from 'vitest';
+import { whenRotationDuePostNotice } from './when-rotation-due-post-notice.ts';
+
+const value = { name: 'TOKEN', version: 1, ownerName: 'Report', dueAt: '2026-04-01T00:00:00.000Z' };
+
+async function reactTo(change: object) {
+  const [any] = await recordAll(beginning);
+  const event = { ...any, ...change } as Recorded;
+  return await whenRotationDuePostNotice.react(event, reactionReads(), () => noticeId());
+}
+
+test('posts a notice about a secret of a script', async () => {
+  const data = { scriptId: scriptId(), groupId: null, ...value };
+  expect(await reactTo({ type: 'SecretRotationDue', data })).toEqual([
+    {
+      type: 'PostNotice',
+      noticeId: noticeId(),
+      scriptId: scriptId(),
+      runId: null,
+      on: 'secret_rotation_due',
+      level: 'warning',
+      message: 'The secret "TOKEN" of script "Report" is due for rotation since 2026-04-01.',
+    },
+  ]);
+});
+
+test('posts a notice to the group whose secret has a new value', async () => {
+  const data = { scriptId: null, groupId: groupId(), ...value, reason: 'replaced' };
+  expect(await reactTo({ type: 'SecretRotationCleared', data })).toMatchObject([
+    { scriptId: null, groupId: groupId(), level: 'info' },
+  ]);
+});
