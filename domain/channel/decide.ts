@@ -52,7 +52,7 @@ function problemOf({ keyExists, groupExists }: ChannelFacts): Decision<never> | 
     ? undefined
     : refuse(
         'version_mismatch',
-        'The channel was changed in the meantime. Reload it and try again.',
+        'The channel has changed since you read it. Reload it and try again.',
       );
 }
 
@@ -70,7 +70,7 @@ function change(
   if (expectedVersion !== undefined && expectedVersion !== state.version) {
     return refuse(
       'version_mismatch',
-      'The channel was changed in the meantime. Reload it and try again.',
+      'The channel has changed since you read it. Reload it and try again.',
     );
   }
   const unusable = newNameProblem('name', command.name, state.settings.name);

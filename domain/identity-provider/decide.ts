@@ -45,7 +45,7 @@ export function decideIdentityProvider(
 const unknown = refuse('not_found', 'Identity provider not found.');
 const changedMeanwhile = refuse(
   'version_mismatch',
-  'The identity provider was changed in the meantime. Reload it and try again.',
+  'The identity provider has changed since you read it. Reload it and try again.',
 );
 
 function change(

@@ -199,11 +199,7 @@ function start(state: RunState, command: StartRun): Decision<RunEvent> {
   if (state.status === 'absent') return refuse('not_found', 'Run not found.');
   if (state.status !== 'queued')
     return refuse('run_fenced', 'The run has already started or ended.');
-  if (state.waiting)
-    return refuse(
-      'run_fenced',
-      'The run is waiting because its script is at its concurrency limit.',
-    );
+  if (state.waiting) return refuse('run_fenced', 'The run is still waiting to be released.');
   const { runId, runtimeId, layers } = command;
   return accept({
     type: 'RunStarted',

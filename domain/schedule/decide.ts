@@ -63,7 +63,7 @@ function change(state: ScheduleState, command: ChangeSchedule): Decision<Schedul
 
 const outdated = refuse(
   'version_mismatch',
-  'The schedule was changed in the meantime. Reload it and try again.',
+  'The schedule has changed since you read it. Reload it and try again.',
 );
 
 function isOutdated(version: number, expected: number | undefined): boolean {

@@ -25,6 +25,6 @@ export function clockNote(zone: Zone, at: Date): string | undefined {
   const minutes = Math.abs(after - before) / 60_000;
   if (minutes === 0) return undefined;
   return after > before
-    ? `DST: clocks go forward by ${minutes} minutes on this day. Nonexistent times run ${minutes} minutes later.`
-    : `DST: clocks go back by ${minutes} minutes on this day. Repeated times run once, except for "every n" expressions.`;
+    ? `DST: clocks go forward by ${minutes} minutes on this day. Due times in the skipped period move ${minutes} minutes later.`
+    : `DST: clocks go back by ${minutes} minutes on this day. Due times that occur twice start one run, except for "every n" expressions.`;
 }

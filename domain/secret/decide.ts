@@ -59,7 +59,7 @@ export function recordSecret<Event>(
   if (version !== (last?.version ?? 0) + 1 || !keyExists) {
     return refuse(
       'version_mismatch',
-      'The secret was changed in the meantime. Reload it and try again.',
+      'The secret has changed since you read it. Reload it and try again.',
     );
   }
   const others = [...state].filter(([other, one]) => other !== name && one.present);

@@ -65,7 +65,7 @@ export function decideWebhook(
 
 const outdated = refuse(
   'version_mismatch',
-  'The webhook was changed in the meantime. Reload it and try again.',
+  'The webhook has changed since you read it. Reload it and try again.',
 );
 
 export const webhookAggregate: Aggregate<WebhookState, WebhookCommand, WebhookEvent, WebhookFacts> =

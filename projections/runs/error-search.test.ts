@@ -23,7 +23,7 @@ let drop: () => Promise<void>;
 let db: ReadModels;
 let group: string;
 
-/** Failed copies of one run. One of them has another error. */
+/** Failed copies of one run. One of them has a different error. */
 const copies = `INSERT INTO runs
   SELECT (jsonb_populate_record(run, jsonb_build_object(
     'run_id', ('01900000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid,

@@ -187,7 +187,7 @@ export class Execution {
     prepared.go();
     this.#trace.reached('startedAt');
     this.#deps.metrics.started(this.run.queuedAt);
-    // Requested while the start was being recorded.
+    // The end was requested while the start was being recorded.
     if (this.#request !== undefined) this.end(this.#request);
     const exit = await prepared.finished;
     this.#trace.reached('exitedAt');

@@ -66,7 +66,7 @@ test('counts each end of a run once, in the process that records it', async () =
   expect(await runtime.counts()).toEqual([series('exit_code')]);
   expect(await backend.counts()).toEqual([series('stopped')]);
   expect(await scheduler.counts()).toEqual([series('expired')]);
-  // A second scrape counts nothing again.
+  // A second scrape does not count the same ends again.
   expect(await scheduler.counts()).toEqual([series('expired')]);
   expect(await backend.page()).toContain('outcome="success",trigger="schedule"} 0');
 });

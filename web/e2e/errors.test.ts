@@ -64,7 +64,7 @@ describeWith(chromiumService, 'the errors of failed runs', () => {
     expect(await browsing.barriers()).toEqual([]);
   });
 
-  test('show the code of the version of the run, also after a rerun of that version', async () => {
+  test('show the code of the version of the run, even after a rerun of that version', async () => {
     const id = await product.script('Divide', { 'main.py': 'x = 0\nprint(1 / x)\n' });
     const { run_id: first } = await product.run(id);
     await product.untilFinished(first);

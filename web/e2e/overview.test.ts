@@ -67,7 +67,7 @@ describeWith(chromiumService, 'the first page of the dashboard', () => {
     }
   });
 
-  test('applies one range to cards and charts, with agreeing statistics and axes', async () => {
+  test('applies one time range to cards and charts, with consistent statistics and axes', async () => {
     const { run_id: runId } = await product.run(scriptId);
     await product.untilFinished(runId);
     const responses: { from: string; to: string; totals: { failed: number } }[] = [];

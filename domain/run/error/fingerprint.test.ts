@@ -19,7 +19,7 @@ describe('two errors are the same', () => {
     ['a changed package', { frames: [{ ...other, line: 1, code: 'rows()' }, own] }],
     ['a deeper recursion', { frames: [other, own, own, own] }],
     ['different indentation', { frames: [{ ...own, code: 'float(row[1])  ' }] }],
-  ])('with %s', (_situation, change) => {
+  ])('if %s differs', (_situation, change) => {
     expect(fingerprint(error(change))).toBe(fingerprint(error()));
   });
 
@@ -44,16 +44,13 @@ describe('two errors are the same', () => {
   });
 });
 
-describe('two errors differ', () => {
+describe('errors have different fingerprints', () => {
   test.each<[string, Partial<RaisedError>]>([
-    ['another type', { type: 'KeyError' }],
-    ['another function that raises the error', { frames: [other, { ...own, function: 'save' }] }],
-    ['other code that raises the error', { frames: [other, { ...own, code: 'int(row[1])' }] }],
-    [
-      'another cause',
-      { causes: [{ type: 'OSError', message: '', frames: [], relation: 'cause' }] },
-    ],
-  ])('with %s', (_situation, change) => {
+    ['the type', { type: 'KeyError' }],
+    ['the function that raises the error', { frames: [other, { ...own, function: 'save' }] }],
+    ['the code that raises the error', { frames: [other, { ...own, code: 'int(row[1])' }] }],
+    ['the cause', { causes: [{ type: 'OSError', message: '', frames: [], relation: 'cause' }] }],
+  ])('if %s differs', (_situation, change) => {
     expect(fingerprint(error(change))).not.toBe(fingerprint(error()));
   });
 

@@ -77,7 +77,7 @@ export async function removeMissesOfScript(db: Queryable, scriptId: string): Pro
   await db.query(statements.ofScript, [scriptId]);
 }
 
-/** Removes all calls of deleted webhooks. */
+/** Removes the calls of deleted webhooks that created no run. */
 export async function removeMissesOfDeleted(db: Queryable): Promise<void> {
   await db.query(statements.ofDeleted);
 }

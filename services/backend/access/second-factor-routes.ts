@@ -50,7 +50,7 @@ const makeKey = operation({
   summary: 'Generate a key for an authenticator app',
   description:
     'The key is not stored. Enter it in the app, or show `uri` as a QR code. Then enable the second factor with the ' +
-    'key and a code of the app.',
+    'key and a code from the app.',
   body: { schema: Exact({}), example: {}, optional: true },
   responses: { 200: { description: 'The key.', schema: FactorKey } },
   handle: async ({ principal }) => {

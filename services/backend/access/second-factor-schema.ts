@@ -39,8 +39,11 @@ export const FactorConfirmation = Exact(
 export const NewFactor = Exact(
   {
     current_password: Type.String(),
-    key: Type.String({ description: 'The key that was generated for the app.' }),
-    code: Type.String({ maxLength: 100, description: 'The current code of the app.' }),
+    key: Type.String({ description: 'The key that was generated for the authenticator app.' }),
+    code: Type.String({
+      maxLength: 100,
+      description: 'The current code from the authenticator app.',
+    }),
   },
   { title: 'SecondFactorInput' },
 );

@@ -146,7 +146,7 @@ export function problemDocument({ code, detail, errors }: Problem, traceId: stri
 export function methodNotAllowed(methods: Iterable<string>): Problem {
   const upper = [...new Set(methods)].map((method) => method.toUpperCase());
   const allowed = upper.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
-  const detail = `This path does not support the method. Supported methods: ${allowed.join(', ')}.`;
+  const detail = `This path does not support this method. Supported methods: ${allowed.join(', ')}.`;
   return problem('method_not_allowed', detail, { headers: { Allow: allowed.join(', ') } });
 }
 

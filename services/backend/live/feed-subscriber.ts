@@ -12,7 +12,7 @@ const maxBufferedBytes = 128 * 1024;
 /** The current state of some streams. */
 export interface FeedUpdate {
   readonly streamIds: readonly string[];
-  /** Without the streams of resources that do not exist. */
+  /** The frames by stream. Permanently deleted resources have none. */
   readonly frames: ReadonlyMap<string, FeedFrame>;
   /** All events up to this position are processed. */
   readonly position: number;

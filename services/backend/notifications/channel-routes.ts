@@ -217,7 +217,8 @@ const test = operation({
   method: 'post',
   path: `${path}/{channel_id}/test`,
   operationId: 'testChannel',
-  summary: 'Test a channel with one attempt; the delivery shows the outcome',
+  summary:
+    'Send a test notification through a channel, without retries; the returned delivery shows the outcome',
   tag,
   access,
   parameters,

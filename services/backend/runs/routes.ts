@@ -96,8 +96,8 @@ const rerun = operation({
   operationId: 'rerunRun',
   summary: 'Rerun a run with the same parameters',
   description:
-    'The new run has the trigger `rerun`. By default it uses exactly the version, entry point, limits, ' +
-    'environment and secret versions of the original run. Alternatively it uses the current script.',
+    'The new run has the trigger `rerun`. With `version: "same"`, it uses exactly the version, entry point, ' +
+    'limits, environment and secret versions of the original run. With `"latest"`, it uses the current script.',
   tag,
   access: { right: 'runs.start' },
   creates: true,

@@ -88,7 +88,7 @@ describe('a script', () => {
     expect((await developer.get(`/api/v1/scripts/${id}/runs`)).json.items).toHaveLength(3);
   });
 
-  test('creates one run for repeats of an idempotency key', async () => {
+  test('creates one run for requests with the same idempotency key', async () => {
     const { id } = await script(developer, { max_concurrent_runs: 9 });
     const key = { headers: { 'Idempotency-Key': 'run-1' } };
     const first = await developer.post(start(id), {}, key);

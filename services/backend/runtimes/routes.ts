@@ -44,7 +44,7 @@ const drain = operation({
   operationId: 'drainRuntime',
   summary: 'Drain a runtime',
   description:
-    'The runtime finishes its runs and claims no others, also after a restart, until it is resumed.',
+    'The runtime finishes its runs and claims no new ones until it is resumed, even if it restarts.',
   tag,
   access: { right: 'system.manage' },
   parameters,

@@ -68,9 +68,9 @@ const exportOne = operation({
   },
 });
 
-/** The script's name without characters that are invalid in file names. */
+/** The script's name, with characters that are invalid in file names replaced. */
 function fileNameOf(name: string): string {
-  // oxlint-disable-next-line no-control-regex -- these characters are removed
+  // oxlint-disable-next-line no-control-regex -- control characters are replaced
   return name.replaceAll(/[\u0000-\u001f\u007f/\\:*?"<>|]/g, '_').trim();
 }
 

@@ -23,7 +23,7 @@ const pause = operation({
   operationId: 'pauseTriggers',
   summary: 'Pause all automatic triggers',
   description:
-    'Schedules, webhooks, chains, retries and always-on scripts start no runs until they are resumed. ' +
+    'Schedules, webhooks, chains, retries and always-on scripts do not start runs until they are resumed. ' +
     'Retries that become due wait. Running runs continue, and users, tokens and job producers can still ' +
     'start runs.',
   tag,

@@ -39,7 +39,7 @@ const ajv = new Ajv2020({
 });
 ajv.addSchema({ $id: 'description', ...description });
 
-/** The problem of an API response, or `undefined`. */
+/** How an API response deviates from the API description; `undefined` if it conforms. */
 export function answerFault(method: string, path: string, answer: Answer): string | undefined {
   const [plainPath = ''] = path.split('?');
   const template = patterns.find(

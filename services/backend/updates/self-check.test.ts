@@ -30,7 +30,7 @@ afterAll(() => platform.close());
 const scripts = async () =>
   (await platform.pool.query<{ name: string }>('SELECT name FROM scripts WHERE NOT deleted')).rows;
 
-test('the self-check reports one run of its own script until its end, and purges the script', async () => {
+test('the self-check runs its script once, reports the progress of the run, and then purges the script', async () => {
   const queued = await checkRuns(wanted, deps);
   expect(queued).toMatchObject({ status: 'queued', answer: null, others: { started: 0 } });
   expect(await checkRuns(wanted, deps)).toEqual(queued);

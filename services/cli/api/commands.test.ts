@@ -180,7 +180,7 @@ describe('a request', () => {
     ['schedules create --script x --params {', 64, '--params is not JSON.'],
     ['runs get', 64, 'Expected RUN, not 0 arguments.'],
     ['groups get none', 66, 'No group "none" found.'],
-    [`webhooks get ${id}`, 66, 'Not found. List yours: orchestrator webhooks --help'],
+    [`webhooks get ${id}`, 66, 'Not found. See the commands: orchestrator webhooks --help'],
     ['scripts list now', 64, 'Expected no arguments, not 1 arguments.'],
     ['scripts enabel x', 64, 'Expected at most one TEXT. See: orchestrator scripts --help'],
     [`api FETCH /api/v1/runs`, 64, 'Expected METHOD PATH'],

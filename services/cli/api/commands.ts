@@ -194,7 +194,7 @@ function withOptions(problem: ApiProblem, { fields, name }: ApiOperation): Error
   if (status === 404) {
     return new CommandProblem(
       exitCodes.notFound,
-      `${message} List yours: orchestrator ${resource} --help`,
+      `${message} See the commands: orchestrator ${resource} --help`,
     );
   }
   const optionFor = (fieldName: string | undefined) => {

@@ -133,7 +133,8 @@ export const backupVerify: Command = {
   examples: [['backup verify backup-2026-07-01T0300.tar', 'a downloaded backup']],
   run: async ({ args, options, terminal }) => {
     const [name] = args;
-    if (name === undefined || args.length > 1) throw usageProblem('Expected a FILE or an ID.');
+    if (name === undefined || args.length > 1)
+      throw usageProblem('Expected exactly one FILE or ID.');
     const { verifyNamed } = await import('../backups.ts');
     await verifyNamed(name, options.has('unsealed'), terminal);
     return exitCodes.done;
@@ -162,7 +163,7 @@ export const backupRestore: Command = {
   run: async ({ args, options, terminal }) => {
     const [name] = args;
     if (options.has('asked') ? args.length > 0 : args.length !== 1) {
-      throw usageProblem('Expected a FILE or an ID.');
+      throw usageProblem('Expected exactly one FILE or ID.');
     }
     if (name !== undefined) {
       const chosen = (option: string) => options.has(option);

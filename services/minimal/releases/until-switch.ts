@@ -12,7 +12,7 @@ export async function untilSwitch(releases: Releases, signal: AbortSignal): Prom
     look();
 
     function look(): void {
-      // A switch that is already on trial started this process.
+      // The switch that started this process has begun its trial already.
       if (releases.read('switch')?.isTried === false) done();
     }
     function done(): void {

@@ -24,7 +24,7 @@ export type Reply =
   | { readonly kind: 'push'; readonly items: readonly Reply[] }
   /** Plain text for a person. */
   | { readonly kind: 'text'; readonly text: string }
-  /** One after the other. */
+  /** Several replies, sent in order. */
   | { readonly kind: 'several'; readonly replies: readonly Reply[] };
 
 export type ErrorReply = Extract<Reply, { kind: 'error' }>;

@@ -23,7 +23,7 @@ export interface BuildCommand {
 
 export interface BuildRunner {
   /** Executes a command with network access. Resolves when all its processes have ended and all output was delivered,
-   *  also after an abort.
+   *  even after an abort.
    *  @returns a null exit code if the command was ended by a signal
    *  @throws if the command could not be executed */
   run(command: BuildCommand): Promise<{ readonly exitCode: number | null }>;

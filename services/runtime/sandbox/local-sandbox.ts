@@ -130,7 +130,7 @@ export class LocalSandbox implements Sandbox {
   async #prepareWarm(spec: RunSpec, observer: RunObserver): Promise<PreparedRun | undefined> {
     const keeper = this.#keepers.take(spec);
     if (keeper === undefined) return undefined;
-    // A hanging keeper is killed, which ends the connection.
+    // Killing a hung keeper closes the connection, so that the preparation fails.
     const impatient = setTimeout(() => keeper.kill(), this.#warmPreparationMs);
     try {
       const prepared = await prepareRun(await keeper.connect(), spec, observer);

@@ -1,4 +1,5 @@
-/** HTTP servers with limits and deadlines: slow, silent and endless clients cannot occupy connections. */
+/** HTTP servers with limits and deadlines: clients that are slow, silent or never finish a request
+ *  cannot hold connections forever. */
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ConnectionLimits } from './connection-limits.ts';

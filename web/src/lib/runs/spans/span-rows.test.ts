@@ -14,7 +14,7 @@ const span = (id: string, parent: string | null, from: number, to: number | null
   attributes: {},
 });
 
-test('puts each span above its children, by start', () => {
+test('puts each span above its children, sorted by start time', () => {
   const rows = spanRows(
     [
       span('queue', null, 0, 100),
