@@ -23,7 +23,7 @@ test('posts a notice about a secret of a script', async () => {
       runId: null,
       on: 'secret_rotation_due',
       level: 'warning',
-      message: 'The secret "TOKEN" of script "Report" is due for rotation since 2026-04-01.',
+      message: 'The secret "TOKEN" of script "Report" has been due for rotation since 2026-04-01.',
     },
   ]);
 });

@@ -70,7 +70,7 @@ test('ignores a check that started before the latest recorded check', () => {
 test('names the secret and its owner in notifications', () => {
   const group = { scriptId: null, groupId: groupId(), ...token, ownerName: 'Finance' };
   expect(rotationNews(due()).message).toBe(
-    'The secret "TOKEN" of script "Report" is due for rotation since 2026-04-01.',
+    'The secret "TOKEN" of script "Report" has been due for rotation since 2026-04-01.',
   );
   expect(rotationNews({ type: 'SecretRotationDue', data: group }).message).toContain(
     'of group "Finance"',

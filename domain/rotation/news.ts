@@ -7,7 +7,7 @@ export function rotationNews({ type, data }: RotationEvent) {
   const on = 'secret_rotation_due';
   switch (type) {
     case 'SecretRotationDue': {
-      const message = `The ${secret} is due for rotation since ${dueAt.slice(0, 10)}.`;
+      const message = `The ${secret} has been due for rotation since ${dueAt.slice(0, 10)}.`;
       return { on, level: 'warning', message } as const;
     }
     case 'SecretRotationCleared': {

@@ -174,16 +174,14 @@ function misplaced({ status, resolved_in_version, ignored_until }: Change): stri
 /** The problem with the version of a fix. The next version of the script may not be saved yet. */
 async function versionProblem(
   { resolved_in_version: version }: Change,
-  { script_ids: scriptIds, last_version }: ErrorGroupRow,
+  { script_ids: [scriptId, ...others], last_version }: ErrorGroupRow,
   readModels: ReadModels,
 ): Promise<string | undefined> {
-  if (version == null) return undefined;
-  if (scriptIds.length > 1) {
-    return `${scriptIds.length} scripts have this error, and each counts its own versions. Resolve it without \`resolved_in_version\`.`;
+  if (version == null || scriptId === undefined) return undefined;
+  if (others.length > 0) {
+    return `${others.length + 1} scripts have this error, and each counts its own versions. Resolve it without \`resolved_in_version\`.`;
   }
-  const [script] = await Promise.all(
-    scriptIds.map((id) => findScript(readModels, mustParse(parseScriptId, id))),
-  );
+  const script = await findScript(readModels, mustParse(parseScriptId, scriptId));
   const next = (script?.version ?? last_version) + 1;
   return version <= next
     ? undefined
@@ -197,9 +195,9 @@ function commandOf(
 ): ErrorGroupCommand {
   switch (status) {
     case 'resolved': {
-      const of = version !== null && scriptId !== undefined;
-      const fixed = of ? { scriptId: mustParse(parseScriptId, scriptId) } : {};
-      return { type: 'ResolveErrorGroup', errorGroupId, version, ...fixed };
+      const isOfScript = version !== null && scriptId !== undefined;
+      const script = isOfScript && { scriptId: mustParse(parseScriptId, scriptId) };
+      return { type: 'ResolveErrorGroup', errorGroupId, version, ...script };
     }
     case 'ignored':
       return { type: 'IgnoreErrorGroup', errorGroupId, until };
