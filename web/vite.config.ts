@@ -66,6 +66,13 @@ export default defineConfig({
                   name: (id, context) => (isOfSignIn(id, context) ? 'sign-in' : null),
                   priority: 2,
                 },
+                // Many tiny chunks cost more than some code that a page does not use: see docs/adr/0038.
+                {
+                  name: 'shared',
+                  test: (id: string) => !separate.test(id) && !/src\/routes|\.css$/.test(id),
+                  minShareCount: 3,
+                  priority: 1,
+                },
               ],
             },
           },
