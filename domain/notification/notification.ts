@@ -33,9 +33,9 @@ export function describeOutcome({ outcome, exitCode, signal, error }: RunFinishe
       if (error && error.source !== 'platform') {
         return `The run failed with ${error.type} (exit code ${exitCode}).`;
       }
-      return signal === null
-        ? `The run failed with exit code ${exitCode}.`
-        : `The run was terminated by ${signal}.`;
+      if (signal !== null) return `The run was terminated by ${signal}.`;
+      // A worker of another program may not know the exit code.
+      return exitCode === null ? 'The run failed.' : `The run failed with exit code ${exitCode}.`;
     case 'timeout':
       return 'The run failed: it exceeded its time limit.';
     case 'cpu_limit':

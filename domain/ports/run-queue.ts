@@ -53,7 +53,12 @@ export interface QueuedRun {
 }
 
 /** A started run whose runtime no longer renews its lease. */
-export interface LostRun extends QueuedRun {
+/** A queued or started run that ends without a runtime. */
+export interface UnfinishedRun extends QueuedRun {
+  readonly scriptId: ScriptId;
+}
+
+export interface LostRun extends UnfinishedRun {
   readonly scriptName: string;
   /** Version of the run's stream at its start. */
   readonly fence: number;
@@ -100,5 +105,5 @@ export interface RunQueue {
   lost(limit: number): Promise<readonly LostRun[]>;
 
   /** Waiting runs that have exceeded their maximum wait and are not being prepared by a runtime, at most `limit`. */
-  expired(limit: number): Promise<readonly QueuedRun[]>;
+  expired(limit: number): Promise<readonly UnfinishedRun[]>;
 }

@@ -47,8 +47,8 @@ describe('a subscriber', () => {
       run_id: runId,
       status: 'failed',
       exit_code: 2,
-      error_type: null,
-      error_group_id: null,
+      error_type: 'exit_code',
+      error_group_id: expect.any(String),
       position: expect.any(Number),
     });
   });

@@ -1,7 +1,7 @@
 /** The exceptions that active runs have reported, until the end of the run. */
 import type { ClaimedRun } from '#domain/ports/run-queue.ts';
 import type { Exception, Frame, RaisedError, Relation } from '#domain/run/error/error.ts';
-import { placeOfFile, type CodePlaces } from '#domain/run/error/traceback.ts';
+import { parseTraceback, placeOfFile, type CodePlaces } from '#domain/run/error/traceback.ts';
 
 /** An exception whose frames have the paths that the script sees. */
 interface ReportedException extends Omit<Exception, 'frames'> {
@@ -43,6 +43,19 @@ export function locatedError(error: ReportedError, places: CodePlaces): RaisedEr
   });
   return {
     ...located(error),
-    causes: error.causes.map((cause) => ({ ...located(cause), relation: cause.relation })),
+    causes: error.causes.map((cause) => ({
+      ...(exceptionOfProcess(cause, places) ?? located(cause)),
+      relation: cause.relation,
+    })),
   };
+}
+
+/** Pools of processes attach the exception of the other process as a cause whose message is the traceback. */
+function exceptionOfProcess(
+  { type, message }: ReportedException,
+  places: CodePlaces,
+): Exception | undefined {
+  if (!/(?:^|\.)_?RemoteTraceback$/.test(type)) return undefined;
+  const error = parseTraceback(message.replace(/"""\s*$/, ''), places);
+  return error && { type: error.type, message: error.message, frames: error.frames };
 }

@@ -1,15 +1,12 @@
 /** The error of a run, derived from the end of its process and its log. */
-import { createHash } from 'node:crypto';
-import type { ScriptId } from '#domain/kernel/ids.ts';
 import {
   boundedError,
   platformError,
-  type ErrorFact,
   type RaisedError,
   type RunError,
 } from '#domain/run/error/error.ts';
-import { fingerprintOf } from '#domain/run/error/fingerprint.ts';
 import { parseTraceback } from '#domain/run/error/traceback.ts';
+import { levelOf } from '#services/shared/log-level.ts';
 import type { Ending } from './outcome.ts';
 import { locatedError, type ReportedError } from './reported-errors.ts';
 
@@ -48,35 +45,44 @@ function raisedError({
   if (root === undefined) return undefined;
   if (reported !== undefined) {
     const error = locatedError(reported, { root });
-    const said = reported.exitCode === undefined ? undefined : reasonOfExit(error, errorText);
+    const said = reported.exitCode === undefined ? undefined : reasonOfExit(error, errorText, root);
     const message = said === undefined ? error.message : `${error.message}: ${said}`;
     // `sys.exit(text)` has written the text itself.
     return { ...error, message: said === error.message ? said : message, source: 'hook' };
   }
+  // The interpreter ends with exit code 1 after an uncaught exception. After other ends, a traceback in the log belongs
+  // to an exception that the script has handled.
+  if (ending.exitCode !== 1 && ending.outcome !== 'memory_limit') return undefined;
   const raised = parseTraceback(errorText, { root });
   if (raised !== undefined) return { ...raised, source: 'log' };
-  // The interpreter writes the text of a `SystemExit` to stderr, and ends with exit code 1.
-  const message = ending.exitCode === 1 ? lastLine(errorText) : undefined;
-  if (message === undefined) return undefined;
+  // The interpreter writes the text of a `SystemExit` to stderr. A record of a log is not such a text.
+  const message = lastLine(errorText);
+  if (message === undefined || levelOf(message, null) !== null) return undefined;
   return { type: 'SystemExit', message, frames: [], causes: [], source: 'log' };
 }
 
-/** Why a script called `sys.exit`: the error message with which it ended, or the exception that it was handling. */
-function reasonOfExit({ message, causes }: RaisedError, errorText: string): string | undefined {
-  const said = saidError(errorText);
-  const [handled] = causes;
+/** Why a script called `sys.exit`: the error message with which it ended, the exception that it was handling, or the last
+ *  exception in the log, for example of a thread or of another process. */
+function reasonOfExit(
+  { message, causes }: RaisedError,
+  errorText: string,
+  root: string,
+): string | undefined {
+  const end = errorText.trimEnd().split('\n').slice(-maxLastLines);
+  const said = end.findLast((line) => saysError.test(line))?.trim();
   // A text given to `sys.exit` is the reason already.
-  if (said !== undefined || handled === undefined || !isExitCode.test(message)) return said;
-  return handled.message === '' ? handled.type : `${handled.type}: ${handled.message}`;
+  if (said !== undefined || !isExitCode.test(message)) return said;
+  const reason = causes[0] ?? parseTraceback(end.join('\n'), { root });
+  if (reason === undefined) return undefined;
+  const [text = ''] = reason.message.split('\n');
+  return text === '' ? reason.type : `${reason.type}: ${text}`;
 }
 
+/** A reason is near the end of the log. */
+const maxLastLines = 40;
+/** The error message of a command line parser or a logger, for example. */
+const saysError = /^(?! {2}).*\b(?:error|fatal|critical)\b(?!\()/i;
 const isExitCode = /^exit code \d+$/;
-
-/** The error message with which a script ends, such as that of a command line parser. */
-function saidError(errorText: string): string | undefined {
-  const line = lastLine(errorText);
-  return line !== undefined && /\b(?:error|fatal|critical)\b/i.test(line) ? line : undefined;
-}
 
 function lastLine(text: string): string | undefined {
   return text.trimEnd().split('\n').at(-1)?.trim() || undefined;
@@ -85,28 +91,4 @@ function lastLine(text: string): string | undefined {
 function endOf({ exitCode, signal }: Ending): string {
   if (signal !== null) return `The script was killed by ${signal}.`;
   return exitCode === null ? 'The run ended.' : `The script exited with exit code ${exitCode}.`;
-}
-
-/** The error to store, and its summary in the history. */
-export interface KeptError {
-  readonly json: string;
-  readonly fact: ErrorFact;
-}
-
-export function keptError(error: RunError, scriptId: ScriptId): KeptError {
-  const json = JSON.stringify(error);
-  const { type, source } = error;
-  return {
-    json,
-    fact: {
-      type,
-      source,
-      fingerprint: sha256(fingerprintOf(error, scriptId)),
-      sha256: sha256(json),
-    },
-  };
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }

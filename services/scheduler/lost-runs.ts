@@ -4,7 +4,9 @@ import { systemContext, type Commands } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import type { RunQueue } from '#domain/ports/run-queue.ts';
 import { noTotals } from '#domain/run/run.ts';
+import type { Queryable } from '#infra/postgres/database.ts';
 import type { Logger } from '#services/shared/logger.ts';
+import { keepFailure } from '#services/shared/run-errors.ts';
 import { oneByOne } from './one-by-one.ts';
 
 const batchSize = 100;
@@ -13,13 +15,15 @@ export interface LostRunsDeps {
   readonly queue: RunQueue;
   readonly commands: Commands;
   readonly ids: Ids;
+  readonly database: Queryable;
   readonly logger: Logger;
 }
 
 /** Runs one round. @returns whether there may be more */
 export async function endLostRuns(deps: LostRunsDeps): Promise<boolean> {
   const lost = await deps.queue.lost(batchSize);
-  await oneByOne(lost, async ({ runId, correlationId, scriptName, fence, logLines, logBytes }) => {
+  await oneByOne(lost, async (run) => {
+    const { runId, correlationId, scriptName, fence, logLines, logBytes } = run;
     deps.logger.warn({ runId, script_name: scriptName }, 'run lost with its runtime');
     const commandId = mustParse(parseCommandId, deps.ids.derived(runId, `lost ${fence}`));
     await deps.commands.execute(
@@ -31,6 +35,7 @@ export async function endLostRuns(deps: LostRunsDeps): Promise<boolean> {
         exitCode: null,
         signal: null,
         totals: { ...noTotals, logLines, logBytes },
+        error: await keepFailure(deps.database, run, 'runtime_lost'),
       },
       systemContext('scheduler', commandId, correlationId),
     );

@@ -177,7 +177,7 @@ function startDuties(platform: Platform, objects: ObjectStore, signer: HeadSigne
   const reacting = duty('reactor', pollMs, async (signal) => {
     await reactor.runOnce(signal);
   });
-  const waiting = { reads, queue, commands, ids };
+  const waiting = { reads, queue, commands, ids, database: pool };
   const removableSince = new Map<string, string>();
   const purging = duty('purges', purgeMs, (signal) =>
     purgeScripts({ database: pool, objects, commands, ids, removableSince }, signal),
@@ -230,7 +230,7 @@ function startDuties(platform: Platform, objects: ObjectStore, signer: HeadSigne
     keeping,
     scheduling,
     duty('expired runs', pollMs, () => endExpiredRuns(waiting)),
-    duty('lost runs', pollMs, () => endLostRuns({ queue, commands, ids, logger })),
+    duty('lost runs', pollMs, () => endLostRuns({ queue, commands, ids, database: pool, logger })),
     purging,
     expecting,
     rotating,

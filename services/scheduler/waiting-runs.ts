@@ -4,8 +4,10 @@ import { systemContext, type Commands, type Outcome } from '#domain/ports/comman
 import type { Ids } from '#domain/ports/ids.ts';
 import type { QueuedRun, RunQueue } from '#domain/ports/run-queue.ts';
 import { noTotals } from '#domain/run/run.ts';
+import type { Queryable } from '#infra/postgres/database.ts';
 import type { ReadModels } from '#projections/projection.ts';
 import { releasableRuns } from '#projections/run-queue/waiting.ts';
+import { keepFailure } from '#services/shared/run-errors.ts';
 import { oneByOne } from './one-by-one.ts';
 
 const batchSize = 200;
@@ -13,6 +15,7 @@ const batchSize = 200;
 export interface WaitingRunsDeps {
   readonly reads: ReadModels;
   readonly queue: RunQueue;
+  readonly database: Queryable;
   readonly commands: Commands;
   readonly ids: Ids;
 }
@@ -20,7 +23,9 @@ export interface WaitingRunsDeps {
 /** Runs one round, in the order in which the runs must start. The data read here is only a hint: the decision counts
  *  again under the locks of the script and the pools, so that two schedulers assign no slot twice.
  *  @returns whether there may be more */
-export async function releaseWaitingRuns(deps: Omit<WaitingRunsDeps, 'queue'>): Promise<boolean> {
+export async function releaseWaitingRuns(
+  deps: Omit<WaitingRunsDeps, 'queue' | 'database'>,
+): Promise<boolean> {
   const waiting = await releasableRuns(deps.reads, batchSize);
   await oneByOne(waiting, async (run) => {
     const { run_id: runId, script_id: scriptId, pools } = run;
@@ -34,8 +39,10 @@ export async function releaseWaitingRuns(deps: Omit<WaitingRunsDeps, 'queue'>): 
 export async function endExpiredRuns(deps: WaitingRunsDeps): Promise<boolean> {
   const expired = await deps.queue.expired(batchSize);
   await oneByOne(expired, async (run) => {
-    const end = { type: 'AbandonRun', failure: 'expired', totals: noTotals } as const;
-    await execute(deps, run, { ...end, runId: run.runId });
+    const { runId } = run;
+    const failure = 'expired';
+    const error = await keepFailure(deps.database, { ...run, fence: null }, failure);
+    await execute(deps, run, { type: 'AbandonRun', runId, failure, totals: noTotals, error });
   });
   return expired.length === batchSize;
 }

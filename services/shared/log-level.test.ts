@@ -12,6 +12,7 @@ const lines = {
   info: [
     'INFO:     Started server process [7]',
     '[INFO] loading',
+    'INFO  [alembic.runtime.migration] Running upgrade',
     'INFO     loading                      main.py:3',
     'INFO | loading',
     '12:00:00.123 | INFO    | prefect.engine - Created flow run',
@@ -43,6 +44,10 @@ const lines = {
   ],
   error: [
     'ERROR:root:could not connect',
+    'root - ERROR - could not connect',
+    'ERROR 2026-01-01 12:00:00,123 db could not connect',
+    '[ERROR/Process-1] could not connect',
+    'main.py: error: the following arguments are required: --city',
     '2026-01-01 12:00:00,123 - name - ERROR - could not connect',
     '[2026-01-01 12:00:00,123] ERROR in app: Exception on / [GET]',
     '2026/01/01 12:00:00 [error] 31#31: *1 open() failed',
@@ -106,8 +111,38 @@ describe('LogLevels', () => {
     expect(levels.next('stderr', 'WARNING:root:retrying')).toBe('warning');
     expect(levels.next('stdout', 'hello')).toBeNull();
     expect(levels.next('stderr', 'Traceback (most recent call last):')).toBe('warning');
-    expect(levels.next('stderr', 'ValueError: n/a')).toBeNull();
+    expect(levels.next('stderr', 'ValueError: n/a')).toBe('warning');
+    expect(levels.next('stderr', 'done')).toBeNull();
     expect(levels.next('stderr', 'Traceback (most recent call last):')).toBe('error');
+  });
+
+  test('gives all lines of chained tracebacks and of syntax errors the level of an error', () => {
+    const texts = [
+      'Traceback (most recent call last):',
+      '  File "main.py", line 1, in <module>',
+      '    work()',
+      'KeyError: 1',
+      'During handling of the above exception, another exception occurred:',
+      'Traceback (most recent call last):',
+      '  File "main.py", line 2, in <module>',
+      'ValueError: n/a',
+    ];
+    const syntax = [
+      '  File "main.py", line 1',
+      '    if x',
+      '        ^',
+      "SyntaxError: expected ':'",
+    ];
+    for (const text of [...texts, ...syntax]) {
+      const levels = new LogLevels();
+      for (const before of texts.slice(0, texts.indexOf(text))) levels.next('stderr', before);
+      for (const before of syntax.slice(0, syntax.indexOf(text))) levels.next('stderr', before);
+      expect(levels.next('stderr', text), text).toBe('error');
+    }
+    const levels = new LogLevels();
+    for (const text of texts) levels.next('stderr', text);
+    expect(levels.next('stderr', '')).toBeNull();
+    expect(levels.next('stderr', 'INFO:root:cleaning up')).toBe('info');
   });
 
   test('gives no level to lines of the platform', () => {

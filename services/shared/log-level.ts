@@ -43,6 +43,13 @@ const wordPatterns: readonly RegExp[] = [
   new RegExp(`^(${WORD}) +[-|] `),
   // Rich and Python's %(levelname)-8s: padded to eight characters; Rich puts spaces in place of a repeated time.
   /^(?: {9,})?(INFO(?= {5})|DEBUG(?= {4})|ERROR(?= {4})|WARNING(?= {2})|(?<= {9})CRITICAL(?= ))/,
+  // ERROR 2026-01-01 12:00:00,123 text; name - ERROR - text
+  new RegExp(`^(${WORD}) +\\[?${DATE}[T ]${CLOCK}`),
+  new RegExp(`^[\\w.]{1,80} - (${WORD}) - `),
+  // INFO  [name] text
+  new RegExp(`^(${WORD}) +\\[[\\w.]{1,80}\\] `),
+  // main.py: error: text, of command line parsers
+  /^[\w./-]{1,80}: (error): /,
   // level=info msg=text, time=… level=warning msg=text
   /^(?:(?:time|ts|timestamp)=(?:"[^"]{1,40}"|\S{1,40}) )?(?:level|lvl)=(\w{3,11})(?= |$)/,
 ];
@@ -54,6 +61,8 @@ const timePatterns: readonly RegExp[] = [
   new RegExp(`^\\[(${WORD}) *\\][: -]`, 'i'),
   // 2026-01-01 12:00:00 [info     ] text; [2026-01-01 12:00:00 +0000] [123] [INFO] text
   new RegExp(`^[[(]?${TIME}[\\])]? +${BETWEEN}{0,2}?\\[(${WORD}) *\\]`, 'i'),
+  // [ERROR/Process-1] text
+  new RegExp(`^\\[(${WORD})/[^\\]]{1,80}\\] `),
   // [2026-01-01 12:00:00,123: INFO/MainProcess] text
   new RegExp(`^\\[${TIME}: (${WORD})/`),
 ];
@@ -68,9 +77,14 @@ const glogLevels: Readonly<Record<string, LogLevel>> = {
 };
 const pythonWarning = /^\S[^:]*:\d+: [A-Z]\w*Warning: /;
 const traceback = /^ *(?:\+ Exception Group )?Traceback \(most recent call last\):$/;
+/** Begins the report of a main file that does not compile. */
+const notCompiled = /^ {2}File ".+", line \d+$/;
+/** Between the tracebacks of chained exceptions. */
+const chained =
+  /^(?:The above exception was the direct cause of|During handling of the above exception, another exception)/;
 /** Every text format matches this near its start; most lines do not. */
 const anyHint =
-  /TRACE|DEBUG|INFO|NOTICE|SUCCESS|WARN|ERROR|CRITICAL|FATAL|Warning: |Traceback|(?:level|lvl)=|\[[A-Za-z]{4,8} *\]|^[D-FIW]\d{4} /;
+  /TRACE|DEBUG|INFO|NOTICE|SUCCESS|WARN|ERROR|CRITICAL|FATAL|Warning: |Traceback|: error: |(?:level|lvl)=|\[[A-Za-z]{4,8} *\]|^[D-FIW]\d{4} /;
 // eslint-disable-next-line no-control-regex -- terminal colours begin with ESC
 const colours = /\u001b\[[\d;]*m/g;
 
@@ -143,15 +157,58 @@ function numbered(value: unknown): LogLevel | null {
   return byNumber.get(value) ?? null;
 }
 
-/** Derives the levels of one log, line by line. */
+/** The state of one stream. */
+interface StreamState {
+  /** The level of the previous line. */
+  level: LogLevel | null;
+  /** Within a traceback, before or after the line that names its exception. */
+  traceback: 'frames' | 'named' | null;
+  /** The level of all lines of the traceback. */
+  tracebackLevel: LogLevel | null;
+}
+
+/** Derives the levels of one log, line by line. All lines of a traceback have the level of its first line. */
 export class LogLevels {
-  readonly #previous = new Map<string, LogLevel | null>();
+  readonly #streams = new Map<string, StreamState>();
 
   /** Lines of the platform have no level. */
   next(stream: 'stdout' | 'stderr' | 'system', text: string): LogLevel | null {
     if (stream === 'system') return null;
-    const level = levelOf(text, this.#previous.get(stream) ?? null);
-    this.#previous.set(stream, level);
+    let state = this.#streams.get(stream);
+    if (state === undefined) {
+      state = { level: null, traceback: null, tracebackLevel: null };
+      this.#streams.set(stream, state);
+    }
+    const level = state.traceback === null ? undefined : levelInTraceback(state, text);
+    state.level = level === undefined ? levelOutside(state, text) : level;
+    return state.level;
+  }
+}
+
+/** The level of a line that begins no traceback, or the first line of one. */
+function levelOutside(state: StreamState, text: string): LogLevel | null {
+  const isCode = text.startsWith('  File "') && notCompiled.test(text);
+  const level = isCode ? 'error' : levelOf(text, state.level);
+  if (level !== null && (isCode || traceback.test(text))) {
+    state.traceback = 'frames';
+    state.tracebackLevel = level;
+  }
+  return level;
+}
+
+/** @returns `undefined` for a line that does not belong to the traceback */
+function levelInTraceback(state: StreamState, text: string): LogLevel | null | undefined {
+  const { tracebackLevel: level } = state;
+  if (state.traceback === 'frames') {
+    // Frames, their code and the lines of an exception group are indented.
+    if (!/^[ |+]/.test(text)) state.traceback = 'named';
     return level;
   }
+  if (text === '') return null;
+  if (chained.test(text) || traceback.test(text)) {
+    if (traceback.test(text)) state.traceback = 'frames';
+    return level;
+  }
+  state.traceback = null;
+  return undefined;
 }

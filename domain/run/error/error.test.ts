@@ -36,10 +36,11 @@ describe('a recorded error', () => {
     expect([lines[0], lines[24], lines[25], lines[49]]).toEqual([1, 25, 976, 1000]);
   });
 
-  test('keeps the causes closest to the error', () => {
+  test('keeps the causes closest to the error, and the root cause', () => {
     const causes = Array.from({ length: 50 }, (_, index) => cause(`E${index}`));
     const kept = boundedError(error({ causes })).causes.map(({ type }) => type);
-    expect(kept).toEqual(causes.slice(0, kept.length).map(({ type }) => type));
+    const nearest = causes.slice(0, 9).map(({ type }) => type);
+    expect(kept).toEqual([...nearest, 'E49']);
     expect(kept).toHaveLength(10);
   });
 

@@ -60,13 +60,15 @@ export const maxMessageBytes = 4 * 1024;
  *  half from its end. */
 export const maxFrames = 50;
 const maxCauses = 10;
+/** The nearest causes are kept, and the most distant one: it is the root cause. */
+const maxNearCauses = maxCauses - 1;
 const maxNameLength = 300;
 
 /** Truncates long messages, lists and names to the recorded limits. */
 export function boundedError<One extends RaisedError>(error: One): One {
-  const causes = error.causes
-    .slice(0, maxCauses)
-    .map((cause) => ({ ...bounded(cause), relation: cause.relation }));
+  const { causes: all } = error;
+  const some = all.length <= maxCauses ? all : [...all.slice(0, maxNearCauses), ...all.slice(-1)];
+  const causes = some.map((cause) => ({ ...bounded(cause), relation: cause.relation }));
   return { ...error, ...bounded(error), causes };
 }
 

@@ -18,6 +18,7 @@ describe('two errors are the same', () => {
     ['another value in the message', { message: "bad: 'y2'" }],
     ['a changed package', { frames: [{ ...other, line: 1, code: 'rows()' }, own] }],
     ['a deeper recursion', { frames: [other, own, own, own] }],
+    ['a deeper mutual recursion', { frames: [other, own, other, own, other, own] }],
     ['different indentation', { frames: [{ ...own, code: 'float(row[1])  ' }] }],
   ])('if %s differs', (_situation, change) => {
     expect(fingerprint(error(change))).toBe(fingerprint(error()));
@@ -27,6 +28,37 @@ describe('two errors are the same', () => {
     const cause = { type: 'OSError', message: 'a', frames: [own], relation: 'member' } as const;
     const [one, three] = [[cause], [cause, { ...cause, message: 'b' }, cause]];
     expect(fingerprint(error({ causes: three }))).toBe(fingerprint(error({ causes: one })));
+  });
+
+  test('with members of an exception group in another order', () => {
+    const member = (type: string) =>
+      ({ type, message: '', frames: [own], relation: 'member' }) as const;
+    const [one, another] = [
+      [member('OSError'), member('KeyError')],
+      [member('KeyError'), member('OSError')],
+    ];
+    expect(fingerprint(error({ causes: one }))).toBe(fingerprint(error({ causes: another })));
+  });
+
+  test.each([
+    ['its own message differs', 'no such customer', 'no such order', 'raise KeyError(text)'],
+    [
+      'values in the message of a library differ',
+      '404 Client Error: Not Found for url: https://a.example/1',
+      '404 Client Error: Not Found for url: https://b.example/2?x=y',
+      'response.raise_for_status()',
+    ],
+    [
+      'the file differs',
+      "[Errno 2] No such file: '/a'",
+      "[Errno 2] No such file: '/b'",
+      'open(path)',
+    ],
+  ])('if %s', (_difference, one, another, code) => {
+    const frames = [{ ...own, code }];
+    expect(fingerprint(error({ frames, message: one }))).toBe(
+      fingerprint(error({ frames, message: another })),
+    );
   });
 
   test('in different scripts with the same code', () => {
@@ -49,6 +81,7 @@ describe('errors have different fingerprints', () => {
     ['the type', { type: 'KeyError' }],
     ['the function that raises the error', { frames: [other, { ...own, function: 'save' }] }],
     ['the code that raises the error', { frames: [other, { ...own, code: 'int(row[1])' }] }],
+    ['the message of a library', { message: 'disk is full' }],
     ['the cause', { causes: [{ type: 'OSError', message: '', frames: [], relation: 'cause' }] }],
   ])('if %s differs', (_situation, change) => {
     expect(fingerprint(error(change))).not.toBe(fingerprint(error()));

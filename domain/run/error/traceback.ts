@@ -11,6 +11,9 @@ const place = /^ {2}File "(?<file>.+)", line (?<line>\d+)(?:, in (?<function>.+)
 const named = /^(?<type>[A-Za-z_][\w.<>]*)(?:: (?<message>.*))?$/s;
 /** Other text that the interpreter writes after a traceback. */
 const unrelated = /^(?:Exception ignored |Error in atexit|Fatal Python error)/;
+/** A record of a logging library. It does not belong to the message of an exception. */
+const logged =
+  /^(?:\[?\d{2,4}-\d\d-\d\d[T ]|\[?\d\d:\d\d:\d\d|\[?(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)\b|\{"|[\w.]+ - [A-Z]+ - )/;
 /** Begins a member of an exception group, or ends the last one. */
 const border = /^\s*\+[-+]+(?: (?:\d+|\.\.\.) -+)?$/;
 /** Exception groups below this depth are omitted. */
@@ -108,7 +111,7 @@ function parsePlain(lines: readonly string[], places: CodePlaces): RaisedError |
   const match = named.exec(lines[index] ?? '')?.groups;
   if (match === undefined) return undefined;
   const rest = lines.slice(index + 1);
-  const end = rest.findIndex((line) => unrelated.test(line));
+  const end = rest.findIndex((line) => unrelated.test(line) || logged.test(line));
   const more = end < 0 ? rest : rest.slice(0, end);
   const message = [match['message'] ?? '', ...more].join('\n').trimEnd();
   return { type: match['type'] ?? '', message, frames, causes: [] };

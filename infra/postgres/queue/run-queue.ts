@@ -10,9 +10,9 @@ import {
 import type {
   ClaimedRun,
   LostRun,
-  QueuedRun,
   RenewedLease,
   RunQueue,
+  UnfinishedRun,
 } from '#domain/ports/run-queue.ts';
 import type { RunQueued } from '#domain/run/events.ts';
 import { payloadOf } from '#domain/run/run.ts';
@@ -79,14 +79,14 @@ const statements = {
   restartLeases: `UPDATE run_queue
     SET leased_at = now(), lease_until = now() + (lease_until - leased_at)
     WHERE leased_at > now() AND lease_until > leased_at`,
-  lost: `SELECT q.run_id, r.script_name, q.fence, coalesce(log.lines, 0) AS log_lines,
+  lost: `SELECT q.run_id, q.script_id, r.script_name, q.fence, coalesce(log.lines, 0) AS log_lines,
       coalesce(log.bytes, 0) AS log_bytes, ${correlationId}
     FROM run_queue q JOIN runs r ON r.run_id = q.run_id LEFT JOIN LATERAL (
       SELECT max(last_seq) AS lines, sum(bytes) AS bytes FROM run_log_chunks c
       WHERE c.run_id = q.run_id) log ON true
     WHERE q.fence IS NOT NULL AND (q.lease_until IS NULL OR q.lease_until < now())
     ORDER BY q.run_id LIMIT $1`,
-  expired: `SELECT run_id, ${correlationId} FROM run_queue q
+  expired: `SELECT run_id, script_id, ${correlationId} FROM run_queue q
     WHERE fence IS NULL AND expires_at <= now() AND (owner IS NULL OR lease_until < now())
     ORDER BY expires_at, run_id LIMIT $1`,
 };
@@ -103,12 +103,13 @@ interface ClaimRow extends EventRow {
   readonly merge_stderr: boolean | null;
 }
 
-interface QueuedRow {
+interface UnfinishedRow {
   readonly run_id: string;
+  readonly script_id: string;
   readonly correlation_id: string;
 }
 
-interface LostRow extends QueuedRow {
+interface LostRow extends UnfinishedRow {
   readonly script_name: string;
   readonly fence: number;
   readonly log_lines: number;
@@ -170,7 +171,7 @@ export class PostgresRunQueue implements RunQueue {
     await this.#db.query(statements.restartLeases);
     const { rows } = await this.#db.query<LostRow>(statements.lost, [limit]);
     return rows.map((row) => ({
-      ...queued(row),
+      ...unfinished(row),
       scriptName: row.script_name,
       fence: row.fence,
       logLines: row.log_lines,
@@ -178,9 +179,9 @@ export class PostgresRunQueue implements RunQueue {
     }));
   }
 
-  async expired(limit: number): Promise<readonly QueuedRun[]> {
-    const { rows } = await this.#db.query<QueuedRow>(statements.expired, [limit]);
-    return rows.map(queued);
+  async expired(limit: number): Promise<readonly UnfinishedRun[]> {
+    const { rows } = await this.#db.query<UnfinishedRow>(statements.expired, [limit]);
+    return rows.map(unfinished);
   }
 
   async #claim(text: string, values: readonly unknown[]): Promise<readonly ClaimedRun[]> {
@@ -220,6 +221,10 @@ export class PostgresRunQueue implements RunQueue {
   }
 }
 
-function queued(row: QueuedRow): QueuedRun {
-  return { runId: mustParse(parseRunId, row.run_id), correlationId: row.correlation_id };
+function unfinished(row: UnfinishedRow): UnfinishedRun {
+  return {
+    runId: mustParse(parseRunId, row.run_id),
+    scriptId: mustParse(parseScriptId, row.script_id),
+    correlationId: row.correlation_id,
+  };
 }

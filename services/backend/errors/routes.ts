@@ -146,7 +146,9 @@ const change = operation({
     const groupIds = visibleGroups(principal);
     const group = await findErrorGroup(services.readModels, groupIds, id);
     if (group === undefined) return notFound;
-    const wrong = misplaced(body) ?? (await versionProblem(body, group, services.readModels));
+    const wrong =
+      misplaced(body, services.clock.now()) ??
+      (await versionProblem(body, group, services.readModels));
     if (wrong !== undefined) return problem('validation_failed', wrong);
     const command = commandOf(id, body, group);
     const outcome = accepted(await services.commands.execute(command, context));
@@ -161,12 +163,18 @@ const change = operation({
 type Change = Static<typeof ErrorGroupChange>;
 
 /** The problem with a field that is not valid for the requested status. */
-function misplaced({ status, resolved_in_version, ignored_until }: Change): string | undefined {
+function misplaced(
+  { status, resolved_in_version, ignored_until }: Change,
+  now: Date,
+): string | undefined {
   if (resolved_in_version != null && status !== 'resolved') {
     return '`resolved_in_version` requires the status `resolved`.';
   }
   if (ignored_until != null && status !== 'ignored') {
     return '`ignored_until` requires the status `ignored`.';
+  }
+  if (ignored_until != null && new Date(ignored_until) <= now) {
+    return '`ignored_until` is in the past.';
   }
   return undefined;
 }

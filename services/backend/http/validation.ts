@@ -24,7 +24,10 @@ const time = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:
 export function isTime(text: string): boolean {
   if (!time.test(text)) return false;
   const instant = Date.parse(text);
-  return !Number.isNaN(instant) && new Date(instant).getUTCFullYear() > 0;
+  if (Number.isNaN(instant) || new Date(instant).getUTCFullYear() <= 0) return false;
+  // `Date` takes 30 February as 2 March.
+  const day = text.slice(0, 10);
+  return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
 }
 
 // Compiled on first use, because most operations of an idle process are never called.

@@ -1,6 +1,6 @@
 /** Runs that queue clients have leased. The lease is in the queue's row, so it is valid at every adapter:
  *  docs/adr/0017-jobs-of-other-programs.md */
-import { mustParse, parseCommandId, type RunId } from '#domain/kernel/ids.ts';
+import { mustParse, parseCommandId, parseScriptId, type RunId } from '#domain/kernel/ids.ts';
 import type { Commands, Outcome } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import type { ClaimedRun, QueuedRun, RunQueue } from '#domain/ports/run-queue.ts';
@@ -8,6 +8,7 @@ import type { FinishRun } from '#domain/run/commands.ts';
 import { noTotals } from '#domain/run/run.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
 import type { Clock } from '#domain/ports/clock.ts';
+import { keepFailure } from '#services/shared/run-errors.ts';
 import { groupsOf, type Caller } from '../callers.ts';
 import { workerName, type Session } from '../session.ts';
 import { findLease, logTotals, type LeaseRow } from '../stores/queue.ts';
@@ -106,20 +107,33 @@ export class Leases {
 
   /** Ends a run as its holder reports. */
   async finish(
-    { runId, fence, started_at: startedAt, correlation_id: correlationId }: Held,
+    held: Held,
     ending: Pick<FinishRun, 'outcome' | 'exitCode'>,
     { caller, session }: Holder,
   ): Promise<Outcome> {
     const { clock, commands, database } = this.#deps;
+    const { runId, fence, started_at: startedAt, correlation_id: correlationId } = held;
     const durationMs = startedAt && Math.max(0, clock.now().getTime() - startedAt.getTime());
     const totals = { ...noTotals, durationMs, ...(await logTotals(database, runId)) };
+    const error = await this.#errorOf(held, ending);
     return await commands.execute(
-      { type: 'FinishRun', runId, fence, ...ending, signal: null, totals },
+      { type: 'FinishRun', runId, fence, ...ending, signal: null, totals, ...error },
       {
         ...contextOf({ runId, correlationId }, caller, session),
         ...this.#once(runId, `finish ${fence}`),
       },
     );
+  }
+
+  async #errorOf(
+    { runId, fence, script_id: id }: Held,
+    { outcome, exitCode }: Pick<FinishRun, 'outcome' | 'exitCode'>,
+  ): Promise<Pick<FinishRun, 'error'>> {
+    if (outcome === 'success' || outcome === 'stopped') return {};
+    const run = { runId, fence, scriptId: mustParse(parseScriptId, id) };
+    const isExit = outcome === 'exit_code' && exitCode !== null;
+    const message = isExit ? `The script exited with exit code ${exitCode}.` : undefined;
+    return { error: await keepFailure(this.#deps.database, run, outcome, message) };
   }
 
   async #find(runId: RunId, caller: Caller) {

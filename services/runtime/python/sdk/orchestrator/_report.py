@@ -5,7 +5,7 @@ from __future__ import annotations
 import linecache
 import os
 from types import TracebackType
-from typing import Any, Dict, Iterable, Iterator, List, Optional, Set, Tuple
+from typing import Any, Dict, Iterable, Iterator, List, Optional, Tuple
 
 from ._channel import Channel
 
@@ -13,11 +13,18 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 _SDK = os.path.dirname(_HERE)
 # Half of the frames of a longer traceback are the first, half are the last.
 _MAX_FRAMES = 50
-_MAX_CAUSES = 10
+# The nearest causes, and the most distant one: it is the root cause.
+_MAX_NEAR_CAUSES = 9
+# No script has this many causes on purpose.
+_MAX_VISITED_CAUSES = 1000
 _MAX_TEXT_LENGTH = 32 * 1024
 _PATIENCE_SECONDS = 5.0
 
 Place = Tuple[str, int, str]
+
+_cause_of = BaseException.__cause__.__get__  # type: ignore[attr-defined]
+_context_of = BaseException.__context__.__get__  # type: ignore[attr-defined]
+_is_suppressed = BaseException.__suppress_context__.__get__  # type: ignore[attr-defined]
 
 
 def send(error: Dict[str, Any]) -> None:
@@ -48,19 +55,22 @@ def _exit_of(status: Any) -> Dict[str, Any]:
 
 
 def _causes(error: BaseException) -> List[Dict[str, Any]]:
-    causes: List[Dict[str, Any]] = []
-    _add_causes(error, {id(error)}, causes)
-    return causes
+    found = list(_all_causes(error))
+    kept = found if len(found) <= _MAX_NEAR_CAUSES + 1 else found[:_MAX_NEAR_CAUSES] + found[-1:]
+    return [{**_described(cause), "relation": relation} for relation, cause in kept]
 
 
-def _add_causes(error: BaseException, seen: Set[int], causes: List[Dict[str, Any]]) -> None:
-    """Adds each exception that led to this one, followed by its own causes."""
-    for relation, one in _related(error):
-        if id(one) in seen or len(causes) >= _MAX_CAUSES:
+def _all_causes(error: BaseException) -> Iterator[Tuple[str, BaseException]]:
+    """Each exception that led to this one, followed by its own causes."""
+    seen = {id(error)}
+    pending = list(_related(error))[::-1]
+    while pending and len(seen) <= _MAX_VISITED_CAUSES:
+        relation, one = pending.pop()
+        if id(one) in seen:
             continue
         seen.add(id(one))
-        causes.append({**_described(one), "relation": relation})
-        _add_causes(one, seen, causes)
+        yield relation, one
+        pending.extend(list(_related(one))[::-1])
 
 
 def _related(error: BaseException) -> Iterator[Tuple[str, BaseException]]:
@@ -68,10 +78,12 @@ def _related(error: BaseException) -> Iterator[Tuple[str, BaseException]]:
     if any(kind.__name__ == "BaseExceptionGroup" for kind in type(error).__mro__):
         for member in error.exceptions:  # type: ignore[attr-defined]
             yield "member", member
-    if error.__cause__ is not None:
-        yield "cause", error.__cause__
-    elif error.__context__ is not None and not error.__suppress_context__:
-        yield "context", error.__context__
+    # Read from the base class: a class of the script can redefine these names.
+    cause, context, is_suppressed = _cause_of(error), _context_of(error), _is_suppressed(error)
+    if cause is not None:
+        yield "cause", cause
+    elif context is not None and not is_suppressed:
+        yield "context", context
 
 
 def _described(error: BaseException) -> Dict[str, Any]:
@@ -84,8 +96,14 @@ def _described(error: BaseException) -> Dict[str, Any]:
         frames = [*_frames(places), _frame(error.filename, error.lineno, "<module>", error.text)]
     else:
         text, frames = _text(error), _frames(places)
-    notes = [note for note in getattr(error, "__notes__", None) or () if isinstance(note, str)]
-    return {"type": name, "message": _bounded("\n".join([text, *notes])), "frames": frames}
+    return {"type": name, "message": _bounded("\n".join([text, *_notes(error)])), "frames": frames}
+
+
+def _notes(error: BaseException) -> List[str]:
+    try:
+        return [note for note in getattr(error, "__notes__", None) or () if isinstance(note, str)]
+    except Exception:
+        return []
 
 
 def _text(error: BaseException) -> str:

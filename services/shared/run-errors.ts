@@ -1,0 +1,46 @@
+/** Keeps the errors of runs: their details beside the run, and a summary in the history. */
+import { createHash } from 'node:crypto';
+import type { RunId, ScriptId } from '#domain/kernel/ids.ts';
+import { platformError, type ErrorFact, type RunError } from '#domain/run/error/error.ts';
+import { fingerprintOf } from '#domain/run/error/fingerprint.ts';
+import type { Failure } from '#domain/run/run.ts';
+import type { Queryable } from '#infra/postgres/database.ts';
+import { saveError } from '#infra/postgres/logs/run-reports.ts';
+
+/** The error to store, and its summary in the history. */
+export interface KeptError {
+  readonly json: string;
+  readonly fact: ErrorFact;
+}
+
+export function keptError(error: RunError, scriptId: ScriptId): KeptError {
+  const json = JSON.stringify(error);
+  const { type, source } = error;
+  return {
+    json,
+    fact: {
+      type,
+      source,
+      fingerprint: sha256(fingerprintOf(error, scriptId)),
+      sha256: sha256(json),
+    },
+  };
+}
+
+/** Stores the error of a run that ends outside a runtime. Call it before the event that refers to the error.
+ *  @param message default: the sentence for the failure
+ *  @param fence of the run's start; null before it */
+export async function keepFailure(
+  db: Queryable,
+  run: { readonly runId: RunId; readonly scriptId: ScriptId; readonly fence: number | null },
+  failure: Failure,
+  message?: string,
+): Promise<ErrorFact> {
+  const { json, fact } = keptError(platformError(failure, message), run.scriptId);
+  await saveError(db, run.runId, json, run.fence);
+  return fact;
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
