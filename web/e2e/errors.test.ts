@@ -42,8 +42,8 @@ describeWith(chromiumService, 'the errors of failed runs', () => {
     await fail();
     await status.getByText('Open').waitFor();
     await expect.poll(() => page.getByRole('link', { name: /^Run of Import/ }).count()).toBe(3);
-    await page.getByRole('button', { name: 'Ignore' }).click();
-    await status.getByText('Ignored').waitFor();
+    await page.getByRole('button', { name: 'Ignore for 7 days' }).click();
+    await status.getByText('Ignored until').waitFor();
     await page.getByRole('button', { name: 'Reopen' }).click();
     await status.getByText('Open').waitFor();
   });

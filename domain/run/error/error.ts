@@ -92,9 +92,10 @@ function cut(text: string): string {
   return storable(text.slice(0, maxNameLength));
 }
 
-/** JSON in Postgres cannot contain NUL or lone surrogates. */
+/** JSON in Postgres cannot contain NUL or lone surrogates. Characters that change the direction of text would show it
+ *  in another order. */
 function storable(text: string): string {
-  return text.toWellFormed().replaceAll('\0', '\uFFFD');
+  return text.toWellFormed().replaceAll(/[\0\u202A-\u202E\u2066-\u2069]/g, '\uFFFD');
 }
 
 const encoder = new TextEncoder();

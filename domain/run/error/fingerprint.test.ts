@@ -41,7 +41,8 @@ describe('two errors are the same', () => {
   });
 
   test.each([
-    ['its own message differs', 'no such customer', 'no such order', 'raise KeyError(text)'],
+    ['its text differs', 'no customer Ada', 'no customer Bob', "raise KeyError(f'no {name}')"],
+    ['a name is the whole message', 'Ada', 'Bob', 'raise UnknownCustomer(name)'],
     [
       'values in the message of a library differ',
       '404 Client Error: Not Found for url: https://a.example/1',
@@ -81,7 +82,7 @@ describe('errors have different fingerprints', () => {
     ['the type', { type: 'KeyError' }],
     ['the function that raises the error', { frames: [other, { ...own, function: 'save' }] }],
     ['the code that raises the error', { frames: [other, { ...own, code: 'int(row[1])' }] }],
-    ['the message of a library', { message: 'disk is full' }],
+    ['the message of a library', { message: 'the disk is full' }],
     ['the cause', { causes: [{ type: 'OSError', message: '', frames: [], relation: 'cause' }] }],
   ])('if %s differs', (_situation, change) => {
     expect(fingerprint(error(change))).not.toBe(fingerprint(error()));

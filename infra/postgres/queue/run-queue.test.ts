@@ -271,7 +271,9 @@ describe('a release', () => {
     await set(id!, "expires_at = now() - interval '1 s'");
     expect(await queue.expired(10)).toEqual([]);
     await queue.release('a', [id!], 60);
-    expect(await queue.expired(10)).toEqual([{ runId: id, correlationId: run?.correlationId }]);
+    expect(await queue.expired(10)).toEqual([
+      { runId: id, scriptId: scriptId(), correlationId: run?.correlationId },
+    ]);
   });
 
   test('has no effect on started runs or on runs of other runtimes', async () => {
@@ -300,7 +302,15 @@ describe('the list of lost runs', () => {
     );
     const { correlationId, scriptName } = run!;
     expect(await queue.lost(10)).toEqual([
-      { runId: lost, correlationId, scriptName, fence: 2, logLines: 7, logBytes: 42 },
+      {
+        runId: lost,
+        scriptId: scriptId(),
+        correlationId,
+        scriptName,
+        fence: 2,
+        logLines: 7,
+        logBytes: 42,
+      },
     ]);
   });
 

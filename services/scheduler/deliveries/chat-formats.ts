@@ -7,6 +7,8 @@ import type { NotificationContent } from '#domain/delivery/delivery.ts';
 export interface StructuredMessage {
   readonly title: string;
   readonly told: NotificationContent;
+  /** The script's line that failed. */
+  readonly place: string | undefined;
   /** The run's page in the dashboard; `null` without one. */
   readonly url: string | null;
 }
@@ -27,9 +29,13 @@ function slackText(text: string, most: number): string {
 }
 
 /** @param text shown in notifications, and by clients that do not support blocks */
-export function slackBody({ title, told, url }: StructuredMessage, text: string): string {
+export function slackBody({ title, told, place, url }: StructuredMessage, text: string): string {
   const { message, script, at } = told;
-  const facts = [...(script === null ? [] : [`Script: ${script.name}`]), `Time: ${at}`];
+  const facts = [
+    ...(script === null ? [] : [`Script: ${script.name}`]),
+    ...(place === undefined ? [] : [`At: ${place}`]),
+    `Time: ${at}`,
+  ];
   const section = message.trim() === '' ? title : message;
   return JSON.stringify({
     text: slackText(text, slackSection),
@@ -55,11 +61,12 @@ export function slackBody({ title, told, url }: StructuredMessage, text: string)
 const teamsColors = { info: 'good', warning: 'warning', error: 'attention' } as const;
 
 /** A message with an Adaptive Card, for webhooks of Teams workflows. */
-export function teamsBody({ title, told, url }: StructuredMessage): string {
+export function teamsBody({ title, told, place, url }: StructuredMessage): string {
   const { level, message, script, runId, at } = told;
   const facts = [
     ...(script === null ? [] : [{ title: 'Script', value: plainMarkdown(script.name) }]),
     ...(runId === null ? [] : [{ title: 'Run', value: runId }]),
+    ...(place === undefined ? [] : [{ title: 'At', value: plainMarkdown(place) }]),
     { title: 'Time', value: at },
   ];
   const text = { type: 'TextBlock', wrap: true } as const;

@@ -48,18 +48,24 @@ export function textOf(
   maxCharacters?: number,
 ): string {
   const { message, script, runId, at, error } = told;
-  const place = error?.frames.findLast(({ own }) => own);
+  const place = placeOf(error);
   const url = runUrl(told, publicUrl);
   const facts = [
     script && `Script: ${script.name} (${script.scriptId})`,
     runId && `Run: ${runId}`,
-    place && `At: ${place.file}:${place.line} in ${place.function}`,
+    place && `At: ${place}`,
     `Time: ${at}`,
     url,
   ];
   const shown = ['', ...facts.filter((fact) => fact !== null && fact !== undefined)].join('\n');
   const room = maxCharacters && Math.max(0, maxCharacters - shown.length - 1);
   return `${message.slice(0, room)}\n${shown}`;
+}
+
+/** The script's line that failed. */
+function placeOf(error: MessageContent['error']): string | undefined {
+  const place = error?.frames.findLast(({ own }) => own);
+  return place && `${place.file}:${place.line} in ${place.function}`;
 }
 
 /** The run's page in the dashboard. */
@@ -88,10 +94,11 @@ export function chatBody(
 
 /** The notification for services with structured messages. */
 export function structuredMessage(
-  told: NotificationContent,
+  told: MessageContent,
   publicUrl: string | undefined,
 ): StructuredMessage {
-  return { title: titleOf(told), told, url: runUrl(told, publicUrl) };
+  const place = placeOf(told.error);
+  return { title: titleOf(told), told, place, url: runUrl(told, publicUrl) };
 }
 
 function chatText(told: MessageContent, publicUrl: string | undefined): string {

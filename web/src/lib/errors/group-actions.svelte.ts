@@ -4,6 +4,8 @@ import { toastDone, toastError } from '#lib/ui/toasts.ts';
 import { changeErrorGroup } from './api.ts';
 import { statusLabel } from './labels.ts';
 
+const weekMs = 7 * 24 * 60 * 60 * 1000;
+
 /** Changes of the status of error groups, and the dialog for the resolving version. */
 export class GroupActions {
   /** The group that the dialog resolves. */
@@ -12,10 +14,15 @@ export class GroupActions {
 
   /** The actions that apply to the group, as a menu. */
   itemsOf(group: ErrorGroup): { status: ErrorGroupStatus; label: string; run: () => void }[] {
-    const change = (status: ErrorGroupStatus) => () => void this.#changeOrWarn(group, status);
+    const change = (status: ErrorGroupStatus) => () => void this.#changeOrWarn(group, { status });
+    const ignoreForWeek = () => {
+      const until = new Date(Date.now() + weekMs).toISOString();
+      void this.#changeOrWarn(group, { status: 'ignored', ignored_until: until });
+    };
     const all = [
       { status: 'resolved' as const, label: 'Resolve…', run: () => this.#ask(group) },
       { status: 'ignored' as const, label: 'Ignore', run: change('ignored') },
+      { status: 'ignored' as const, label: 'Ignore for 7 days', run: ignoreForWeek },
       { status: 'open' as const, label: 'Reopen', run: change('open') },
     ];
     return all.filter(({ status }) => status !== group.status);
@@ -35,9 +42,9 @@ export class GroupActions {
     this.dialogOpen = true;
   }
 
-  async #changeOrWarn(group: ErrorGroup, status: ErrorGroupStatus): Promise<void> {
+  async #changeOrWarn(group: ErrorGroup, body: ErrorGroupChange): Promise<void> {
     try {
-      await this.change(group, { status });
+      await this.change(group, body);
     } catch (error) {
       toastError('Could not change the error', error);
     }

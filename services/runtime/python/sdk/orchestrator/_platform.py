@@ -76,8 +76,12 @@ class Platform:
         self._channel.call("output", {"value": value})
 
     def progress(self, fraction: float, text: str = "") -> None:
-        """Reports the progress of the run, from 0 to 1, with an optional text."""
-        self._channel.call("progress", {"fraction": float(fraction), "text": text})
+        """Reports the progress of the run, from 0 to 1, with an optional text. @raises InvalidRequest"""
+        try:
+            number = float(fraction)
+        except (TypeError, ValueError) as error:
+            raise InvalidRequest("platform.progress takes a number from 0 to 1") from error
+        self._channel.call("progress", {"fraction": number, "text": text})
 
     def span(self, name: str, /, **attributes: Any) -> Span:
         """Shows the following block in the timeline of the run: `with platform.span("fetch", url=url):`.
