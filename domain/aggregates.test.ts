@@ -134,12 +134,7 @@ every(
   poolCommand,
   fc.record({ named: fc.constant(undefined), inUse: fc.boolean() }),
 );
-every(
-  'repository',
-  repositoryAggregate,
-  repositoryCommand,
-  fc.record({ keysExist: usuallyTrue }),
-);
+every('repository', repositoryAggregate, repositoryCommand, fc.record({ keysExist: usuallyTrue }));
 every('runtime', runtimeAggregate, runtimeCommand, noFacts);
 every('rule', ruleAggregate, ruleCommand, fc.constant({ missing: undefined }));
 every('backup', backupAggregate, backupCommand, noFacts);

@@ -4,7 +4,13 @@ import { commitFacts, createRepository, sealed } from '#domain/testing/samples.t
 import { describe, expect, test } from 'vitest';
 import { repositoryAggregate } from './decide.ts';
 import type { RepositoryEvent } from './events.ts';
-import { addressOf, branchProblem, commitPage, folderProblem, repositoryUrlProblem } from './repository.ts';
+import {
+  addressOf,
+  branchProblem,
+  commitPage,
+  folderProblem,
+  repositoryUrlProblem,
+} from './repository.ts';
 
 const usable = { keysExist: true };
 const { type: _, ...data } = createRepository();
@@ -85,10 +91,19 @@ describe('a repository', () => {
 
 describe('the URL of a repository', () => {
   test.each([
-    ['https://git.example.com/team/jobs.git', { scheme: 'https', host: 'git.example.com', port: undefined }],
+    [
+      'https://git.example.com/team/jobs.git',
+      { scheme: 'https', host: 'git.example.com', port: undefined },
+    ],
     ['http://127.0.0.1:8080/jobs.git', { scheme: 'http', host: '127.0.0.1', port: 8080 }],
-    ['ssh://git@git.example.com:2222/jobs.git', { scheme: 'ssh', host: 'git.example.com', port: 2222 }],
-    ['git@git.example.com:team/jobs.git', { scheme: 'ssh', host: 'git.example.com', port: undefined }],
+    [
+      'ssh://git@git.example.com:2222/jobs.git',
+      { scheme: 'ssh', host: 'git.example.com', port: 2222 },
+    ],
+    [
+      'git@git.example.com:team/jobs.git',
+      { scheme: 'ssh', host: 'git.example.com', port: undefined },
+    ],
   ])('%s is usable', (url, address) => {
     expect(repositoryUrlProblem(url)).toBeUndefined();
     expect(addressOf(url)).toEqual(address);
@@ -120,9 +135,12 @@ describe('the URL of a repository', () => {
   });
 });
 
-test.each(['', '-x', 'a..b', 'a b', 'a.lock', '/a', 'a/', 'a:b', '@'])('refuses the branch "%s"', (name) => {
-  expect(branchProblem(name)).toBeTypeOf('string');
-});
+test.each(['', '-x', 'a..b', 'a b', 'a.lock', '/a', 'a/', 'a:b', '@'])(
+  'refuses the branch "%s"',
+  (name) => {
+    expect(branchProblem(name)).toBeTypeOf('string');
+  },
+);
 
 test.each(['main', 'release/2026.1', 'feature-ä'])('accepts the branch "%s"', (name) => {
   expect(branchProblem(name)).toBeUndefined();

@@ -71,9 +71,7 @@ function change(
   if (changes.length === 0) return accept();
   if (expectedVersion !== undefined && expectedVersion !== state.version) return changedMeanwhile;
   const data = { repositoryId, ...Object.fromEntries(changes) };
-  return (
-    problemOf(command, settings.name, facts) ?? accept({ type: 'RepositoryChanged', data })
-  );
+  return problemOf(command, settings.name, facts) ?? accept({ type: 'RepositoryChanged', data });
 }
 
 function problemOf(

@@ -66,7 +66,8 @@ interface Address {
 }
 
 // A leading dash in a user, host or path would be read as an option of ssh.
-const scpLike = /^(?:[A-Za-z0-9_][A-Za-z0-9_.-]*@)([A-Za-z0-9][A-Za-z0-9.-]*):(?![-/]{2})([^-\s:][^\s]*)$/;
+const scpLike =
+  /^(?:[A-Za-z0-9_][A-Za-z0-9_.-]*@)([A-Za-z0-9][A-Za-z0-9.-]*):(?![-/]{2})([^-\s:][^\s]*)$/;
 
 /** Where a repository is; `undefined` if the URL is not usable. */
 export function addressOf(url: string): Address | undefined {
@@ -116,7 +117,9 @@ export function folderProblem(folder: string): string | undefined {
     folder.length <= 500 &&
     !/[\x00-\x1f\x7f\\]/.test(folder) &&
     folder.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
-  return isValid ? undefined : 'must be a relative path without "." and "..", such as deploy/production';
+  return isValid
+    ? undefined
+    : 'must be a relative path without "." and "..", such as deploy/production';
 }
 
 /** The page of a commit. Hosting services use one form of address; others answer it with "not found". */

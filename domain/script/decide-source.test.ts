@@ -24,7 +24,9 @@ describe('a script from a repository', () => {
     { type: 'DeleteScript', ...id, repositoryId: repositoryId(2) },
     { ...set, repositoryId: repositoryId(2) },
   ])('refuses $type from elsewhere', (command) => {
-    given(scriptAggregate, created, sourced).when(command, facts).thenRefuses('managed_by_repository');
+    given(scriptAggregate, created, sourced)
+      .when(command, facts)
+      .thenRefuses('managed_by_repository');
   });
 
   test('is changed by its repository, and can be disabled by operators', () => {

@@ -163,7 +163,9 @@ describe('a server', () => {
     const strict = new Git(new Targets([]));
     const url = 'https://169.254.169.254/latest/meta-data';
     const metadata = { url, branch: 'main', folder: '', access: null };
-    await expect(strict.head(metadata, signal)).rejects.toThrow('does not resolve to a public address');
+    await expect(strict.head(metadata, signal)).rejects.toThrow(
+      'does not resolve to a public address',
+    );
   });
 
   test('cannot redirect to another address', async () => {
@@ -195,7 +197,12 @@ describe('a server', () => {
     const address = silent.address();
     const port = typeof address === 'object' ? address?.port : undefined;
     const stopping = new AbortController();
-    const target = { url: `http://127.0.0.1:${port}/x.git`, branch: 'main', folder: '', access: null };
+    const target = {
+      url: `http://127.0.0.1:${port}/x.git`,
+      branch: 'main',
+      folder: '',
+      access: null,
+    };
     const asked = git.head(target, stopping.signal);
     silent.once('connection', () => stopping.abort());
     await expect(asked).rejects.toThrow('The platform is stopping.');

@@ -138,12 +138,14 @@ async function sshCommand(
   return `ssh -F /dev/null ${options.map((one) => `-o '${one}'`).join(' ')}`;
 }
 
-async function describe(
-  run: (args: readonly string[]) => Promise<Buffer>,
-): Promise<GitCommit> {
+async function describe(run: (args: readonly string[]) => Promise<Buffer>): Promise<GitCommit> {
   const format = '--format=%H%x00%an%x00%ae%x00%cI%x00%s';
-  const text = (await run(['log', '-1', '--no-show-signature', format, ref, '--'])).toString('utf8');
-  const [hash = '', name = '', address = '', committedAt = '', subject = ''] = text.trim().split('\0');
+  const text = (await run(['log', '-1', '--no-show-signature', format, ref, '--'])).toString(
+    'utf8',
+  );
+  const [hash = '', name = '', address = '', committedAt = '', subject = ''] = text
+    .trim()
+    .split('\0');
   if (!/^([0-9a-f]{40}|[0-9a-f]{64})$/.test(hash))
     throw new GitProblem('The commit of the branch cannot be read.');
   const time = new Date(committedAt);

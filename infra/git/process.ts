@@ -64,7 +64,10 @@ export async function runGit(args: readonly string[], call: GitCall): Promise<Bu
       // The group has ended.
     }
   };
-  const timer = setTimeout(() => stop(`git did not finish within ${timeoutMs / 1000} seconds.`), timeoutMs);
+  const timer = setTimeout(
+    () => stop(`git did not finish within ${timeoutMs / 1000} seconds.`),
+    timeoutMs,
+  );
   const abort = () => stop('The platform is stopping.');
   call.signal.addEventListener('abort', abort, { once: true });
   if (call.signal.aborted) abort();

@@ -25,8 +25,11 @@ export async function readTree(
   const root = folder === '' ? hash : `${hash}:${folder}`;
   const list = await run(['ls-tree', '-r', '-z', '-l', '--full-tree', root], maxListBytes).catch(
     (error: unknown) => {
-      const isMissing = folder !== '' && error instanceof Error && /not a tree|Not a valid/.test(error.message);
-      throw isMissing ? new GitProblem(`The folder "${folder}" does not exist in this commit.`) : error;
+      const isMissing =
+        folder !== '' && error instanceof Error && /not a tree|Not a valid/.test(error.message);
+      throw isMissing
+        ? new GitProblem(`The folder "${folder}" does not exist in this commit.`)
+        : error;
     },
   );
   const entries = entriesOf(list, isWanted);
@@ -41,7 +44,7 @@ export async function readTree(
 
 function entriesOf(list: Buffer, isWanted: (path: string) => boolean): readonly Entry[] {
   const entries: Entry[] = [];
-  for (let start = 0; start < list.length; ) {
+  for (let start = 0; start < list.length;) {
     const end = list.indexOf(0, start);
     const entry = entryOf(list.subarray(start, end === -1 ? list.length : end), isWanted);
     if (entry !== undefined) entries.push(entry);
@@ -57,7 +60,10 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 /** Such as `100644 blob 1f7a…    12\tscripts/report/main.py`. */
 function entryOf(line: Buffer, isWanted: (path: string) => boolean): Entry | undefined {
   const tab = line.indexOf('\t');
-  const [mode = '', , object = '', size = ''] = line.subarray(0, tab).toString('latin1').split(/ +/);
+  const [mode = '', , object = '', size = ''] = line
+    .subarray(0, tab)
+    .toString('latin1')
+    .split(/ +/);
   const name = line.subarray(tab + 1);
   const path = decoded(name);
   if (!isWanted(path ?? name.toString('latin1'))) return undefined;

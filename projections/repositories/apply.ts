@@ -55,7 +55,12 @@ function step(row: Row | undefined, event: Recorded<RepositoryEvent>): Row | und
   if (row === undefined) return undefined;
   switch (event.type) {
     case 'RepositoryChanged': {
-      const { repositoryId: _, credential = row.credential, hook = row.hook, ...changes } = event.data;
+      const {
+        repositoryId: _,
+        credential = row.credential,
+        hook = row.hook,
+        ...changes
+      } = event.data;
       const settings = { ...row.settings, ...changes };
       const token_hash = hook?.tokenHash ?? null;
       return { ...row, settings, credential, hook, token_hash, changed: true, updated_at: at };

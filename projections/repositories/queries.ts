@@ -1,4 +1,5 @@
 import type { RepositoryId } from '#domain/kernel/ids.ts';
+import type { ScriptSource } from '#domain/repository/repository.ts';
 import type { ReadModels } from '../projection.ts';
 import type { RepositoriesTable } from './table.ts';
 
@@ -21,6 +22,16 @@ export async function findRepositoryByToken(
 /** All repositories, oldest first. An installation has a few. */
 export async function listRepositories(db: ReadModels): Promise<readonly RepositoriesTable[]> {
   return await present(db).orderBy('repository_id').execute();
+}
+
+/** The scripts that come from repositories, with their sources. */
+export async function sourcedScripts(db: ReadModels): Promise<ReadonlyMap<string, ScriptSource>> {
+  const rows = await db
+    .selectFrom('scripts')
+    .select(['script_id', 'source'])
+    .where('source', 'is not', null)
+    .execute();
+  return new Map(rows.flatMap(({ script_id: id, source }) => (source ? [[id, source]] : [])));
 }
 
 function present(db: ReadModels) {

@@ -165,7 +165,9 @@ export const Run = Type.Object(
     error: Nullable(RunError),
     error_group_id: Nullable(Uuid('The error group that the run belongs to.')),
     commit: Nullable(
-      Type.String({ description: 'Hash of the commit that the run executed, if its script comes from Git.' }),
+      Type.String({
+        description: 'Hash of the commit that the run executed, if its script comes from Git.',
+      }),
     ),
     commit_url: Nullable(Type.String({ description: 'The page of this commit.' })),
     removed: Type.Array(Type.Enum(removableKinds, { title: 'RemovableKind' }), {

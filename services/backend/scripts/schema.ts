@@ -111,7 +111,8 @@ const ScriptSource = Exact(
   },
   {
     title: 'ScriptSource',
-    description: 'The Git repository that provides the script. Its files and settings are changed there.',
+    description:
+      'The Git repository that provides the script. Its files and settings are changed there.',
   },
 );
 
