@@ -38,6 +38,13 @@ describe('a script from a repository', () => {
       .thenRecords({ type: 'ScriptDisabled', data: id });
   });
 
+  test('gets a new environment here', () => {
+    const settings = { resolution: 'second' };
+    given(scriptAggregate, created, sourced)
+      .when({ type: 'ChangeScript', ...id, settings }, facts)
+      .thenRecords({ type: 'ScriptChanged', data: { ...id, version: 2, settings } });
+  });
+
   test('records each commit once', () => {
     given(scriptAggregate, created).when(set, facts).thenRecords(sourced);
     given(scriptAggregate, created, sourced).when(set, facts).thenRecordsNothing();

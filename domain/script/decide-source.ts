@@ -30,9 +30,16 @@ export function fromElsewhere(
   { source }: PresentScript,
   command: Extract<ScriptCommand, { type: Present }>,
 ): Decision<never> | undefined {
-  if (source === null || !isEdit[command.type]) return undefined;
+  if (source === null || !isEdit[command.type] || isRebuild(command)) return undefined;
   const from = 'repositoryId' in command ? command.repositoryId : undefined;
   return from === source.repositoryId ? undefined : managed(source.path);
+}
+
+/** Environments are built here, whatever the repository contains. */
+function isRebuild(command: ScriptCommand): boolean {
+  if (command.type !== 'ChangeScript') return false;
+  const { type: _, scriptId: _id, settings = {}, ...others } = command;
+  return Object.keys(others).length === 0 && Object.keys(settings).join() === 'resolution';
 }
 
 /** A deleted script keeps no source, so that it can be edited after it is restored. */

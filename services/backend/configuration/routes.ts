@@ -101,6 +101,7 @@ const importAll = operation({
     'pool_in_use',
     'invalid_path',
     'last_file',
+    'managed_by_repository',
     'storage_full',
     'storage_quota_exceeded',
     'unavailable',
