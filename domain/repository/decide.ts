@@ -126,7 +126,7 @@ export const repositoryAggregate: Aggregate<
         ? [command.credential?.sealed, command.hook?.sealed]
         : [];
     const exist = await Promise.all(
-      sealed.map((one) => one === undefined || reads.dataKeyExists(one.keyId)),
+      sealed.map(async (one) => one === undefined || (await reads.dataKeyExists(one.keyId))),
     );
     return { keysExist: exist.every(Boolean) };
   },

@@ -104,7 +104,7 @@ export function branchProblem(branch: string): string | undefined {
   const isValid =
     branch.length > 0 &&
     branch.length <= 200 &&
-    /^[^\x00-\x20\x7f~^:?*[\\]+$/.test(branch) &&
+    /^[^\p{Cc} ~^:?*[\\]+$/u.test(branch) &&
     !/^[-/]|\.\.|@\{|\/\/|\/\.|^\.|\.lock(\/|$)|[./]$/.test(branch) &&
     branch !== '@';
   return isValid ? undefined : 'is not the name of a branch';
@@ -115,7 +115,7 @@ export function folderProblem(folder: string): string | undefined {
   if (folder === '') return undefined;
   const isValid =
     folder.length <= 500 &&
-    !/[\x00-\x1f\x7f\\]/.test(folder) &&
+    !/[\p{Cc}\\]/u.test(folder) &&
     folder.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
   return isValid
     ? undefined

@@ -133,9 +133,8 @@ function environmentOf({ folder, config = {}, sshCommand }: GitCall): NodeJS.Pro
 /** The last line is the reason; the lines before it are progress and advice. */
 function messageOf(errors: string, code: number | string | null): string {
   const lines = errors
-    .replaceAll(/[\x00-\x09\x0b-\x1f\x7f]/g, ' ')
     .split('\n')
-    .map((line) => line.trim())
+    .map((line) => line.replaceAll(/\p{Cc}/gu, ' ').trim())
     .filter((line) => line !== '');
   const fatal = lines.filter((line) => /^(fatal|error|remote|ERROR):/i.test(line));
   const text = (fatal.length > 0 ? fatal : lines).slice(-2).join(' ').slice(0, 500);

@@ -37,11 +37,11 @@ export async function dueRepositories(db: Queryable): Promise<readonly string[]>
 
 /** Runs `work` while no other process syncs the repository. Records the time when it began, so that a push during the
  *  work is noticed. The lock ends with the connection, even if the process crashes.
- *  @returns `undefined` if the repository is still locked after `patienceMs` */
+ *  @returns `undefined` if the repository is still locked after `lockTimeoutMs` */
 export async function withRepository<T>(
   pool: pg.Pool,
   repositoryId: string,
-  patienceMs: number,
+  lockTimeoutMs: number,
   work: () => Promise<T>,
 ): Promise<{ readonly result: T } | undefined> {
   const client = await pool.connect();
@@ -49,7 +49,7 @@ export async function withRepository<T>(
   const noteBroken = (error: Error) => (broken = error);
   client.on('error', noteBroken);
   try {
-    const until = performance.now() + patienceMs;
+    const until = performance.now() + lockTimeoutMs;
     while (!(await isLocked(client, repositoryId))) {
       if (performance.now() >= until) return undefined;
       await wait(retryMs);

@@ -30,7 +30,7 @@ export async function syncDueRepositories(services: Services, signal: AbortSigna
     const sync = {
       dryRun: false,
       onlyNew: true,
-      patienceMs: 0,
+      lockTimeoutMs: 0,
       origin: publicUrl,
       context,
       signal,

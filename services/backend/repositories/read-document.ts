@@ -182,8 +182,8 @@ function located(wrong: Problem, read: readonly Folder[], whole: Json): Problem 
       : item['id']
     : undefined;
   const folder = read.find(({ script }) => script['id'] === id);
-  return inFile(
-    folder === undefined ? documentPath : `${folder.path}/${settingsName}`,
-    wrong.detail,
-  );
+  if (folder === undefined) return inFile(documentPath, wrong.detail);
+  // The author does not know the indexes of the merged document.
+  const detail = wrong.detail.replace(`${section}/${index}/`, '');
+  return inFile(`${folder.path}/${settingsName}`, detail);
 }

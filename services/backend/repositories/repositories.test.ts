@@ -1,3 +1,4 @@
+// Long because the tests share one installation and one Git server.
 import { createHmac } from 'node:crypto';
 import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -53,11 +54,30 @@ async function shown({ id }: Added) {
   return (await platform.admin.get(`${path}/${id}`)).json;
 }
 
+interface ShownScript {
+  readonly id: string;
+  readonly name: string;
+  readonly updated_by: string;
+  readonly limits: { readonly wall_clock_seconds: number };
+  readonly source: {
+    readonly repository_id: string;
+    readonly path: string;
+    readonly commit: string;
+    readonly url: string;
+  } | null;
+}
+
 /** The scripts that the repository provides, by name. */
-async function scriptsOf({ id }: Added): Promise<Map<string, any>> {
+async function scriptsOf({ id }: Added): Promise<Map<string, ShownScript>> {
   const { json } = await platform.admin.get('/api/v1/scripts?limit=200');
-  const own = json.items.filter((one: any) => one.source?.repository_id === id);
-  return new Map(own.map((one: any) => [one.name, one]));
+  const own = json.items.filter((one: ShownScript) => one.source?.repository_id === id);
+  return new Map(own.map((one: ShownScript) => [one.name, one]));
+}
+
+async function scriptOf(one: Added, name: string): Promise<ShownScript> {
+  const script = (await scriptsOf(one)).get(name);
+  if (script === undefined) throw new Error(`no script ${name}`);
+  return script;
 }
 
 async function textOf(scriptId: string, file = 'main.py'): Promise<string> {
@@ -71,7 +91,7 @@ describe('a repository', () => {
     const one = await added({ 'scripts/hello/main.py': 'print("hello")', 'README.md': '# Jobs' });
     const { commit, counts } = await synced(one);
     expect(counts).toEqual({ create: 1, change: 0, delete: 0, unchanged: 0 });
-    const script = (await scriptsOf(one)).get('hello');
+    const script = await scriptOf(one, 'hello');
     expect(script.source).toEqual({
       repository_id: one.id,
       path: 'scripts/hello',
@@ -83,7 +103,7 @@ describe('a repository', () => {
     expect(history.text).toContain(commit.hash);
     const run = await platform.admin.post(`/api/v1/scripts/${script.id}/run`, {});
     const { json } = await platform.admin.get(`/api/v1/runs/${run.json.run_id}`);
-    expect(json).toMatchObject({ commit: commit.hash, commit_url: script.source.url });
+    expect(json).toMatchObject({ commit: commit.hash, commit_url: script.source?.url });
   });
 
   test('provides settings, schedules and chains', async () => {
@@ -106,7 +126,7 @@ describe('a repository', () => {
       }),
     });
     expect((await synced(one)).counts.create).toBe(4);
-    const script = (await scriptsOf(one)).get('First step');
+    const script = await scriptOf(one, 'First step');
     expect(script.limits.wall_clock_seconds).toBe(60);
     const { json } = await platform.admin.get(`/api/v1/schedules?script_id=${script.id}`);
     expect(json.items).toMatchObject([{ cron: '0 6 * * *' }]);
@@ -120,14 +140,14 @@ describe('a repository', () => {
     await one.repository.commit({ 'scripts/a/main.py': '2', 'scripts/a/lib.py': 'x' });
     const plan = await synced(one, '?dry_run=true');
     expect(plan).toMatchObject({ dry_run: true, counts: { change: 1, unchanged: 1 } });
-    expect((await scriptsOf(one)).get('a').source.commit).toBe(first.commit.hash);
+    expect((await scriptOf(one, 'a')).source?.commit).toBe(first.commit.hash);
     const second = await synced(one);
     const scripts = await scriptsOf(one);
-    expect(scripts.get('a').source.commit).toBe(second.commit.hash);
-    expect(scripts.get('b').source.commit).toBe(first.commit.hash);
-    expect(await textOf(scripts.get('a').id)).toBe('2');
+    expect(scripts.get('a')?.source?.commit).toBe(second.commit.hash);
+    expect(scripts.get('b')?.source?.commit).toBe(first.commit.hash);
+    expect(await textOf((await scriptOf(one, 'a')).id)).toBe('2');
     const { json } = await platform.admin.get(`${path}/${one.id}/commits`);
-    expect(json.items.map(({ hash }: any) => hash)).toEqual([
+    expect(json.items.map(({ hash }: { hash: string }) => hash)).toEqual([
       second.commit.hash,
       first.commit.hash,
     ]);
@@ -138,7 +158,7 @@ describe('a repository', () => {
     const files = { 'scripts/a/main.py': '1', 'scripts/a/old.py': '1', 'scripts/b/main.py': '1' };
     const one = await added(files);
     await synced(one);
-    const { id } = (await scriptsOf(one)).get('a');
+    const { id } = await scriptOf(one, 'a');
     await one.repository.commit({ 'scripts/b/main.py': null, 'scripts/a/old.py': null });
     expect((await synced(one)).counts).toMatchObject({ delete: 1, change: 1 });
     expect([...(await scriptsOf(one)).keys()]).toEqual(['a']);
@@ -152,7 +172,7 @@ describe('a repository', () => {
     await one.repository.git('checkout', '--quiet', '--orphan', 'new');
     const hash = await one.repository.commit({ 'scripts/a/main.py': 'rewritten' }, 'Rewrite');
     expect((await synced(one)).commit.hash).toBe(hash);
-    expect(await textOf((await scriptsOf(one)).get('a').id)).toBe('rewritten');
+    expect(await textOf((await scriptOf(one, 'a')).id)).toBe('rewritten');
   });
 
   test('adopts an existing script by its id', async () => {
@@ -160,7 +180,7 @@ describe('a repository', () => {
     const settings = JSON.stringify({ id: json.id, name: 'Existing' });
     const one = await added({ 'scripts/x/script.json': settings, 'scripts/x/main.py': 'new' });
     expect((await synced(one)).counts).toMatchObject({ create: 0, change: 1 });
-    expect((await scriptsOf(one)).get('Existing').id).toBe(json.id);
+    expect((await scriptOf(one, 'Existing')).id).toBe(json.id);
     const two = await added({ 'scripts/x/script.json': settings, 'scripts/x/main.py': 'other' });
     expect(await refused(two)).toContain('already provides the script');
   });
@@ -170,7 +190,7 @@ describe('a script from a repository', () => {
   test('cannot be edited or deleted here, but disabled', async () => {
     const one = await added({ 'scripts/a/main.py': '1' });
     await synced(one);
-    const { id } = (await scriptsOf(one)).get('a');
+    const { id } = await scriptOf(one, 'a');
     const script = `/api/v1/scripts/${id}`;
     const answers = [
       await platform.admin.put(`${script}/files/main.py`, { content: '2' }),
@@ -191,7 +211,7 @@ describe('a script from a repository', () => {
   test('can be edited again after the repository was removed', async () => {
     const one = await added({ 'scripts/a/main.py': '1' });
     await synced(one);
-    const { id } = (await scriptsOf(one)).get('a');
+    const { id } = await scriptOf(one, 'a');
     expect((await platform.admin.delete(`${path}/${one.id}`)).status).toBe(204);
     const { json } = await platform.admin.get(`/api/v1/scripts/${id}`);
     expect(json.source).toBeNull();
@@ -207,7 +227,7 @@ describe('a script from a repository', () => {
       'scripts/a/script.json': JSON.stringify(settings),
     });
     await synced(one);
-    const { id } = (await scriptsOf(one)).get('a');
+    const { id } = await scriptOf(one, 'a');
     const { json } = await platform.admin.get(`/api/v1/schedules?script_id=${id}`);
     await platform.admin.patch(`/api/v1/schedules/${json.items[0].id}`, { cron: '0 7 * * *' });
     const { items } = await synced(one, '?dry_run=true');
@@ -241,7 +261,7 @@ describe('a broken commit', () => {
     await synced(one);
     const hash = await one.repository.commit({ ...files, 'scripts/a/main.py': 'bad' });
     expect(await refused(one)).toContain(detail);
-    const { id } = (await scriptsOf(one)).get('a');
+    const { id } = await scriptOf(one, 'a');
     expect(await textOf(id)).toBe('good');
     const { error } = await shown(one);
     expect(error).toMatchObject({ detail: expect.stringContaining(detail), commit: { hash } });
@@ -287,7 +307,7 @@ describe('syncs', () => {
     await poll();
     const scripts = await scriptsOf(one);
     expect([...scripts.keys()]).toEqual(['b']);
-    expect(scripts.get('b').source.path).toBe('deploy/scripts/b');
+    expect(scripts.get('b')?.source?.path).toBe('deploy/scripts/b');
   });
 
   test('poll for new commits', async () => {

@@ -35,7 +35,7 @@ const tag = 'Repositories';
 const path = '/api/v1/repositories';
 const access = { right: 'system.manage' } as const;
 const parameters = { repository_id: pathParameters.repositoryId };
-const patienceMs = 30_000;
+const lockTimeoutMs = 30_000;
 
 const list = operation({
   method: 'get',
@@ -271,7 +271,7 @@ const sync = operation({
   refusals: ['sync_failed', 'sync_in_progress'],
   handle: async ({ parameters: { repository_id: id }, query, context, origin, gone }, services) => {
     const { dry_run: dryRun = false } = query;
-    const wanted = { repositoryId: id, dryRun, onlyNew: false, patienceMs, origin, context };
+    const wanted = { repositoryId: id, dryRun, onlyNew: false, lockTimeoutMs, origin, context };
     const signal = dryRun ? gone() : new AbortController().signal;
     const done = await syncRepository({ ...wanted, signal }, services);
     if (done === undefined) return notFound;

@@ -158,7 +158,7 @@ const hook = {
 };
 const hookExample = {
   url: 'https://orchestrator.example.com/hooks/git/ght_n8sYw2',
-  secret: 'bm90IGEgcmVhbCBzZWNyZXQ',
+  secret: 'example-secret-of-the-hook',
 };
 
 export const RepositoryHook = Exact(hook, { title: 'RepositoryHook', examples: [hookExample] });

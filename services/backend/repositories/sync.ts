@@ -25,7 +25,7 @@ export interface Sync {
   /** Skips a commit that was applied or refused before. */
   readonly onlyNew: boolean;
   /** The maximum wait for another sync of the repository. */
-  readonly patienceMs: number;
+  readonly lockTimeoutMs: number;
   /** The origin of webhook URLs. */
   readonly origin: string;
   readonly context: CommandContext;
@@ -45,7 +45,7 @@ export async function syncRepository(
   const done = await withRepository(
     services.pool,
     sync.repositoryId,
-    sync.patienceMs,
+    sync.lockTimeoutMs,
     async () => await syncLocked(sync, services),
   );
   return done === undefined
@@ -68,13 +68,24 @@ async function syncLocked(sync: Sync, services: Services): Promise<Synced | Prob
     const read = readDocument(files, row.repository_id, services.ids);
     if (isProblem(read)) return await failed(sync, row, commit, read.detail, services);
     const done = await apply(sync, row, commit, read, services);
-    if (isProblem(done)) return await failed(sync, row, commit, done.detail, services);
+    if (isProblem(done)) {
+      const detail = withFolder(done.detail, read);
+      return await failed(sync, row, commit, detail, services);
+    }
     return { ...done, commit };
   } catch (error) {
     if (sync.signal.aborted) throw error;
     if (!(error instanceof GitProblem || error instanceof UnreadableSecret)) throw error;
     return await failed(sync, row, commit, error.message, services);
   }
+}
+
+/** Names the folder of a script instead of its index in the merged document. */
+function withFolder(detail: string, { paths }: ReadDocument): string {
+  return detail.replace(/^In scripts\/(\d+)/, (text, index) => {
+    const path = paths[Number(index)];
+    return path === undefined ? text : `In ${path}`;
+  });
 }
 
 async function remoteOf(row: RepositoriesTable, { vault }: Services): Promise<GitRemote> {
