@@ -9,6 +9,7 @@ import { channelAggregate } from './channel/decide.ts';
 import { deliveryAggregate } from './delivery/decide.ts';
 import { errorGroupAggregate } from './error-group/decide.ts';
 import { expectationAggregate } from './expectation/decide.ts';
+import { repositoryAggregate } from './repository/decide.ts';
 import { poolAggregate } from './pool/decide.ts';
 import { rotationAggregate } from './rotation/decide.ts';
 import { ruleAggregate } from './rule/decide.ts';
@@ -38,6 +39,7 @@ import {
   errorGroupCommand,
   expectationCommand,
   poolCommand,
+  repositoryCommand,
   groupCommand,
   identityProviderCommand,
   ruleCommand,
@@ -132,6 +134,7 @@ every(
   poolCommand,
   fc.record({ named: fc.constant(undefined), inUse: fc.boolean() }),
 );
+every('repository', repositoryAggregate, repositoryCommand, fc.record({ keysExist: usuallyTrue }));
 every('runtime', runtimeAggregate, runtimeCommand, noFacts);
 every('rule', ruleAggregate, ruleCommand, fc.constant({ missing: undefined }));
 every('backup', backupAggregate, backupCommand, noFacts);

@@ -15,6 +15,7 @@ import { identityProviderAggregate } from './identity-provider/decide.ts';
 import { noticeAggregate } from './notice/decide.ts';
 import { poolAggregate } from './pool/decide.ts';
 import { refusalAggregate } from './refusal/decide.ts';
+import { repositoryAggregate } from './repository/decide.ts';
 import { rotationAggregate } from './rotation/decide.ts';
 import { ruleAggregate } from './rule/decide.ts';
 import { runAggregate } from './run/decide.ts';
@@ -59,6 +60,7 @@ const aggregates = [
   poolAggregate,
   groupSecretAggregate,
   rotationAggregate,
+  repositoryAggregate,
 ] as const;
 
 type Registered = (typeof aggregates)[number];

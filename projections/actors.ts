@@ -11,6 +11,8 @@ export function actorName(actor: Actor): string {
       return actor.name;
     case 'webhook':
       return `webhook ${actor.name}`;
+    case 'repository':
+      return `${actor.author} (commit ${actor.commit.slice(0, 10)} of ${actor.name})`;
     case 'anonymous':
       return 'anonymous';
   }
@@ -22,5 +24,7 @@ export function actorNameSql(event: string) {
   return sql`CASE ${actor} ->> 'kind' WHEN 'user' THEN (${actor} ->> 'email')
       || coalesce(' (token ' || (${actor} #>> '{token,name}') || ')', '')
     WHEN 'system' THEN ${actor} ->> 'name'
+    WHEN 'repository' THEN (${actor} ->> 'author') || ' (commit ' || left(${actor} ->> 'commit', 10)
+      || ' of ' || (${actor} ->> 'name') || ')'
     WHEN 'webhook' THEN 'webhook ' || (${actor} ->> 'name') ELSE 'anonymous' END`;
 }

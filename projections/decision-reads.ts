@@ -87,7 +87,7 @@ type FactsRow = ScriptFacts & { readonly script_id: string };
 
 const factsOf = statement<FactsRow>(`
   SELECT script_id, name, group_id AS "groupId", version, enabled, deleted, entrypoint, environment,
-    python, start_mode AS "startMode", listen_ports AS "listenPorts", runs_on AS "runsOn", pools, resolution,
+    python, start_mode AS "startMode", listen_ports AS "listenPorts", runs_on AS "runsOn", pools, resolution, source,
     max_concurrent_runs AS "maxConcurrentRuns", limits,
     (SELECT count(*) FROM run_queue q WHERE q.script_id = s.script_id AND NOT q.waiting)
       AS "activeRuns",

@@ -14,6 +14,7 @@ import { identityProvidersProjection } from './identity-providers/apply.ts';
 import { noticesProjection } from './notices/apply.ts';
 import { poolsProjection } from './pools/apply.ts';
 import type { Projection } from './projection.ts';
+import { repositoriesProjection } from './repositories/apply.ts';
 import { retentionProjection } from './retention/apply.ts';
 import { runQueueProjection } from './run-queue/apply.ts';
 import { runsProjection } from './runs/apply.ts';
@@ -62,6 +63,7 @@ export const inlineProjections: readonly Projection[] = [
   poolsProjection,
   groupSecretsProjection,
   dueRotationsProjection,
+  repositoriesProjection,
 ];
 
 /** Written asynchronously by the projector. */

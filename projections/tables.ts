@@ -14,6 +14,7 @@ import type { DeliveriesTable } from './deliveries/table.ts';
 import type { RulesTable } from './rules/table.ts';
 import type { NoticesTable } from './notices/table.ts';
 import type { PoolsTable } from './pools/table.ts';
+import type { RepositoriesTable } from './repositories/table.ts';
 import type { RetentionTable } from './retention/table.ts';
 import type { RunQueueTable } from './run-queue/table.ts';
 import type { RunsTable } from './runs/table.ts';
@@ -55,6 +56,7 @@ export interface Tables {
   readonly notification_channels: ChannelsTable;
   readonly notification_rules: RulesTable;
   readonly pools: PoolsTable;
+  readonly repositories: RepositoriesTable;
   readonly retention: RetentionTable;
   readonly run_figures: RunFiguresTable;
   readonly run_queue: RunQueueTable;

@@ -1,5 +1,5 @@
 /** Actors: users and parts of the platform. */
-import type { GroupId, TokenId, UserId, WebhookId } from './ids.ts';
+import type { GroupId, RepositoryId, TokenId, UserId, WebhookId } from './ids.ts';
 import type { Scope } from './rights.ts';
 
 export const roles = ['administrator', 'developer', 'operator', 'viewer'] as const;
@@ -23,9 +23,21 @@ export type Actor =
         | 'queue'
         | 'restore'
         | 'console'
-        | 'updater';
+        | 'updater'
+        | 'repositories';
     }
   | { readonly kind: 'webhook'; readonly webhookId: WebhookId; readonly name: string }
+  | {
+      /** A commit of a Git repository. */
+      readonly kind: 'repository';
+      readonly repositoryId: RepositoryId;
+      readonly name: string;
+      readonly commit: string;
+      /** The author of the commit, as `Name <address>`. */
+      readonly author: string;
+      /** The page of the commit. */
+      readonly url: string | null;
+    }
   | { readonly kind: 'anonymous' };
 
 /** The API token that a user presented instead of a session. */

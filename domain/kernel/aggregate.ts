@@ -1,5 +1,6 @@
 /** The interface that every aggregate of the domain implements. */
 import type { Decision } from './decision.ts';
+import type { ScriptSource } from '../repository/repository.ts';
 import type { Identity } from '../user/events.ts';
 import type { DomainEvent, StreamId } from './event.ts';
 
@@ -122,6 +123,8 @@ export interface ScriptFacts {
   readonly runsOn: readonly string[];
   readonly pools: readonly string[];
   readonly resolution: string | null;
+  /** Null: the script comes from no repository. */
+  readonly source: ScriptSource | null;
   /** Runs of the script that are running or ready to start. The concurrency limit counts these. */
   readonly activeRuns: number;
   /** Waiting runs of the script that could use a slot, counted up to the number of slots. */

@@ -14,6 +14,7 @@ export const refusalCodes = [
   'invalid_path',
   'last_administrator',
   'last_file',
+  'managed_by_repository',
   'not_found',
   'payload_too_large',
   'run_fenced',

@@ -21,6 +21,8 @@ export type ChainId = Brand<string, 'ChainId'>;
 /** Identifies one update of the platform. */
 export type UpdateId = Brand<string, 'UpdateId'>;
 export type PoolId = Brand<string, 'PoolId'>;
+/** Identifies a Git repository. */
+export type RepositoryId = Brand<string, 'RepositoryId'>;
 export type RefusalId = Brand<string, 'RefusalId'>;
 export type DisclosureId = Brand<string, 'DisclosureId'>;
 /** The id that a client or a reaction assigns to a command. The store executes each id once. */
@@ -52,6 +54,7 @@ export const parseDeliveryId = (text: string) => parseId<DeliveryId>(text);
 export const parseWebhookId = (text: string) => parseId<WebhookId>(text);
 export const parseChainId = (text: string) => parseId<ChainId>(text);
 export const parseUpdateId = (text: string) => parseId<UpdateId>(text);
+export const parseRepositoryId = (text: string) => parseId<RepositoryId>(text);
 export const parsePoolId = (text: string) => parseId<PoolId>(text);
 export const parseRefusalId = (text: string) => parseId<RefusalId>(text);
 export const parseDisclosureId = (text: string) => parseId<DisclosureId>(text);

@@ -14,6 +14,7 @@ export type RunPlan = Pick<
   | 'startMode'
   | 'listenPorts'
   | 'resolution'
+  | 'commit'
 >;
 
 export interface RunScript {

@@ -104,7 +104,7 @@ function queue(state: RunState, command: RunScript, script: RunDecisionFacts): D
 /** What a run of the current version executes. */
 function planOf(script: ScriptFacts): RunPlan {
   const limits: RunLimits = { ...defaultLimits, ...script.limits };
-  const { environment, python, startMode, listenPorts, resolution } = script;
+  const { environment, python, startMode, listenPorts, resolution, source } = script;
   return {
     scriptVersion: script.version,
     entrypoint: script.entrypoint,
@@ -114,6 +114,7 @@ function planOf(script: ScriptFacts): RunPlan {
     ...(startMode !== 'warm' && { startMode }),
     ...(listenPorts.length > 0 && { listenPorts }),
     ...(resolution !== null && { resolution }),
+    ...(source !== null && { commit: { hash: source.commit, url: source.url } }),
   };
 }
 

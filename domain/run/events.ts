@@ -37,6 +37,8 @@ export type RunQueued = DomainEvent<
     readonly pools?: readonly string[];
     /** Identifies one resolution of the requirements. Absent: the first resolution. */
     readonly resolution?: string;
+    /** The commit of the script's version. Absent: the script came from no repository. */
+    readonly commit?: { readonly hash: string; readonly url: string | null };
     /** The run must be released before it starts. Absent: it may start immediately. */
     readonly waiting?: true;
     /** RFC 3339; the run is not released before this time. Absent: immediately. */

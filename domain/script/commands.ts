@@ -1,6 +1,12 @@
-import type { GroupId, ScriptId } from '#domain/kernel/ids.ts';
+import type { GroupId, RepositoryId, ScriptId } from '#domain/kernel/ids.ts';
+import type { ScriptSource } from '#domain/repository/repository.ts';
 import type { FileVersion } from './events.ts';
 import type { ScriptSettings } from './settings.ts';
+
+/** Marks the commands of a repository, which may change the scripts that it provides. */
+interface FromRepository {
+  readonly repositoryId?: RepositoryId;
+}
 
 export interface CreateScript {
   readonly type: 'CreateScript';
@@ -13,7 +19,7 @@ export interface CreateScript {
 }
 
 /** Changes the given settings only. */
-export interface ChangeScript {
+export interface ChangeScript extends FromRepository {
   readonly type: 'ChangeScript';
   readonly scriptId: ScriptId;
   readonly name?: string;
@@ -24,7 +30,7 @@ export interface ChangeScript {
   readonly expectedVersion?: number;
 }
 
-export interface SaveFile extends FileVersion {
+export interface SaveFile extends FileVersion, FromRepository {
   readonly type: 'SaveFile';
   readonly scriptId: ScriptId;
   readonly expectedVersion?: number;
@@ -32,7 +38,7 @@ export interface SaveFile extends FileVersion {
   readonly expectedSha256?: string;
 }
 
-export interface DeleteFile {
+export interface DeleteFile extends FromRepository {
   readonly type: 'DeleteFile';
   readonly scriptId: ScriptId;
   readonly path: string;
@@ -72,7 +78,7 @@ export interface DisableScript {
   readonly scriptId: ScriptId;
 }
 
-export interface DeleteScript {
+export interface DeleteScript extends FromRepository {
   readonly type: 'DeleteScript';
   readonly scriptId: ScriptId;
   readonly expectedVersion?: number;
@@ -88,6 +94,14 @@ export interface RestoreScript {
 export interface PurgeScript {
   readonly type: 'PurgeScript';
   readonly scriptId: ScriptId;
+}
+
+/** Sets the repository that provides the script; null: the script can be edited again. */
+export interface SetScriptSource {
+  readonly type: 'SetScriptSource';
+  readonly scriptId: ScriptId;
+  readonly repositoryId: RepositoryId;
+  readonly source: ScriptSource | null;
 }
 
 /** Sent by the process that deleted the data. */
@@ -108,4 +122,5 @@ export type ScriptCommand =
   | DeleteScript
   | RestoreScript
   | PurgeScript
-  | FinishPurge;
+  | FinishPurge
+  | SetScriptSource;

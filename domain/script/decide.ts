@@ -12,6 +12,7 @@ import type {
   ScriptCommand,
 } from './commands.ts';
 import { deleteFile, filesProblem, moveFile, restoreFiles, saveFile } from './decide-files.ts';
+import { fromElsewhere, setSource } from './decide-source.ts';
 import type { ScriptChanged, ScriptEvent } from './events.ts';
 import { settingsProblem, type ScriptSettings } from './settings.ts';
 import {
@@ -38,6 +39,7 @@ export function decideScript(
   if (command.type === 'RestoreScript') return restore(state, command);
   if (command.type === 'PurgeScript' || command.type === 'FinishPurge')
     return purge(state, command);
+  if (command.type === 'SetScriptSource') return setSource(state, command);
   if (state.status !== 'present') return refuse('not_found', 'Script not found.');
   if ('expectedVersion' in command && isStale(state, command.expectedVersion)) {
     return refuse(
@@ -45,6 +47,8 @@ export function decideScript(
       `The script has changed and is now at version ${state.version}. Reload it and try again.`,
     );
   }
+  const managed = fromElsewhere(state, command);
+  if (managed !== undefined) return managed;
   switch (command.type) {
     case 'ChangeScript':
       return change(state, command, facts);
@@ -209,6 +213,7 @@ export const scriptAggregate: Aggregate<
     RestoreScript: true,
     PurgeScript: true,
     FinishPurge: true,
+    SetScriptSource: true,
   },
   events: {
     ScriptCreated: true,
@@ -223,11 +228,12 @@ export const scriptAggregate: Aggregate<
     ScriptRestored: true,
     ScriptPurged: true,
     ScriptPurgeFinished: true,
+    ScriptSourceChanged: true,
   },
   initial: initialScript,
   evolve: evolveScript,
   evolveAll: evolveScriptAll,
-  stateVersion: 9,
+  stateVersion: 10,
   decide: decideScript,
   streamOf: (command) => `script-${command.scriptId}`,
   guards: (command) => [

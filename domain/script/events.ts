@@ -2,6 +2,7 @@
  *  Events contain the hashes of files, not their contents. */
 import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { GroupId, ScriptId } from '#domain/kernel/ids.ts';
+import type { ScriptSource } from '#domain/repository/repository.ts';
 import type { ScriptSettings } from './settings.ts';
 
 /** A saved file. The object store holds the content under the hash. */
@@ -80,6 +81,12 @@ export type ScriptPurgeFinished = DomainEvent<
   { readonly scriptId: ScriptId }
 >;
 
+/** The script comes from another commit, or from no repository any longer. */
+export type ScriptSourceChanged = DomainEvent<
+  'ScriptSourceChanged',
+  { readonly scriptId: ScriptId; readonly source: ScriptSource | null }
+>;
+
 export type ScriptEvent =
   | ScriptCreated
   | ScriptChanged
@@ -92,4 +99,5 @@ export type ScriptEvent =
   | ScriptDeleted
   | ScriptRestored
   | ScriptPurged
-  | ScriptPurgeFinished;
+  | ScriptPurgeFinished
+  | ScriptSourceChanged;

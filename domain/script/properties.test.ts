@@ -116,6 +116,7 @@ function versionOf(event: ScriptEvent): number | undefined {
     case 'ScriptRestored':
     case 'ScriptPurged':
     case 'ScriptPurgeFinished':
+    case 'ScriptSourceChanged':
       return undefined;
   }
 }

@@ -1,4 +1,5 @@
 import type { GroupId } from '#domain/kernel/ids.ts';
+import type { ScriptSource } from '#domain/repository/repository.ts';
 import type { FileVersion, ScriptEvent } from './events.ts';
 import { defaultSettings, type ScriptSettings } from './settings.ts';
 
@@ -17,6 +18,8 @@ interface Script {
   /** Counts every change of files and settings; the `ETag`. */
   readonly version: number;
   readonly files: ReadonlyMap<string, PresentFile>;
+  /** Null: the script comes from no repository. */
+  readonly source: ScriptSource | null;
 }
 
 export type ScriptState =
@@ -94,6 +97,8 @@ function evolved(state: ScriptState, event: ScriptEvent, since: number, edit: Ed
       return { ...state, status: 'present' };
     case 'ScriptPurged':
       return { ...state, status: 'purged', finished: false };
+    case 'ScriptSourceChanged':
+      return { ...state, source: event.data.source };
     case 'ScriptPurgeFinished':
       return { ...state, status: 'purged', finished: true };
   }
@@ -112,6 +117,7 @@ function created(
     enabled: true,
     version: 1,
     files: new Map(data.files.map((file) => [file.path, { ...file, since }])),
+    source: null,
   };
 }
 

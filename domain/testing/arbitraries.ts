@@ -10,6 +10,7 @@ import type { ChannelCommand } from '#domain/channel/commands.ts';
 import type { DeliveryCommand } from '#domain/delivery/commands.ts';
 import type { BackupCommand } from '#domain/backup/commands.ts';
 import { backupKinds } from '#domain/backup/backup.ts';
+import type { RepositoryCommand } from '#domain/repository/commands.ts';
 import type { PoolCommand } from '#domain/pool/commands.ts';
 import type { ErrorGroupCommand } from '#domain/error-group/commands.ts';
 import type { ExpectationCommand } from '#domain/expectation/commands.ts';
@@ -49,7 +50,10 @@ import {
   backupContent,
   createChain,
   createChannel,
+  commitFacts,
   createIdentityProvider,
+  createRepository,
+  scriptSource,
   createRule,
   queueDelivery,
   createSchedule,
@@ -125,6 +129,15 @@ const expectedVersion = fc.constantFrom(1, 2, 3);
 const expectedSha256 = fc.constantFrom('a'.repeat(64), 'b'.repeat(64));
 
 export const scriptCommand: fc.Arbitrary<ScriptCommand> = fc.oneof(
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      type: fc.constant('SetScriptSource'),
+      scriptId,
+      repositoryId: fc.constant(ids.repositoryId()),
+      source: fc.constantFrom(null, scriptSource()),
+    }),
+  },
   { weight: 3, arbitrary: creation() },
   {
     weight: 4,
@@ -637,6 +650,38 @@ const poolId = one(ids.poolId);
 const poolName = fc.constantFrom('crm-api', 'not a name');
 const poolLimit = fc.constantFrom(-1, 0, 1, 3);
 
+const repositoryId = one(ids.repositoryId, 2);
+const synced = {
+  repositoryId,
+  created: fc.constantFrom(0, 2),
+  changed: fc.constant(0),
+  deleted: fc.constant(0),
+  added: fc.constantFrom([], [{ kind: 'script', id: 'x' }]),
+  removed: fc.constant([]),
+};
+
+export const repositoryCommand: fc.Arbitrary<RepositoryCommand> = fc.oneof(
+  fc.record({ repositoryId, name: text }).map((changes) => createRepository(changes)),
+  fc.record(
+    {
+      type: fc.constant('ChangeRepository'),
+      repositoryId,
+      branch: fc.constantFrom('main', 'a..b', 'release'),
+      credential: fc.constantFrom(null, { kind: 'token', username: 'git', sealed } as const),
+      expectedVersion: fc.constantFrom(1, 2),
+    },
+    { requiredKeys: ['type', 'repositoryId'] },
+  ),
+  fc.record({ type: fc.constant('DeleteRepository'), repositoryId }),
+  fc.record({ type: fc.constant('RecordSync'), commit: fc.constant(commitFacts()), ...synced }),
+  fc.record({
+    type: fc.constant('RecordSyncFailure'),
+    repositoryId,
+    commit: fc.constantFrom(null, commitFacts()),
+    problem: fc.constantFrom('first', 'second'),
+  }),
+);
+
 export const poolCommand: fc.Arbitrary<PoolCommand> = fc.oneof(
   fc.record({ type: fc.constant('CreatePool'), poolId, name: poolName, limit: poolLimit }),
   fc.record({ type: fc.constant('ChangePool'), poolId, limit: poolLimit }),
@@ -865,6 +910,7 @@ export const anyCommand: fc.Arbitrary<Command> = fc.oneof(
   expectationCommand,
   rotationCommand,
   poolCommand,
+  repositoryCommand,
   runtimeCommand,
   deliveryCommand,
   backupCommand,

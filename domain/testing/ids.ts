@@ -14,6 +14,7 @@ import {
   parseBackupId,
   parseErrorGroupId,
   parsePoolId,
+  parseRepositoryId,
   parseRuleId,
   parseRunId,
   parseScriptId,
@@ -43,6 +44,7 @@ export const webhookId = numbered('c', parseWebhookId);
 export const channelId = numbered('f', parseChannelId);
 export const identityProviderId = numbered('2', parseIdentityProviderId);
 export const errorGroupId = numbered('e', parseErrorGroupId);
+export const repositoryId = numbered('3', parseRepositoryId);
 export const poolId = numbered('2', parsePoolId);
 export const ruleId = numbered('0', parseRuleId);
 export const backupId = numbered('6', parseBackupId);

@@ -209,6 +209,7 @@ function scriptFacts(log: readonly Recorded[], id: string): ScriptFacts | undefi
     runsOn: settings.runsOn,
     pools: settings.pools,
     resolution: settings.resolution,
+    source: state.source,
     activeRuns: active.length - waiting.length,
     waitingRuns: waiting.length,
   };

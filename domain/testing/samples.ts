@@ -12,6 +12,8 @@ import type { CreateIdentityProvider } from '#domain/identity-provider/commands.
 import type { CreateGroup } from '#domain/group/commands.ts';
 import type { PostNotice } from '#domain/notice/commands.ts';
 import type { RecordRefusal } from '#domain/refusal/commands.ts';
+import type { CreateRepository } from '#domain/repository/commands.ts';
+import type { CommitFacts, ScriptSource } from '#domain/repository/repository.ts';
 import type { FinishRun, RunScript } from '#domain/run/commands.ts';
 import type { RunFinished, RunQueued, RunStarted } from '#domain/run/events.ts';
 import { noTotals } from '#domain/run/run.ts';
@@ -35,6 +37,7 @@ import {
   identityProviderId,
   noticeId,
   refusalId,
+  repositoryId,
   ruleId,
   runId,
   scheduleId,
@@ -86,6 +89,7 @@ export function scriptFacts(changes: Partial<ScriptFacts> = {}): ScriptFacts {
     listenPorts: [],
     runsOn: [],
     pools: [],
+    source: null,
     resolution: null,
     activeRuns: 0,
     waitingRuns: 0,
@@ -367,6 +371,39 @@ export function createIdentityProvider(
     sealed: null,
     ...changes,
   };
+}
+
+export function createRepository(changes: Partial<CreateRepository> = {}): CreateRepository {
+  return {
+    type: 'CreateRepository',
+    repositoryId: repositoryId(),
+    name: 'Jobs',
+    url: 'https://git.example.com/team/jobs.git',
+    branch: 'main',
+    folder: '',
+    pollSeconds: 60,
+    mode: 'read',
+    credential: null,
+    hook: { tokenHash: 'a'.repeat(64), sealed },
+    ...changes,
+  };
+}
+
+export function commitFacts(changes: Partial<CommitFacts> = {}): CommitFacts {
+  const hash = 'c'.repeat(40);
+  return {
+    hash,
+    author: 'Ada <ada@example.com>',
+    committedAt: '2026-01-01T00:00:00.000Z',
+    subject: 'Add a report',
+    url: `https://git.example.com/team/jobs/commit/${hash}`,
+    ...changes,
+  };
+}
+
+export function scriptSource(): ScriptSource {
+  const { hash: commit, url } = commitFacts();
+  return { repositoryId: repositoryId(), path: 'scripts/report', commit, url };
 }
 
 export function backupContent(changes: Partial<BackupContent> = {}): BackupContent {

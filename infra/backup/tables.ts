@@ -34,6 +34,7 @@ export const omittedTables: readonly string[] = [
   'one_time_codes',
   'projection_versions',
   'replay_marks',
+  'repository_checks',
   'runtimes',
   'schema_migrations',
   'session_tokens',

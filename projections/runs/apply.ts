@@ -71,6 +71,7 @@ export function queuedRun(event: Extract<RunRecorded, { type: 'RunQueued' }>): R
     start_mode: data.startMode ?? 'warm',
     listen_ports: data.listenPorts ?? [],
     resolution: data.resolution ?? null,
+    commit: data.commit ?? null,
     params_sha256: data.paramsSha256,
     attempt: data.attempt,
     parent_run_id: data.parentRunId,

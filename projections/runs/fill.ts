@@ -23,7 +23,7 @@ async function fillRuns(db: ReadModels, from: Position, to: Position): Promise<v
       entrypoint, limits, environment, python, start_mode, listen_ports, resolution, params_sha256,
       attempt, parent_run_id, queued_at, started_at, finished_at, exit_code, signal, failure_reason,
       runtime_id, fence, layers, duration_ms, cpu_seconds, max_memory_bytes, max_threads, log_lines,
-      log_bytes, log_truncated, error_fingerprint)
+      log_bytes, log_truncated, error_fingerprint, commit)
     SELECT (q.data ->> 'runId')::uuid,
       greatest(q.version, released.version, started.version, stopping.version, ended.version),
       (q.data ->> 'scriptId')::uuid, q.data ->> 'scriptName', (q.data ->> 'groupId')::uuid,
@@ -45,7 +45,7 @@ async function fillRuns(db: ReadModels, from: Position, to: Position): Promise<v
       coalesce((ended.totals ->> 'logLines')::bigint, 0),
       coalesce((ended.totals ->> 'logBytes')::bigint, 0),
       coalesce((ended.totals ->> 'logTruncated')::boolean, false),
-      ended.data -> 'error' ->> 'fingerprint'
+      ended.data -> 'error' ->> 'fingerprint', q.data -> 'commit'
     FROM chunk q
       LEFT JOIN chunk released ON released.stream_id = q.stream_id AND released.type = 'RunReleased'
       LEFT JOIN chunk started ON started.stream_id = q.stream_id AND started.type = 'RunStarted'

@@ -38,7 +38,8 @@ export async function activeRuns(
 
 /** The start parameters of a run, for a run that repeats it. */
 export function planOf(run: RunsTable): RunPlan {
-  const { environment, python, start_mode: startMode, listen_ports: listenPorts, resolution } = run;
+  const { environment, python, start_mode: startMode, listen_ports: listenPorts } = run;
+  const { resolution, commit } = run;
   return {
     scriptVersion: run.script_version,
     entrypoint: run.entrypoint,
@@ -48,6 +49,7 @@ export function planOf(run: RunsTable): RunPlan {
     ...(startMode !== 'warm' && { startMode }),
     ...(listenPorts.length > 0 && { listenPorts }),
     ...(resolution !== null && { resolution }),
+    ...(commit !== null && { commit }),
   };
 }
 

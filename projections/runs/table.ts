@@ -27,6 +27,8 @@ export interface RunsTable {
   readonly start_mode: StartMode;
   readonly listen_ports: readonly number[];
   readonly resolution: string | null;
+  /** The commit of the script's version; null if the script came from no repository. */
+  readonly commit: { readonly hash: string; readonly url: string | null } | null;
   readonly params_sha256: string | null;
   readonly attempt: number;
   readonly parent_run_id: string | null;
@@ -72,6 +74,7 @@ export const runColumns: Columns<RunsTable> = {
   start_mode: 'text',
   listen_ports: 'jsonb',
   resolution: 'text',
+  commit: 'jsonb',
   params_sha256: 'text',
   attempt: 'integer',
   parent_run_id: 'uuid',

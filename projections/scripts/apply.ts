@@ -29,6 +29,7 @@ export const scriptsProjection: Projection = rowProjection<ScriptsTable, ScriptR
     'ScriptRestored',
     'ScriptPurged',
     'ScriptPurgeFinished',
+    'ScriptSourceChanged',
   ],
   keyOf: (event) => event.data.scriptId,
   step,
@@ -80,6 +81,8 @@ function step(row: ScriptsTable | undefined, event: ScriptRecorded): ScriptsTabl
       return { ...touched, purge: 'started' };
     case 'ScriptPurgeFinished':
       return { ...touched, purge: 'finished' };
+    case 'ScriptSourceChanged':
+      return { ...touched, source: event.data.source };
   }
 }
 
@@ -97,6 +100,7 @@ function created(event: Extract<ScriptRecorded, { type: 'ScriptCreated' }>): Scr
     purge: null,
     ...settingColumns(settings),
     expectations_since: checkedSince(settings.expectations, event),
+    source: null,
     version: 1,
     created_at: event.recordedAt,
     created_by: actor,
@@ -209,6 +213,7 @@ function savedFiles(event: ScriptRecorded): readonly SavedFile[] {
     case 'ScriptRestored':
     case 'ScriptPurged':
     case 'ScriptPurgeFinished':
+    case 'ScriptSourceChanged':
       return [];
   }
 }

@@ -7,6 +7,7 @@ import type {
   RunLimits,
   StartMode,
 } from '#domain/script/settings.ts';
+import type { ScriptSource } from '#domain/repository/repository.ts';
 import type { Columns } from '../columns.ts';
 
 export interface ScriptsTable {
@@ -37,6 +38,8 @@ export interface ScriptsTable {
   readonly expectations_since: Date | null;
   readonly parameters_schema: ParametersSchema | null;
   readonly resolution: string | null;
+  /** Null: the script comes from no repository. */
+  readonly source: ScriptSource | null;
   /** Whether the purge of a deleted script is in progress or complete. */
   readonly purge: 'started' | 'finished' | null;
   readonly version: number;
@@ -73,6 +76,7 @@ export const scriptColumns: Columns<ScriptsTable> = {
   expectations_since: 'timestamptz',
   parameters_schema: 'jsonb',
   resolution: 'text',
+  source: 'jsonb',
   purge: 'text',
   version: 'integer',
   created_at: 'timestamptz',

@@ -24,6 +24,10 @@ const PUBLIC_FILES = new Set([
   'webhooks/credentials.ts',
   // Lists and reads with `?at=` are views of the replay.
   'replay/resource-at.ts',
+  // A repository provides a configuration.
+  'configuration/import.ts',
+  'configuration/kind.ts',
+  'configuration/plan.ts',
   // A new script starts from a template.
   'templates/templates.ts',
 ]);

@@ -22,6 +22,7 @@ const PAGES: Readonly<Record<string, readonly string[]>> = {
   people: ['account', 'audit', 'scripts'],
   pools: [],
   preferences: [],
+  repositories: ['configuration'],
   replay: ['audit', 'runs', 'scripts'],
   runs: ['audit', 'preferences', 'scripts'],
   schedules: ['audit', 'runs', 'scripts', 'system'],

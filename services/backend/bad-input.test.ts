@@ -20,6 +20,7 @@ import {
   eventCounts,
   groups,
   identityProvider,
+  repository,
   nowhere,
   refusals,
   run,
@@ -44,6 +45,7 @@ let errorGroupId: string;
 let userId: string;
 let identityProviderId: string;
 let poolId: string;
+let repositoryId: string;
 let hook: { readonly id: string; readonly token: string };
 beforeAll(async () => {
   platform = await startTestBackend();
@@ -57,6 +59,7 @@ beforeAll(async () => {
   channelId = await channel(platform.admin);
   ruleId = await notificationRule(platform.admin, channelId);
   identityProviderId = await identityProvider(platform.admin, 'acme');
+  repositoryId = await repository(platform.admin);
   const pool = await platform.admin.post('/api/v1/pools', { name: 'crm-api', limit: 3 });
   poolId = pool.json.id;
   backupId = await backup(platform);
@@ -99,6 +102,7 @@ const address = (path: string, id = '') =>
     .replace('{identity_provider_id}', id || identityProviderId)
     .replace('{provider}', id || 'acme')
     .replace('{pool_id}', id || poolId)
+    .replace('{repository_id}', id || repositoryId)
     .replace('{session_id}', id || nowhere)
     .replace('{token}', id || hook.token)
     .replace('{id}', id || scriptId)

@@ -2,6 +2,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { HeadSigner } from '#infra/audit/head-signer.ts';
+import { Git } from '#infra/git/git.ts';
+import { Targets } from '#infra/outgoing/targets.ts';
 import { openObjects } from '#services/shared/objects.ts';
 import { Vault } from '#infra/secrets/vault.ts';
 import { PostgresRunLogs } from '#infra/postgres/logs/run-logs.ts';
@@ -26,6 +28,7 @@ import { localAddress } from '#services/shared/local-address.ts';
 import { openPlatform } from '#services/shared/platform.ts';
 import { createBackend } from './app.ts';
 import { trustedProxies } from './http/wire/client.ts';
+import { startRepositoryPolling } from './repositories/poll.ts';
 import { seed } from './system/seed.ts';
 import { releasesOf, startUpdater, updateProvider } from './updates/start.ts';
 
@@ -87,6 +90,7 @@ async function startBackend(signal: AbortSignal, logger: Logger): Promise<Runnin
   const provider = updateProvider(config, platform.clock);
   const releases = releasesOf(config);
   const updater: { loop?: Loop } = {};
+  const repositories: { loop?: Loop } = {};
   const proxies = trustedProxies(config.trustedProxies);
   const objects = await openObjects(config, logger);
   const backend = createBackend({
@@ -98,6 +102,8 @@ async function startBackend(signal: AbortSignal, logger: Logger): Promise<Runnin
     masterKeys: masterKeys(config),
     auditSigner: new HeadSigner(config.auditKey),
     objects,
+    git: new Git(new Targets(config.allowPrivateTargets)),
+    wakeRepositories: () => repositories.loop?.wake(),
     runLogs: new PostgresRunLogs(database.pool),
     runSamples: new PostgresRunSamples(database.pool),
     logger,
@@ -131,6 +137,7 @@ async function startBackend(signal: AbortSignal, logger: Logger): Promise<Runnin
   await backend.listen(config.httpPort, config.bind).catch((error: unknown) => {
     throw portError(error, config.httpPort);
   });
+  repositories.loop = startRepositoryPolling(backend.services);
   if (releases !== undefined) {
     updater.loop = startUpdater({
       ...rest,
@@ -147,6 +154,7 @@ async function startBackend(signal: AbortSignal, logger: Logger): Promise<Runnin
       backend.announceStop();
       await wait(shutdownDelayMs);
       await updater.loop?.stop();
+      await repositories.loop?.stop();
       await backend.close();
       await platform.close();
     },

@@ -32,6 +32,8 @@ import { userAccessOperations } from './people/access-routes.ts';
 import { groupOperations } from './people/group-routes.ts';
 import { ownAccountOperations } from './people/own-account-routes.ts';
 import { userOperations } from './people/routes.ts';
+import { repositoryHookOperations } from './repositories/hook-routes.ts';
+import { repositoryOperations } from './repositories/routes.ts';
 import { poolOperations } from './pools/routes.ts';
 import { replayOperations } from './replay/routes.ts';
 import { runCausalityOperations } from './runs/causality-routes.ts';
@@ -134,6 +136,8 @@ export const operations: readonly Operation[] = [
   ...triggerOperations,
   ...runtimeOperations,
   ...poolOperations,
+  ...repositoryOperations,
+  ...repositoryHookOperations,
   ...retentionOperations,
   ...backupScheduleOperations,
   ...backupOperations,

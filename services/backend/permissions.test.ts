@@ -1,5 +1,10 @@
 /** Each operation succeeds with a valid request for each permitted role and token. permission-matrix.test.ts tests
  *  refusals. */
+import {
+  startGitServer,
+  type TestGitServer,
+  type TestRepository,
+} from '#infra/git/testing/server.ts';
 import { roles, type Role } from '#domain/kernel/actor.ts';
 import { mustParse, parseCommandId, parseUserId } from '#domain/kernel/ids.ts';
 import { rights, scopes, scopesOf, type Right, type Scope } from '#domain/kernel/rights.ts';
@@ -30,12 +35,17 @@ const allRoles = [...roles, 'auditor'];
 let platform: TestBackend;
 const people = new Map<string, TestClient>();
 let token: TestClient;
+let gitServer: TestGitServer;
+let served: TestRepository;
 beforeAll(async () => {
   platform = await startTestBackend();
+  gitServer = await startGitServer();
+  served = await gitServer.repository('served');
+  await served.commit({ 'README.md': 'Nothing to provide.' });
   for (const role of allRoles) people.set(role, await inCustom(role));
   token = (await apiToken(platform.admin, ['*'], { expires_in_days: null })).client;
 });
-afterAll(() => platform.close());
+afterAll(() => Promise.all([platform.close(), gitServer.close()]));
 
 async function inCustom(name: string): Promise<TestClient> {
   const role = name === 'auditor' ? 'viewer' : (name as Role);
@@ -83,6 +93,7 @@ const bodies: Readonly<Record<string, (client: TestClient, groupId: string) => u
   linkUserIdentity: () => ({ subject: `subject-${(made += 1)}` }),
   createPool: () => ({ name: `pool-${(made += 1)}`, limit: 3 }),
   createGroup: newGroup,
+  syncRepository: serveRepositories,
   changeGroup: () => ({ icon: 'folder' }),
   changeUser: () => ({ name: 'Changed' }),
   changePassword: () => ({
@@ -108,6 +119,14 @@ const bodies: Readonly<Record<string, (client: TestClient, groupId: string) => u
   uploadBackup: () => downloadedBackup(platform),
   createToken: () => ({ name: 'Made', scopes: ['*'] }),
 };
+/** Lets the Git server of the test serve all repositories. */
+async function serveRepositories(): Promise<undefined> {
+  const { json } = await platform.admin.get('/api/v1/repositories');
+  for (const { id } of (json as { items: { id: string }[] }).items) {
+    await platform.admin.patch(`/api/v1/repositories/${id}`, { url: served.url });
+  }
+}
+
 /** Enables the second factor of the account. @returns a body with a recovery code */
 async function withFactor(client: TestClient): Promise<object> {
   const { commands, ids } = platform.services;
@@ -257,6 +276,7 @@ test('only the intended operations are public', () => {
     '/livez',
     '/readyz',
     '/metrics',
+    '/api/v1/hooks/git/{token}',
     '/api/v1/hooks/{token}',
     '/sdk/simple',
     '/sdk/simple/script-orchestration-sdk',

@@ -24,6 +24,9 @@ const cannotSucceed = new Set([
   'POST /api/v1/auth/second-factor/recovery-codes',
   // It needs an identity provider.
   'POST /api/v1/auth/oidc/{provider}/backchannel-logout',
+  // They need a Git server that answers.
+  'POST /api/v1/repositories/{repository_id}/sync',
+  'POST /api/v1/hooks/git/{token}',
   // They need a backup file, a whole configuration, or the version of the next release.
   'POST /api/v1/backups/upload',
   'POST /api/v1/system/config',

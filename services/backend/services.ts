@@ -4,6 +4,7 @@ import type { ScriptId, SessionId } from '#domain/kernel/ids.ts';
 import type { Bus } from '#domain/ports/bus.ts';
 import type { Clock } from '#domain/ports/clock.ts';
 import type { Commands } from '#domain/ports/commands.ts';
+import type { GitServer } from '#domain/ports/git.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import type { ObjectStore } from '#domain/ports/objects.ts';
 import type { RunLogs } from '#domain/ports/run-logs.ts';
@@ -57,6 +58,10 @@ export interface ProcessDeps extends HttpServerOptions {
   readonly masterKeys: MasterKeys;
   readonly auditSigner: HeadSigner;
   readonly objects: ObjectStore;
+  /** Reads Git repositories. */
+  readonly git: GitServer;
+  /** Notifies the loop that syncs repositories. */
+  readonly wakeRepositories: () => void;
   readonly runLogs: RunLogs;
   readonly runSamples: RunSamples;
   readonly bus: Bus;

@@ -1,6 +1,7 @@
 /** Imports a document: reads it, compares it, does a dry run, stores referenced content, and applies all commands in
  *  one transaction. */
 import { createHash } from 'node:crypto';
+import type { Command } from '#domain/aggregates.ts';
 import { mustParse, parseCommandId, parseScriptId } from '#domain/kernel/ids.ts';
 import type { CommandContext, CommandRequest } from '#domain/ports/commands.ts';
 import { objectKey } from '#domain/ports/object-keys.ts';
@@ -10,7 +11,7 @@ import { sealChannel } from '#services/shared/channel-secrets.ts';
 import { refusalProblem } from '../http/outcome.ts';
 import { isProblem, problem, type Problem } from '../http/problem.ts';
 import type { Services } from '../services.ts';
-import type { Document, Keeping, ShownOnce } from './kind.ts';
+import type { Document, ItemKind, Keeping, ShownOnce } from './kind.ts';
 import { planImport, within, type Step } from './plan.ts';
 
 export interface Import {
@@ -20,6 +21,18 @@ export interface Import {
   /** The origin of webhook URLs. */
   readonly origin: string;
   readonly context: CommandContext;
+  /** Set if a repository provides the document. */
+  readonly provider?: Provider;
+}
+
+/** A repository that provides resources. It owns them: what it no longer provides is deleted. */
+export interface Provider {
+  /** Whether the repository has provided the resource until now. */
+  readonly owns: (kind: ItemKind, id: string) => boolean;
+  /** The commands of a step, as the repository executes them. */
+  readonly adapt: (step: Step, commands: readonly Command[]) => readonly Command[];
+  /** The last command of the transaction. */
+  readonly conclude: (steps: readonly Step[]) => CommandRequest;
 }
 
 export interface Imported {
@@ -36,7 +49,7 @@ export async function importConfiguration(
   wanted: Import,
   services: Services,
 ): Promise<Imported | Problem> {
-  const steps = await planImport(wanted.document, wanted.prune, services);
+  const steps = await planImport(wanted, services);
   if (isProblem(steps)) return steps;
   const trial = await applySteps(steps, wanted, trying, services, true);
   if (isProblem(trial)) return trial;
@@ -54,18 +67,20 @@ export async function importConfiguration(
 
 async function applySteps(
   steps: readonly Step[],
-  { context }: Import,
+  { context, provider }: Import,
   keeping: Keeping,
   { commands, ids }: Services,
   tryOnly: boolean,
 ): Promise<{ readonly position: number | undefined } | Problem> {
-  const requests: (CommandRequest & { readonly step: Step })[] = [];
+  const requests: (CommandRequest & { readonly step?: Step })[] = [];
   for (const step of steps) {
-    for (const command of await step.commands(keeping)) {
+    const own = await step.commands(keeping);
+    for (const command of provider?.adapt(step, own) ?? own) {
       const commandId = mustParse(parseCommandId, ids.next());
       requests.push({ step, command, context: { ...context, commandId } });
     }
   }
+  if (provider !== undefined) requests.push(provider.conclude(steps));
   if (requests.length === 0) return { position: undefined };
   const outcome = await commands.executeAll(requests, { tryOnly });
   if (outcome.kind === 'refused') {

@@ -6,6 +6,7 @@ import { isProblem, problem, type Problem } from '../http/problem.ts';
 import type { Services } from '../services.ts';
 import { changesOf, daysOf } from '../system/view.ts';
 import { differences, type FieldChange } from './compare.ts';
+import type { Import } from './import.ts';
 import { reassignDeletedIds } from './deleted-ids.ts';
 import type { Document, Item, ItemKind, Keeping, Kind, Present, Reading, Section } from './kind.ts';
 import { kinds } from './kinds.ts';
@@ -39,13 +40,12 @@ export async function readPresent(reading: Reading): Promise<Entries> {
   return new Map(found);
 }
 
-/** @param prune whether to delete resources that are absent from a section of the document
- *  @returns the steps in an executable order, or the problem of the document */
+/** @returns the steps in an executable order, or the problem of the document */
 export async function planImport(
-  given: Document,
-  prune: boolean,
+  wanted: Pick<Import, 'document' | 'prune' | 'provider'>,
   services: Services,
 ): Promise<readonly Step[] | Problem> {
+  const { document: given, prune } = wanted;
   const schemas = new Map<string, ParametersSchema | null>();
   const reading: Reading = { services, prune, schemaOf: (id) => schemas.get(id) ?? null };
   const present = await readPresent(reading);
@@ -67,7 +67,7 @@ export async function planImport(
       if (isProblem(step)) return step;
       steps.push(step);
     }
-    deletions.unshift(...absentSteps(kind, document, items, prune, names));
+    deletions.unshift(...absentSteps(kind, document, items, wanted, names));
   }
   return [...steps, ...(await retentionSteps(document, services)), ...deletions];
 }
@@ -144,13 +144,16 @@ function absentSteps(
   kind: Kind,
   document: Document,
   items: ReadonlyMap<string, Entry>,
-  prune: boolean,
+  { prune, provider }: Pick<Import, 'prune' | 'provider'>,
   names: Names,
 ): readonly Step[] {
   const section = document[kind.section];
   if (section === undefined) return [];
   const named = new Set(section.map(({ id }) => id));
-  const absent = [...items.values()].filter(({ item, hidden }) => !hidden && !named.has(item.id));
+  const absent = [...items.values()].filter(
+    ({ item, hidden }) =>
+      !hidden && !named.has(item.id) && (provider?.owns(kind.kind, item.id) ?? true),
+  );
   return absent.map(({ item, kept, remove }) => {
     const isDeleted = prune && kept === undefined;
     return {

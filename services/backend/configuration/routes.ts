@@ -10,10 +10,10 @@ import { disclosing, json, stream } from '../http/reply.ts';
 import { spoolToFile, toAsyncIterable, type SpooledFile } from '../http/wire/spool.ts';
 import { exportAt } from './document-at.ts';
 import { exportConfiguration, maxDocumentBytes, parseDocument } from './document.ts';
-import { importConfiguration, type Imported } from './import.ts';
-import type { Step } from './plan.ts';
+import { importConfiguration } from './import.ts';
 import { Configuration, ConfigurationImport, emptyConfiguration } from './schema.ts';
 import { Exact } from '../http/schema.ts';
+import { importJson } from './view.ts';
 
 const tag = 'System';
 const path = '/api/v1/system/config';
@@ -101,6 +101,7 @@ const importAll = operation({
     'pool_in_use',
     'invalid_path',
     'last_file',
+    'managed_by_repository',
     'storage_full',
     'storage_quota_exceeded',
     'unavailable',
@@ -127,32 +128,6 @@ async function takeFile(file: SpooledFile): Promise<Uint8Array> {
   } finally {
     await file.remove();
   }
-}
-
-function importJson({ steps, shown }: Imported, dryRun: boolean) {
-  const count = (action: Step['action']) => steps.filter((one) => one.action === action).length;
-  return {
-    dry_run: dryRun,
-    counts: {
-      create: count('create'),
-      change: count('change'),
-      delete: count('delete'),
-      unchanged: count('unchanged'),
-      absent: count('absent'),
-    },
-    items: steps.map(({ kind, id, name, action, changes, note }) => ({
-      kind,
-      id,
-      name,
-      action,
-      changes,
-      note,
-    })),
-    missing_secrets: steps
-      .filter(({ missing }) => missing.length > 0)
-      .map(({ kind, id, name, missing }) => ({ kind, id, name, secrets: missing })),
-    shown_once: shown,
-  };
 }
 
 export const configurationOperations: readonly Operation[] = [exportAll, importAll];

@@ -151,7 +151,13 @@ const save = operation({
   responses: {
     200: { description: 'Saved.', schema: SavedFile, headers: ['ETag', 'Orch-Position'] },
   },
-  refusals: ['invalid_path', 'storage_quota_exceeded', 'version_mismatch', 'storage_full'],
+  refusals: [
+    'invalid_path',
+    'managed_by_repository',
+    'storage_quota_exceeded',
+    'version_mismatch',
+    'storage_full',
+  ],
   handle: async (call, services) => {
     const saved = await saveFile(call, services);
     return isProblem(saved) ? saved : savedReply(saved);
@@ -179,7 +185,7 @@ const remove = operation({
   parameters,
   requestHeaders: ['If-Match'],
   responses: { 204: { description: 'Deleted.', headers: ['Orch-Position'] } },
-  refusals: ['invalid_path', 'last_file', 'version_mismatch'],
+  refusals: ['invalid_path', 'last_file', 'managed_by_repository', 'version_mismatch'],
   handle: async (call, services) => {
     return noContent(await removeFile(call, services));
   },
@@ -201,7 +207,7 @@ const move = operation({
   responses: {
     200: { description: 'Moved.', schema: SavedFile, headers: ['ETag', 'Orch-Position'] },
   },
-  refusals: ['already_exists', 'invalid_path', 'version_mismatch'],
+  refusals: ['already_exists', 'invalid_path', 'managed_by_repository', 'version_mismatch'],
   handle: async (call, services) => {
     const moved = await moveFile(call, services);
     return isProblem(moved) ? moved : savedReply(moved);

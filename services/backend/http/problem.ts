@@ -21,6 +21,8 @@ type EdgeCode =
   | 'second_factor_missing'
   | 'second_factor_required'
   | 'storage_full'
+  | 'sync_failed'
+  | 'sync_in_progress'
   | 'unauthenticated'
   | 'unavailable'
   | 'unsupported_media_type'
@@ -46,6 +48,7 @@ export const problemKinds: Readonly<Record<ProblemCode, Kind>> = {
   concurrency_limit_reached: { status: 409, title: 'Concurrency limit reached' },
   content_removed: { status: 410, title: 'Content removed by retention' },
   forbidden: { status: 403, title: 'Forbidden' },
+  managed_by_repository: { status: 409, title: 'Managed by a Git repository' },
   pool_full: { status: 409, title: 'Pool full' },
   pool_in_use: { status: 409, title: 'Pool in use' },
   group_in_use: { status: 409, title: 'Group in use' },
@@ -81,6 +84,8 @@ export const problemKinds: Readonly<Record<ProblemCode, Kind>> = {
   unsupported_media_type: { status: 415, title: 'Unsupported media type' },
   update_in_progress: { status: 409, title: 'Update in progress' },
   update_not_possible: { status: 409, title: 'Update not possible' },
+  sync_failed: { status: 422, title: 'Sync failed' },
+  sync_in_progress: { status: 409, title: 'Sync in progress' },
   update_refused: { status: 409, title: 'Update not trusted' },
   update_source_not_configured: { status: 409, title: 'No update repository configured' },
   upgrade_required: { status: 426, title: 'WebSocket handshake required' },

@@ -44,6 +44,8 @@ export const runExample = {
   progress: { fraction: 1, text: 'all pages read', eta: null },
   error: null,
   error_group_id: null,
+  commit: null,
+  commit_url: null,
 };
 
 const natural = Type.Integer({ minimum: 0 });
@@ -162,6 +164,12 @@ export const Run = Type.Object(
     progress: Nullable(RunProgress),
     error: Nullable(RunError),
     error_group_id: Nullable(Uuid('The error group that the run belongs to.')),
+    commit: Nullable(
+      Type.String({
+        description: 'Hash of the commit that the run executed, if its script comes from Git.',
+      }),
+    ),
+    commit_url: Nullable(Type.String({ description: 'The page of this commit.' })),
     removed: Type.Array(Type.Enum(removableKinds, { title: 'RemovableKind' }), {
       description:
         'Data of the run that was removed, by retention (`/system/retention`) or because the script was ' +

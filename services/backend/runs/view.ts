@@ -59,6 +59,8 @@ export function runJson(
     progress: progressJson(run, report?.progress),
     error: errorOf(run, report),
     error_group_id: errorGroupOf(run),
+    commit: run.commit?.hash ?? null,
+    commit_url: run.commit?.url ?? null,
   };
 }
 

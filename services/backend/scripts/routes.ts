@@ -193,7 +193,7 @@ const change = operation({
     example: { description: 'Reads prices every hour.', limits: { wall_clock_seconds: 600 } },
   },
   responses: { 200: shown },
-  refusals: ['version_mismatch'],
+  refusals: ['managed_by_repository', 'version_mismatch'],
   handle: async (call, services) => {
     const outcome = await changeScript(call, services);
     if (isProblem(outcome)) return outcome;
@@ -211,7 +211,7 @@ const remove = operation({
   parameters,
   requestHeaders: ['If-Match'],
   responses: { 204: { description: 'Deleted.', headers: ['Orch-Position'] } },
-  refusals: ['version_mismatch'],
+  refusals: ['managed_by_repository', 'version_mismatch'],
   handle: async (call, services) => {
     const condition = versionOf(call.header('If-Match'));
     if (isProblem(condition)) return condition;

@@ -93,6 +93,7 @@ export const scriptExample = {
   pools: [],
   expectations: [],
   parameters_schema: { type: 'object', properties: { limit: { type: 'integer' } } },
+  source: null,
   version: 3,
   created_at: examples.time,
   created_by: 'ada@example.com',
@@ -100,6 +101,20 @@ export const scriptExample = {
   updated_by: 'ada@example.com',
   last_run: { run_id: examples.runId, status: 'success', finished_at: examples.time },
 };
+
+const ScriptSource = Exact(
+  {
+    repository_id: Uuid(),
+    path: Type.String({ description: 'The folder of the script in the repository.' }),
+    commit: Type.String({ description: 'Hash of the commit that last changed the script.' }),
+    url: Nullable(Type.String({ description: 'The page of the commit.' })),
+  },
+  {
+    title: 'ScriptSource',
+    description:
+      'The Git repository that provides the script. Its files and settings are changed there.',
+  },
+);
 
 export const Script = Exact(
   {
@@ -127,6 +142,7 @@ export const Script = Exact(
     pools,
     expectations,
     parameters_schema: parametersSchema,
+    source: Nullable(ScriptSource),
     version: Type.Integer({
       minimum: 1,
       description: 'Incremented by every change of files or settings; the `ETag`.',

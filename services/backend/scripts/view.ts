@@ -29,6 +29,7 @@ export function scriptJson(script: ScriptView) {
     pools: script.pools,
     expectations: script.expectations,
     parameters_schema: script.parameters_schema,
+    source: sourceJson(script),
     version: script.version,
     created_at: script.created_at,
     created_by: script.created_by,
@@ -36,6 +37,12 @@ export function scriptJson(script: ScriptView) {
     updated_by: script.updated_by,
     last_run: script.last_run,
   };
+}
+
+function sourceJson({ source }: ScriptView) {
+  if (source === null) return null;
+  const { repositoryId: repository_id, path, commit, url } = source;
+  return { repository_id, path, commit, url };
 }
 
 /** A script as lists show it. The deletion is the last event of a deleted script. */

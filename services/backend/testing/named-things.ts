@@ -20,6 +20,7 @@ import {
   script,
   webhook,
   identityProvider,
+  repository,
 } from './people.ts';
 import type { TestBackend } from './test-backend.ts';
 import type { TestClient } from './test-client.ts';
@@ -147,6 +148,7 @@ const makers: Readonly<Record<string, Make>> = {
     const created = await admin.post('/api/v1/pools', { name: `pool-${randomUUID()}`, limit: 3 });
     return (created.json as { id: string }).id;
   },
+  repository_id: async ({ admin }) => await repository(admin),
   identity_provider_id: async ({ admin }) => await identityProvider(admin, 'acme'),
   provider: async ({ admin }) => {
     await identityProvider(admin, 'acme');

@@ -122,6 +122,13 @@ export async function channel(owner: TestClient, body: object = {}): Promise<str
   return (made.json as { id: string }).id;
 }
 
+/** A Git repository at an address where no server listens. @returns its id */
+export async function repository(admin: TestClient): Promise<string> {
+  const body = { name: 'Jobs', url: 'http://127.0.0.1:9/jobs.git', poll_seconds: null };
+  const { json } = await admin.post('/api/v1/repositories', body);
+  return (json as { id: string }).id;
+}
+
 /** An identity provider, created once. @returns its id */
 export async function identityProvider(admin: TestClient, slug: string): Promise<string> {
   const path = '/api/v1/identity-providers';

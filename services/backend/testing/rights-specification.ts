@@ -18,7 +18,7 @@ const table = `
 -       public    login refreshToken health live ready metrics callWebhook openapi
 -       public    listSdkProjects listSdkFiles downloadSdk
 -       public    listSignInProviders startProviderSignIn finishProviderSignIn startProviderSignOut
--       public    endProviderSessions
+-       public    endProviderSessions announcePush
 -       anyone    me
 -       session   logout createWsTicket listSessions revokeSession revokeOtherSessions changePassword
 -       session   getSecondFactor createFactorKey enableSecondFactor replaceRecoveryCodes disableSecondFactor
@@ -64,6 +64,8 @@ A       admin            listNotificationDeliveries getNotificationDelivery rede
 A       admin            purgeScript pauseTriggers resumeTriggers getRetention changeRetention listSettings
 A       admin            drainRuntime resumeRuntime createPool changePool deletePool
 A       admin            exportConfiguration importConfiguration
+A       admin            listRepositories createRepository getRepository changeRepository deleteRepository
+A       admin            syncRepository listRepositoryCommits rotateRepositoryHook
 A       admin            getUpdates checkUpdates applyUpdate rollBackUpdate discardRollback listUpdates
 A       admin            getBackupSchedule changeBackupSchedule listBackups makeBackup getBackup downloadBackup
 A       admin            uploadBackup verifyBackup restoreBackup deleteBackup

@@ -1,4 +1,6 @@
 /** The real backend on a free port, with its own test database and folder. */
+import { Git } from '#infra/git/git.ts';
+import { Targets } from '#infra/outgoing/targets.ts';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
@@ -113,6 +115,8 @@ export async function startTestBackend(changes: Partial<ProcessDeps> = {}): Prom
     masterKeys,
     auditSigner: new HeadSigner(randomBytes(32)),
     objects: await openFolderStore({ folder: join(folder, 'objects') }),
+    git: new Git(new Targets(['127.0.0.0/8'])),
+    wakeRepositories: () => undefined,
     runLogs: new PostgresRunLogs(pool),
     runSamples: new PostgresRunSamples(pool),
     bus,

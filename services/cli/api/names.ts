@@ -29,6 +29,14 @@ const renamed: Readonly<Record<string, string>> = {
   changeIdentityProvider: 'providers change',
   deleteIdentityProvider: 'providers delete',
   tryClaims: 'providers try-claims',
+  listRepositories: 'repositories list',
+  createRepository: 'repositories create',
+  getRepository: 'repositories get',
+  changeRepository: 'repositories change',
+  deleteRepository: 'repositories delete',
+  syncRepository: 'repositories sync',
+  listRepositoryCommits: 'repositories list-commits',
+  rotateRepositoryHook: 'repositories rotate-hook',
 };
 
 /** Operations without a derived command, each with the reason. */
@@ -43,6 +51,7 @@ export const withoutCommand: Readonly<Record<string, string>> = {
   listUpdates: '`updates list` shows the history',
   discardRollback: '`updates discard` sends the same request',
   rollBackUpdate: '`updates rollback` takes the same option',
+  announcePush: 'the Git server signs each call',
   callWebhook: 'the token in the URL authenticates another system; use curl instead',
 };
 

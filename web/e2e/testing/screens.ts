@@ -488,6 +488,22 @@ const ofPlatform: readonly Screen[] = [
     ],
   },
   {
+    path: '/repositories',
+    of: administrators,
+    sign: role('heading', 'Repositories'),
+    actions: [
+      {
+        of: administrators,
+        control: role('button', 'Add repository'),
+        work: fill(
+          { Name: 'Jobs of %', URL: 'http://127.0.0.1:9/jobs.git' },
+          'Add repository',
+          (page) => page.getByText('Announce pushes'),
+        ),
+      },
+    ],
+  },
+  {
     path: '/backups',
     of: administrators,
     sign: role('row', /Manual/),

@@ -10,6 +10,7 @@ export const tagDescriptions = {
   Groups: 'Groups control access to scripts and their runs.',
   Notifications: 'The inbox, and the channels, rules and deliveries of notifications.',
   Users: 'Accounts, their roles, sessions and tokens.',
+  Repositories: 'Git repositories that provide scripts and configuration.',
   'Identity providers': 'Single sign-on with OpenID Connect.',
   Audit: 'The audit trail: search, verification, export and replay.',
   System: 'Health, metrics, settings, updates, retention and the dashboard’s figures.',

@@ -74,6 +74,7 @@ function contentsAfter(event: ScriptEvent): readonly (readonly [string, string |
     case 'ScriptRestored':
     case 'ScriptPurged':
     case 'ScriptPurgeFinished':
+    case 'ScriptSourceChanged':
       return [];
   }
 }

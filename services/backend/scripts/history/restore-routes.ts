@@ -27,7 +27,13 @@ const restore = operation({
   requestHeaders: ['If-Match'],
   body: { schema: VersionToRestore, example: { version: 1 } },
   responses: { 200: shown },
-  refusals: ['invalid_path', 'last_file', 'storage_quota_exceeded', 'version_mismatch'],
+  refusals: [
+    'invalid_path',
+    'last_file',
+    'managed_by_repository',
+    'storage_quota_exceeded',
+    'version_mismatch',
+  ],
   handle: async (call, services) => {
     const { principal, header } = call;
     const scriptId = call.parameters.id;

@@ -83,6 +83,7 @@ export async function pastView(
     ...settingColumns(script.settings),
     expectations_since: null,
     storage_used_bytes: storageUsedBytes(script.files.values()),
+    source: script.source,
     version: script.version,
     created_at: created.recordedAt,
     created_by: actorName(created.metadata.actor),

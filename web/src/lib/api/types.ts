@@ -143,3 +143,11 @@ export interface Page<Item> {
   items: Item[];
   next_cursor: string | null;
 }
+
+export type Repository = Schemas['Repository'];
+export type NewRepository = Schemas['NewRepository'];
+export type RepositoryInput = Schemas['RepositoryInput'];
+export type RepositoryChange = Schemas['RepositoryChange'];
+export type RepositoryHook = Schemas['RepositoryHook'];
+export type RepositorySync = Schemas['RepositorySync'];
+export type SyncedCommit = Schemas['SyncedCommit'];

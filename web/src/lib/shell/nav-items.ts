@@ -6,6 +6,7 @@ import BookUser from '@lucide/svelte/icons/book-user';
 import Bug from '@lucide/svelte/icons/bug';
 import CalendarClock from '@lucide/svelte/icons/calendar-clock';
 import FileCode from '@lucide/svelte/icons/file-code-2';
+import GitBranch from '@lucide/svelte/icons/git-branch';
 import Gauge from '@lucide/svelte/icons/gauge';
 import History from '@lucide/svelte/icons/history';
 import Palette from '@lucide/svelte/icons/palette';
@@ -86,6 +87,14 @@ const places: readonly Place[] = [
     label: 'Configuration',
     icon: Settings,
     key: 'o',
+    right: 'system.manage',
+  },
+  {
+    section: 'platform',
+    href: '/repositories',
+    label: 'Repositories',
+    icon: GitBranch,
+    key: 'i',
     right: 'system.manage',
   },
   {

@@ -1,0 +1,58 @@
+/** Reads the files of a branch from a Git server. */
+
+/** A repository with its opened credential. */
+export interface GitRemote {
+  /** As in `repositoryUrlProblem`. */
+  readonly url: string;
+  readonly branch: string;
+  /** From the root of the repository; empty: the root. */
+  readonly folder: string;
+  /** Null: none. */
+  readonly access: GitAccess | null;
+}
+
+export type GitAccess =
+  | { readonly kind: 'token'; readonly username: string; readonly token: string }
+  | { readonly kind: 'ssh_key'; readonly privateKey: string; readonly knownHosts: string };
+
+export interface GitFile {
+  /** Relative to the folder. */
+  readonly path: string;
+  readonly content: Uint8Array;
+}
+
+export interface GitCommit {
+  /** In lower-case hex. */
+  readonly hash: string;
+  /** `Name <address>`. */
+  readonly author: string;
+  /** RFC 3339. */
+  readonly committedAt: string;
+  readonly subject: string;
+}
+
+/** The newest commit of the branch. */
+export interface GitSnapshot {
+  readonly commit: GitCommit;
+  /** Absent files: the commit has a problem. */
+  readonly files: readonly GitFile[] | { readonly problem: string };
+}
+
+/** The server refused, could not be reached, or sent something unusable. The message is for users and contains no
+ *  credential. */
+export class GitProblem extends Error {
+  override readonly name = 'GitProblem';
+}
+
+export interface GitServer {
+  /** The hash of the newest commit. @throws GitProblem */
+  head(remote: GitRemote, signal: AbortSignal): Promise<string>;
+  /** The newest commit.
+   *  @param isWanted which files to read, by their paths relative to the folder
+   *  @throws GitProblem */
+  read(
+    remote: GitRemote,
+    isWanted: (path: string) => boolean,
+    signal: AbortSignal,
+  ): Promise<GitSnapshot>;
+}

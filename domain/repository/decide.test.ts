@@ -1,0 +1,151 @@
+import { given } from '#domain/testing/given.ts';
+import { repositoryId } from '#domain/testing/ids.ts';
+import { commitFacts, createRepository, sealed } from '#domain/testing/samples.ts';
+import { describe, expect, test } from 'vitest';
+import { repositoryAggregate } from './decide.ts';
+import type { RepositoryEvent } from './events.ts';
+import {
+  addressOf,
+  branchProblem,
+  commitPage,
+  folderProblem,
+  repositoryUrlProblem,
+} from './repository.ts';
+
+const usable = { keysExist: true };
+const { type: _, ...data } = createRepository();
+const created: RepositoryEvent = { type: 'RepositoryCreated', data };
+const ids = { repositoryId: repositoryId() };
+const counts = { created: 1, changed: 0, deleted: 0, added: [], removed: [] };
+const synced = { ...ids, commit: commitFacts(), ...counts };
+const failed = { ...ids, commit: null, problem: 'The host is not reachable.' };
+
+describe('a new repository', () => {
+  test('is created once', () => {
+    given(repositoryAggregate).when(createRepository(), usable).thenRecords(created);
+    given(repositoryAggregate, created)
+      .when(createRepository(), usable)
+      .thenRefuses('already_exists');
+  });
+
+  test.each([{ url: 'file:///etc' }, { branch: '--upload-pack=x' }, { folder: '../x' }])(
+    'refuses %j',
+    (changes) => {
+      given(repositoryAggregate)
+        .when(createRepository(changes), usable)
+        .thenRefuses('validation_failed');
+    },
+  );
+
+  test('refuses a credential whose key was destroyed', () => {
+    given(repositoryAggregate)
+      .when(createRepository(), { keysExist: false })
+      .thenRefuses('version_mismatch');
+  });
+});
+
+describe('a repository', () => {
+  test('records only changed settings', () => {
+    given(repositoryAggregate, created)
+      .when({ type: 'ChangeRepository', ...ids, name: 'Jobs', branch: 'release' }, usable)
+      .thenRecords({ type: 'RepositoryChanged', data: { ...ids, branch: 'release' } });
+    given(repositoryAggregate, created)
+      .when(
+        {
+          type: 'ChangeRepository',
+          ...ids,
+          credential: { kind: 'token', username: 'git', sealed },
+          expectedVersion: 7,
+        },
+        usable,
+      )
+      .thenRefuses('version_mismatch');
+  });
+
+  test('records the same failure once, until a sync succeeds', () => {
+    const fail = { type: 'RecordSyncFailure', ...failed } as const;
+    const failure: RepositoryEvent = { type: 'RepositorySyncFailed', data: failed };
+    const success: RepositoryEvent = { type: 'RepositorySynced', data: synced };
+    given(repositoryAggregate, created).when(fail, usable).thenRecords(failure);
+    given(repositoryAggregate, created, failure).when(fail, usable).thenRecordsNothing();
+    given(repositoryAggregate, created, failure, success).when(fail, usable).thenRecords(failure);
+  });
+
+  test('records each sync once', () => {
+    const sync = { type: 'RecordSync', ...synced } as const;
+    const success: RepositoryEvent = { type: 'RepositorySynced', data: synced };
+    given(repositoryAggregate, created).when(sync, usable).thenRecords(success);
+    given(repositoryAggregate, created, success).when(sync, usable).thenRecordsNothing();
+  });
+
+  test('is deleted once, and syncs no more', () => {
+    const remove = { type: 'DeleteRepository', ...ids } as const;
+    const deleted: RepositoryEvent = { type: 'RepositoryDeleted', data: ids };
+    given(repositoryAggregate, created).when(remove, usable).thenRecords(deleted);
+    given(repositoryAggregate, created, deleted).when(remove, usable).thenRecordsNothing();
+    given(repositoryAggregate, created, deleted)
+      .when({ type: 'RecordSync', ...synced }, usable)
+      .thenRefuses('not_found');
+  });
+});
+
+describe('the URL of a repository', () => {
+  test.each([
+    [
+      'https://git.example.com/team/jobs.git',
+      { scheme: 'https', host: 'git.example.com', port: undefined },
+    ],
+    ['http://127.0.0.1:8080/jobs.git', { scheme: 'http', host: '127.0.0.1', port: 8080 }],
+    [
+      'ssh://git@git.example.com:2222/jobs.git',
+      { scheme: 'ssh', host: 'git.example.com', port: 2222 },
+    ],
+    [
+      'git@git.example.com:team/jobs.git',
+      { scheme: 'ssh', host: 'git.example.com', port: undefined },
+    ],
+  ])('%s is usable', (url, address) => {
+    expect(repositoryUrlProblem(url)).toBeUndefined();
+    expect(addressOf(url)).toEqual(address);
+  });
+
+  test.each([
+    'file:///srv/jobs.git',
+    '/srv/jobs.git',
+    'ext::sh -c id',
+    'git://git.example.com/jobs.git',
+    'http://git.example.com/jobs.git',
+    'https://token@git.example.com/jobs.git',
+    'ssh://git:pass@git.example.com/jobs.git',
+    'ssh://-oProxyCommand=id/jobs.git',
+    '-oProxyCommand=id@host:jobs.git',
+    'git@-oProxyCommand=id:jobs.git',
+    'git@git.example.com:--upload-pack=id',
+    'https://git.example.com/a b.git',
+  ])('%s is refused', (url) => {
+    expect(repositoryUrlProblem(url)).toBeTypeOf('string');
+    expect(addressOf(url)).toBeUndefined();
+  });
+
+  test('leads to the page of a commit', () => {
+    const page = 'https://git.example.com/team/jobs/commit/abc';
+    expect(commitPage('https://git.example.com/team/jobs.git', 'abc')).toBe(page);
+    expect(commitPage('git@git.example.com:team/jobs.git', 'abc')).toBe(page);
+    expect(commitPage('ssh://git@git.example.com:2222/team/jobs.git', 'abc')).toBe(page);
+  });
+});
+
+test.each(['', '-x', 'a..b', 'a b', 'a.lock', '/a', 'a/', 'a:b', '@'])(
+  'refuses the branch "%s"',
+  (name) => {
+    expect(branchProblem(name)).toBeTypeOf('string');
+  },
+);
+
+test.each(['main', 'release/2026.1', 'feature-ä'])('accepts the branch "%s"', (name) => {
+  expect(branchProblem(name)).toBeUndefined();
+});
+
+test.each(['/etc', 'a/../b', 'a//b', '.', 'a/'])('refuses the folder "%s"', (folder) => {
+  expect(folderProblem(folder)).toBeTypeOf('string');
+});

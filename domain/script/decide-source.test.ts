@@ -1,0 +1,63 @@
+import { given } from '#domain/testing/given.ts';
+import { repositoryId, scriptId } from '#domain/testing/ids.ts';
+import { file, scriptCreated, scriptSource } from '#domain/testing/samples.ts';
+import { describe, test } from 'vitest';
+import type { ScriptCommand } from './commands.ts';
+import { scriptAggregate } from './decide.ts';
+import type { ScriptEvent } from './events.ts';
+
+const facts = { groupExists: true };
+const id = { scriptId: scriptId() };
+const created: ScriptEvent = scriptCreated();
+const source = scriptSource();
+const sourced: ScriptEvent = { type: 'ScriptSourceChanged', data: { ...id, source } };
+const released: ScriptEvent = { type: 'ScriptSourceChanged', data: { ...id, source: null } };
+const set = { type: 'SetScriptSource', ...id, repositoryId: repositoryId(), source } as const;
+
+describe('a script from a repository', () => {
+  test.each<ScriptCommand>([
+    { type: 'ChangeScript', ...id, name: 'Other' },
+    { type: 'SaveFile', ...id, ...file('new.py', 'b') },
+    { type: 'DeleteFile', ...id, path: 'main.py' },
+    { type: 'MoveFile', ...id, path: 'main.py', to: 'other.py' },
+    { type: 'DeleteScript', ...id },
+    { type: 'DeleteScript', ...id, repositoryId: repositoryId(2) },
+    { ...set, repositoryId: repositoryId(2) },
+  ])('refuses $type from elsewhere', (command) => {
+    given(scriptAggregate, created, sourced)
+      .when(command, facts)
+      .thenRefuses('managed_by_repository');
+  });
+
+  test('is changed by its repository, and can be disabled by operators', () => {
+    given(scriptAggregate, created, sourced)
+      .when({ type: 'ChangeScript', ...id, name: 'Other', repositoryId: repositoryId() }, facts)
+      .thenRecords({ type: 'ScriptChanged', data: { ...id, version: 2, name: 'Other' } });
+    given(scriptAggregate, created, sourced)
+      .when({ type: 'DisableScript', ...id }, facts)
+      .thenRecords({ type: 'ScriptDisabled', data: id });
+  });
+
+  test('gets a new environment here', () => {
+    const settings = { resolution: 'second' };
+    given(scriptAggregate, created, sourced)
+      .when({ type: 'ChangeScript', ...id, settings }, facts)
+      .thenRecords({ type: 'ScriptChanged', data: { ...id, version: 2, settings } });
+  });
+
+  test('records each commit once', () => {
+    given(scriptAggregate, created).when(set, facts).thenRecords(sourced);
+    given(scriptAggregate, created, sourced).when(set, facts).thenRecordsNothing();
+  });
+
+  test('can be edited again after its repository released it', () => {
+    const release = { ...set, source: null };
+    given(scriptAggregate, created, sourced).when(release, facts).thenRecords(released);
+    given(scriptAggregate, created, sourced, released)
+      .when({ type: 'DisableScript', ...id }, facts)
+      .thenRecords({ type: 'ScriptDisabled', data: id });
+    given(scriptAggregate, created, sourced, released)
+      .when({ type: 'ChangeScript', ...id, name: 'Other' }, facts)
+      .thenRecords({ type: 'ScriptChanged', data: { ...id, version: 2, name: 'Other' } });
+  });
+});

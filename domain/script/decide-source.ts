@@ -1,0 +1,65 @@
+/** Decisions about scripts that a Git repository provides (docs/git.md). */
+import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
+import { isSameJson } from '#domain/kernel/json.ts';
+import type { ScriptCommand, SetScriptSource } from './commands.ts';
+import type { ScriptEvent } from './events.ts';
+import type { PresentScript, ScriptState } from './state.ts';
+
+type Present = Exclude<ScriptCommand['type'], AnyState>;
+type AnyState =
+  | 'CreateScript'
+  | 'RestoreScript'
+  | 'PurgeScript'
+  | 'FinishPurge'
+  | 'SetScriptSource';
+
+/** Whether a command changes what the repository defines. Operators can still disable a script. */
+const isEdit: Readonly<Record<Present, boolean>> = {
+  ChangeScript: true,
+  SaveFile: true,
+  DeleteFile: true,
+  MoveFile: true,
+  RestoreFiles: true,
+  DeleteScript: true,
+  EnableScript: false,
+  DisableScript: false,
+};
+
+/** Refuses edits of a script that a repository provides, unless the repository makes them. */
+export function fromElsewhere(
+  { source }: PresentScript,
+  command: Extract<ScriptCommand, { type: Present }>,
+): Decision<never> | undefined {
+  if (source === null || !isEdit[command.type] || isRebuild(command)) return undefined;
+  const from = 'repositoryId' in command ? command.repositoryId : undefined;
+  return from === source.repositoryId ? undefined : managed(source.path);
+}
+
+/** Environments are built here, whatever the repository contains. */
+function isRebuild(command: ScriptCommand): boolean {
+  if (command.type !== 'ChangeScript') return false;
+  const { type: _, scriptId: _id, settings = {}, ...others } = command;
+  return Object.keys(others).length === 0 && Object.keys(settings).join() === 'resolution';
+}
+
+/** A deleted script keeps no source, so that it can be edited after it is restored. */
+export function setSource(
+  state: ScriptState,
+  { scriptId, repositoryId, source }: SetScriptSource,
+): Decision<ScriptEvent> {
+  if (state.status === 'absent') return refuse('not_found', 'Script not found.');
+  const isOther = state.source !== null && state.source.repositoryId !== repositoryId;
+  // A repository that no longer provides the script has nothing to release.
+  if (isOther) return source === null ? accept() : managed(state.source.path);
+  if (isSameJson(state.source, source)) return accept();
+  if (source !== null && state.status !== 'present')
+    return refuse('not_found', 'Script not found.');
+  return accept({ type: 'ScriptSourceChanged', data: { scriptId, source } });
+}
+
+function managed(path: string): Decision<never> {
+  return refuse(
+    'managed_by_repository',
+    `The script comes from a Git repository. Change it there (${path}), then push.`,
+  );
+}

@@ -1,0 +1,144 @@
+/** Runs `git` with an environment of its own: no configuration of the machine, no prompts, no hooks. */
+import { spawn } from 'node:child_process';
+import { GitProblem } from '#domain/ports/git.ts';
+
+const timeoutMs = 120_000;
+/** Limits of each process: the size of a file that it writes, and its address space, in blocks of 512 and 1024 bytes. */
+const limits = 'ulimit -f 524288 && ulimit -v 4194304 && exec git "$@"';
+const maxErrorBytes = 4096;
+
+/** Configuration for each command, by name. Passed in the environment, because arguments are visible to all users. */
+export type GitConfig = Readonly<Record<string, string>>;
+
+const safe: GitConfig = {
+  'protocol.allow': 'never',
+  'protocol.https.allow': 'always',
+  // Accepted for loopback addresses only (`repositoryUrlProblem`).
+  'protocol.http.allow': 'always',
+  'protocol.ssh.allow': 'always',
+  // A redirect could lead to an address that must not be reached.
+  'http.followRedirects': 'false',
+  'http.lowSpeedLimit': '1000',
+  'http.lowSpeedTime': '30',
+  'credential.helper': '',
+  'core.hooksPath': '/dev/null',
+  'core.attributesFile': '/dev/null',
+  'core.fsmonitor': 'false',
+  // Large blobs are streamed, not held in memory.
+  'core.bigFileThreshold': '1m',
+  'fetch.recurseSubmodules': 'false',
+  // One pack, whose size is limited, instead of many files.
+  'fetch.unpackLimit': '1',
+  'transfer.bundleURI': 'false',
+  'gc.auto': '0',
+  'maintenance.auto': 'false',
+};
+
+export interface GitCall {
+  /** The folder of the repository, and the home of the process. */
+  readonly folder: string;
+  readonly config?: GitConfig;
+  /** For `GIT_SSH_COMMAND`. */
+  readonly sshCommand?: string | undefined;
+  readonly input?: string;
+  readonly maxOutputBytes: number;
+  readonly signal: AbortSignal;
+}
+
+/** @returns the standard output
+ *  @throws GitProblem if git fails, takes too long, or writes too much */
+export async function runGit(args: readonly string[], call: GitCall): Promise<Buffer> {
+  const child = spawn('/bin/sh', ['-c', limits, 'git', ...args], {
+    cwd: call.folder,
+    env: environmentOf(call),
+    // A process group of its own, so that its helpers end with it.
+    detached: true,
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  let stopped: string | undefined;
+  const stop = (why: string) => {
+    stopped ??= why;
+    try {
+      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+    } catch {
+      // The group has ended.
+    }
+  };
+  const timer = setTimeout(
+    () => stop(`git did not finish within ${timeoutMs / 1000} seconds.`),
+    timeoutMs,
+  );
+  const abort = () => stop('The platform is stopping.');
+  call.signal.addEventListener('abort', abort, { once: true });
+  if (call.signal.aborted) abort();
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  child.stdout.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > call.maxOutputBytes) stop('The repository has too many files.');
+    else chunks.push(chunk);
+  });
+  let errors = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    if (errors.length < maxErrorBytes) errors += chunk.toString('utf8');
+  });
+  // The process may end before it has read everything.
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(call.input ?? '');
+  try {
+    const code = await new Promise<number | NodeJS.Signals | null>((resolve, reject) => {
+      child.once('error', reject);
+      child.once('close', (exitCode, signal) => resolve(exitCode ?? signal));
+    });
+    if (stopped !== undefined) throw new GitProblem(stopped);
+    if (code !== 0) throw new GitProblem(messageOf(errors, code));
+    return Buffer.concat(chunks);
+  } catch (error) {
+    if (error instanceof GitProblem) throw error;
+    throw new GitProblem('git could not be started. Install git on the machine of the backend.', {
+      cause: error,
+    });
+  } finally {
+    clearTimeout(timer);
+    call.signal.removeEventListener('abort', abort);
+    stop('done');
+  }
+}
+
+function environmentOf({ folder, config = {}, sshCommand }: GitCall): NodeJS.ProcessEnv {
+  const entries = Object.entries({ ...safe, ...config });
+  return {
+    PATH: process.env['PATH'],
+    HOME: folder,
+    LC_ALL: 'C.UTF-8',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_ASKPASS: '',
+    SSH_ASKPASS: '',
+    GIT_ATTR_NOSYSTEM: '1',
+    GIT_NO_REPLACE_OBJECTS: '1',
+    GIT_SSH_VARIANT: 'ssh',
+    ...(sshCommand !== undefined && { GIT_SSH_COMMAND: sshCommand }),
+    GIT_CONFIG_COUNT: String(entries.length),
+    ...Object.fromEntries(
+      entries.flatMap(([name, value], index) => [
+        [`GIT_CONFIG_KEY_${index}`, name],
+        [`GIT_CONFIG_VALUE_${index}`, value],
+      ]),
+    ),
+  };
+}
+
+/** The last line is the reason; the lines before it are progress and advice. */
+function messageOf(errors: string, code: number | string | null): string {
+  const lines = errors
+    .split('\n')
+    .map((line) => line.replaceAll(/\p{Cc}/gu, ' ').trim())
+    .filter((line) => line !== '');
+  const fatal = lines.filter((line) => /^(fatal|error|remote|ERROR):/i.test(line));
+  const text = (fatal.length > 0 ? fatal : lines).slice(-2).join(' ').slice(0, 500);
+  if (code === 'SIGXFSZ' || /file too large/i.test(errors))
+    return 'The repository is too large: its newest commit may have at most 256 MiB.';
+  return text === '' ? `git failed (${code}).` : `git failed: ${text}`;
+}

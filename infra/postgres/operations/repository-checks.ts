@@ -1,0 +1,74 @@
+/** When repositories were requested and compared with their servers, and which process is doing it. */
+import { setTimeout as wait } from 'node:timers/promises';
+import type pg from 'pg';
+import type { Queryable } from '../database.ts';
+
+const retryMs = 250;
+/** The first key of the locks; the second one is the hash of the id. */
+const lockKind = 0x676974;
+
+const statements = {
+  lock: `SELECT pg_try_advisory_lock(${lockKind}, hashtext($1)) AS locked`,
+  unlock: `SELECT pg_advisory_unlock(${lockKind}, hashtext($1))`,
+  request: `INSERT INTO repository_checks (repository_id, requested_at) VALUES ($1, clock_timestamp())
+    ON CONFLICT (repository_id) DO UPDATE SET requested_at = excluded.requested_at`,
+  note: `INSERT INTO repository_checks (repository_id, checked_at) VALUES ($1, $2)
+    ON CONFLICT (repository_id) DO UPDATE SET checked_at = excluded.checked_at`,
+  now: `SELECT clock_timestamp() AS now`,
+  due: `SELECT repository_id FROM repositories r LEFT JOIN repository_checks c USING (repository_id)
+    WHERE NOT deleted AND (
+      (changed AND (checked_at IS NULL OR checked_at < updated_at))
+      OR requested_at > coalesce(checked_at, '-infinity')
+      OR (coalesce(checked_at, '-infinity') + make_interval(secs => (settings ->> 'pollSeconds')::integer)
+        <= clock_timestamp()))
+    ORDER BY checked_at NULLS FIRST`,
+};
+
+/** Requests a comparison; a call of the server announced a push. */
+export async function requestCheck(db: Queryable, repositoryId: string): Promise<void> {
+  await db.query(statements.request, [repositoryId]);
+}
+
+/** The repositories to compare. */
+export async function dueRepositories(db: Queryable): Promise<readonly string[]> {
+  const { rows } = await db.query<{ repository_id: string }>(statements.due, []);
+  return rows.map(({ repository_id: id }) => id);
+}
+
+/** Runs `work` while no other process syncs the repository. Records the time when it began, so that a push during the
+ *  work is noticed. The lock ends with the connection, even if the process crashes.
+ *  @returns `undefined` if the repository is still locked after `lockTimeoutMs` */
+export async function withRepository<T>(
+  pool: pg.Pool,
+  repositoryId: string,
+  lockTimeoutMs: number,
+  work: () => Promise<T>,
+): Promise<{ readonly result: T } | undefined> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  const noteBroken = (error: Error) => (broken = error);
+  client.on('error', noteBroken);
+  try {
+    const until = performance.now() + lockTimeoutMs;
+    while (!(await isLocked(client, repositoryId))) {
+      if (performance.now() >= until) return undefined;
+      await wait(retryMs);
+    }
+    try {
+      const { rows } = await client.query<{ now: Date }>(statements.now);
+      const result = await work();
+      await client.query(statements.note, [repositoryId, rows[0]?.now]);
+      return { result };
+    } finally {
+      await client.query(statements.unlock, [repositoryId]).catch(noteBroken);
+    }
+  } finally {
+    client.off('error', noteBroken);
+    client.release(broken);
+  }
+}
+
+async function isLocked(client: pg.PoolClient, repositoryId: string): Promise<boolean> {
+  const { rows } = await client.query<{ locked: boolean }>(statements.lock, [repositoryId]);
+  return rows[0]?.locked === true;
+}

@@ -1,0 +1,319 @@
+/** Git repositories that provide scripts and configuration. */
+import { mustParse, parseCommandId, parseRepositoryId, parseScriptId } from '#domain/kernel/ids.ts';
+import type { CommandContext } from '#domain/ports/commands.ts';
+import type { ChangeRepository, CreateRepository } from '#domain/repository/commands.ts';
+import type { RepositorySettings } from '#domain/repository/repository.ts';
+import { UnreadableSecret } from '#infra/secrets/envelope.ts';
+import {
+  findRepository,
+  listRepositories,
+  sourcedScripts,
+} from '#projections/repositories/queries.ts';
+import Type, { type Static } from 'typebox';
+import { operation, type Operation } from '../http/operation.ts';
+import { accepted, positionHeader, refusalProblem } from '../http/outcome.ts';
+import { fieldProblem, isProblem, notFound, problem } from '../http/problem.ts';
+import { json, nothing, type Answer } from '../http/reply.ts';
+import { Exact, pathParameters } from '../http/schema.ts';
+import type { Services } from '../services.ts';
+import { newHook, sealCredential } from './credentials.ts';
+import {
+  CommitItems,
+  NewRepository,
+  Repository,
+  RepositoryChange,
+  RepositoryHook,
+  RepositoryInput,
+  repositoryInputExample,
+  RepositoryItems,
+  RepositorySync,
+} from './schema.ts';
+import { syncRepository } from './sync.ts';
+import { repositoryJson, syncedJson, syncJson } from './view.ts';
+
+const tag = 'Repositories';
+const path = '/api/v1/repositories';
+const access = { right: 'system.manage' } as const;
+const parameters = { repository_id: pathParameters.repositoryId };
+const lockTimeoutMs = 30_000;
+
+const list = operation({
+  method: 'get',
+  path,
+  operationId: 'listRepositories',
+  summary: 'List Git repositories',
+  tag,
+  access,
+  responses: { 200: { description: 'All repositories.', schema: RepositoryItems } },
+  handle: async (_call, { readModels }) =>
+    json(200, { items: (await listRepositories(readModels)).map(repositoryJson) }),
+});
+
+const get = operation({
+  method: 'get',
+  path: `${path}/{repository_id}`,
+  operationId: 'getRepository',
+  summary: 'Read a Git repository',
+  tag,
+  access,
+  parameters,
+  responses: { 200: { description: 'The repository.', schema: Repository } },
+  handle: async ({ parameters: { repository_id: id } }, { readModels }) => {
+    const row = await findRepository(readModels, id);
+    return row === undefined ? notFound : json(200, repositoryJson(row));
+  },
+});
+
+const create = operation({
+  method: 'post',
+  path,
+  operationId: 'createRepository',
+  summary: 'Add a Git repository',
+  description:
+    'The first sync starts immediately. The credential is encrypted and never returned. Enter `hook.url` and ' +
+    '`hook.secret` of the response at the Git server (GitHub, GitLab or Gitea), so that it announces each push.',
+  tag,
+  access,
+  creates: true,
+  body: { schema: RepositoryInput, example: repositoryInputExample },
+  responses: {
+    201: { description: 'Added.', schema: NewRepository, headers: ['Location', 'Orch-Position'] },
+  },
+  refusals: ['version_mismatch', 'unavailable'],
+  handle: async ({ body, context, origin }, services) =>
+    await sealing(async () => {
+      const id = services.ids.next();
+      const repositoryId = mustParse(parseRepositoryId, id);
+      const { hook, token, secret } = await newHook(services.vault, id);
+      const credential = await sealCredential(services.vault, id, body.credential ?? null);
+      const command: CreateRepository = {
+        type: 'CreateRepository',
+        repositoryId,
+        branch: 'main',
+        folder: '',
+        pollSeconds: 60,
+        mode: 'read',
+        ...settingsOf(body),
+        name: body.name,
+        url: body.url,
+        credential,
+        hook,
+      };
+      const outcome = accepted(await services.commands.execute(command, context));
+      if (isProblem(outcome)) return outcome;
+      services.wakeRepositories();
+      const row = await findRepository(services.readModels, repositoryId);
+      if (row === undefined) return notFound;
+      const shown = { url: hookUrl(origin, token), secret };
+      return json(
+        201,
+        { ...repositoryJson(row), hook: shown },
+        {
+          Location: `${path}/${id}`,
+          ...positionHeader(outcome),
+        },
+      );
+    }),
+});
+
+const hookUrl = (origin: string, token: string) => `${origin}/hooks/git/${token}`;
+
+function settingsOf(body: Static<typeof RepositoryChange>): Partial<RepositorySettings> {
+  return {
+    ...(body.name !== undefined && { name: body.name }),
+    ...(body.url !== undefined && { url: body.url }),
+    ...(body.branch !== undefined && { branch: body.branch }),
+    ...(body.folder !== undefined && { folder: body.folder }),
+    ...(body.poll_seconds !== undefined && { pollSeconds: body.poll_seconds }),
+    ...(body.mode !== undefined && { mode: body.mode }),
+  };
+}
+
+const change = operation({
+  method: 'patch',
+  path: `${path}/{repository_id}`,
+  operationId: 'changeRepository',
+  summary: 'Change a Git repository',
+  description:
+    'A sync starts immediately. An omitted credential is kept, unless the URL changes: another server must not ' +
+    'receive it.',
+  tag,
+  access,
+  parameters,
+  body: {
+    schema: RepositoryChange,
+    example: { branch: 'release' },
+    mediaTypes: ['application/merge-patch+json'],
+  },
+  responses: {
+    200: { description: 'The updated repository.', schema: Repository, headers: ['Orch-Position'] },
+  },
+  refusals: ['version_mismatch', 'unavailable'],
+  handle: async ({ parameters: { repository_id: id }, body, context }, services) => {
+    const row = await findRepository(services.readModels, id);
+    if (row === undefined) return notFound;
+    const hasMoved = body.url !== undefined && body.url !== row.settings.url;
+    if (hasMoved && row.credential !== null && body.credential === undefined)
+      return fieldProblem('credential', 'is required when the URL changes');
+    return await sealing(async () => {
+      const credential =
+        body.credential === undefined
+          ? undefined
+          : await sealCredential(services.vault, id, body.credential);
+      const command: ChangeRepository = {
+        type: 'ChangeRepository',
+        repositoryId: id,
+        ...settingsOf(body),
+        ...(credential !== undefined && { credential }),
+      };
+      return await changed(command, context, services);
+    });
+  },
+});
+
+async function changed(
+  command: ChangeRepository,
+  context: CommandContext,
+  services: Services,
+): Promise<Answer> {
+  const outcome = accepted(await services.commands.execute(command, context));
+  if (isProblem(outcome)) return outcome;
+  services.wakeRepositories();
+  const row = await findRepository(services.readModels, command.repositoryId);
+  return row === undefined ? notFound : json(200, repositoryJson(row), positionHeader(outcome));
+}
+
+const rotate = operation({
+  method: 'post',
+  path: `${path}/{repository_id}/rotate-hook`,
+  operationId: 'rotateRepositoryHook',
+  summary: 'Replace the URL and secret of the calls from the Git server',
+  description: 'The previous URL stops working immediately.',
+  tag,
+  access,
+  parameters,
+  responses: {
+    200: {
+      description: 'The new URL and secret.',
+      schema: RepositoryHook,
+      headers: ['Orch-Position'],
+    },
+  },
+  refusals: ['version_mismatch', 'unavailable'],
+  handle: async ({ parameters: { repository_id: id }, context, origin }, services) => {
+    const row = await findRepository(services.readModels, id);
+    if (row === undefined) return notFound;
+    return await sealing(async () => {
+      const { hook, token, secret } = await newHook(services.vault, id);
+      const command = { type: 'ChangeRepository', repositoryId: id, hook } as const;
+      const outcome = accepted(await services.commands.execute(command, context));
+      if (isProblem(outcome)) return outcome;
+      return json(200, { url: hookUrl(origin, token), secret }, positionHeader(outcome));
+    });
+  },
+});
+
+const remove = operation({
+  method: 'delete',
+  path: `${path}/{repository_id}`,
+  operationId: 'deleteRepository',
+  summary: 'Remove a Git repository',
+  description:
+    'Its scripts and other resources stay, and can be edited here again. The credential is destroyed.',
+  tag,
+  access,
+  parameters,
+  responses: { 204: { description: 'Removed.', headers: ['Orch-Position'] } },
+  handle: async ({ parameters: { repository_id: id }, context }, services) => {
+    const { commands, ids, readModels, vault } = services;
+    const scripts = [...(await sourcedScripts(readModels))].flatMap(([scriptId, source]) =>
+      source.repositoryId === id ? [mustParse(parseScriptId, scriptId)] : [],
+    );
+    const all = [
+      ...scripts.map(
+        (scriptId) =>
+          ({ type: 'SetScriptSource', scriptId, repositoryId: id, source: null }) as const,
+      ),
+      { type: 'DeleteRepository', repositoryId: id } as const,
+    ];
+    const outcome = await commands.executeAll(
+      all.map((command) => ({
+        command,
+        context: { ...context, commandId: mustParse(parseCommandId, ids.next()) },
+      })),
+    );
+    if (outcome.kind === 'refused') return refusalProblem(outcome.refusal);
+    await vault.destroyUnusedKey(id);
+    const last = outcome.outcomes.at(-1);
+    return nothing(204, last === undefined ? {} : positionHeader(last));
+  },
+});
+
+const sync = operation({
+  method: 'post',
+  path: `${path}/{repository_id}/sync`,
+  operationId: 'syncRepository',
+  summary: 'Apply the newest commit of a Git repository (all or nothing)',
+  description:
+    'Also reverts changes that were made here since the last commit. With `dry_run`, nothing is changed and the ' +
+    'response lists the planned changes.',
+  tag,
+  access,
+  parameters,
+  query: Exact({ dry_run: Type.Optional(Type.Boolean({ default: false })) }),
+  responses: {
+    200: {
+      description: 'The planned or applied changes.',
+      schema: RepositorySync,
+      headers: ['Orch-Position'],
+    },
+  },
+  refusals: ['sync_failed', 'sync_in_progress'],
+  handle: async ({ parameters: { repository_id: id }, query, context, origin, gone }, services) => {
+    const { dry_run: dryRun = false } = query;
+    const wanted = { repositoryId: id, dryRun, onlyNew: false, lockTimeoutMs, origin, context };
+    const signal = dryRun ? gone() : new AbortController().signal;
+    const done = await syncRepository({ ...wanted, signal }, services);
+    if (done === undefined) return notFound;
+    if (isProblem(done)) return done;
+    const { position } = done;
+    const headers = position === undefined ? {} : { 'Orch-Position': String(position) };
+    return json(200, syncJson(done, dryRun), headers);
+  },
+});
+
+const commits = operation({
+  method: 'get',
+  path: `${path}/{repository_id}/commits`,
+  operationId: 'listRepositoryCommits',
+  summary: 'List the applied commits of a Git repository, newest first',
+  description: 'At most 100. The audit trail has all of them.',
+  tag,
+  access,
+  parameters,
+  responses: { 200: { description: 'The commits.', schema: CommitItems } },
+  handle: async ({ parameters: { repository_id: id } }, { readModels }) => {
+    const row = await findRepository(readModels, id);
+    return row === undefined ? notFound : json(200, { items: row.commits.map(syncedJson) });
+  },
+});
+
+async function sealing(work: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof UnreadableSecret)) throw error;
+    return problem('unavailable', `The credential cannot be stored: ${error.message}`);
+  }
+}
+
+export const repositoryOperations: readonly Operation[] = [
+  list,
+  create,
+  get,
+  change,
+  remove,
+  sync,
+  commits,
+  rotate,
+];

@@ -1,0 +1,177 @@
+/** Syncs a repository: reads its newest commit, plans, and applies all changes in one transaction. */
+import { mustParse, parseCommandId, parseRepositoryId } from '#domain/kernel/ids.ts';
+import type { RepositoryId } from '#domain/kernel/ids.ts';
+import type { CommandContext } from '#domain/ports/commands.ts';
+import { GitProblem, type GitCommit, type GitRemote } from '#domain/ports/git.ts';
+import { commitPage, type CommitFacts } from '#domain/repository/repository.ts';
+import { withRepository } from '#infra/postgres/operations/repository-checks.ts';
+import { UnreadableSecret } from '#infra/secrets/envelope.ts';
+import {
+  findRepository,
+  listRepositories,
+  sourcedScripts,
+} from '#projections/repositories/queries.ts';
+import type { RepositoriesTable } from '#projections/repositories/table.ts';
+import { importConfiguration, type Imported } from '../configuration/import.ts';
+import { isProblem, notFound, problem, type Problem } from '../http/problem.ts';
+import type { Services } from '../services.ts';
+import { openCredential } from './credentials.ts';
+import { providerOf } from './provider.ts';
+import { isWanted, readDocument, type ReadDocument } from './read-document.ts';
+
+export interface Sync {
+  readonly repositoryId: RepositoryId;
+  readonly dryRun: boolean;
+  /** Skips a commit that was applied or refused before. */
+  readonly onlyNew: boolean;
+  /** The maximum wait for another sync of the repository. */
+  readonly lockTimeoutMs: number;
+  /** The origin of webhook URLs. */
+  readonly origin: string;
+  readonly context: CommandContext;
+  readonly signal: AbortSignal;
+}
+
+export interface Synced extends Imported {
+  readonly commit: CommitFacts;
+}
+
+/** @returns `undefined` if there is no new commit */
+export async function syncRepository(
+  sync: Sync,
+  services: Services,
+): Promise<Synced | Problem | undefined> {
+  if (sync.dryRun) return await syncLocked(sync, services);
+  const done = await withRepository(
+    services.pool,
+    sync.repositoryId,
+    sync.lockTimeoutMs,
+    async () => await syncLocked(sync, services),
+  );
+  return done === undefined
+    ? problem('sync_in_progress', 'Another sync of the repository is running. Try again later.')
+    : done.result;
+}
+
+async function syncLocked(sync: Sync, services: Services): Promise<Synced | Problem | undefined> {
+  const row = await findRepository(services.readModels, sync.repositoryId);
+  if (row === undefined) return notFound;
+  let commit: CommitFacts | null = null;
+  try {
+    const remote = await remoteOf(row, services);
+    if (sync.onlyNew && isKnown(row, await services.git.head(remote, sync.signal)))
+      return undefined;
+    const snapshot = await services.git.read(remote, isWanted, sync.signal);
+    commit = factsOf(snapshot.commit, row);
+    const { files } = snapshot;
+    if ('problem' in files) return await failed(sync, row, commit, files.problem, services);
+    const read = readDocument(files, row.repository_id, services.ids);
+    if (isProblem(read)) return await failed(sync, row, commit, read.detail, services);
+    const done = await apply(sync, row, commit, read, services);
+    if (isProblem(done)) {
+      const detail = withFolder(done.detail, read);
+      return await failed(sync, row, commit, detail, services);
+    }
+    return { ...done, commit };
+  } catch (error) {
+    if (sync.signal.aborted) throw error;
+    if (!(error instanceof GitProblem || error instanceof UnreadableSecret)) throw error;
+    return await failed(sync, row, commit, error.message, services);
+  }
+}
+
+/** Names the folder of a script instead of its index in the merged document. */
+function withFolder(detail: string, { paths }: ReadDocument): string {
+  return detail.replace(/^In scripts\/(\d+)/, (text, index) => {
+    const path = paths[Number(index)];
+    return path === undefined ? text : `In ${path}`;
+  });
+}
+
+async function remoteOf(row: RepositoriesTable, { vault }: Services): Promise<GitRemote> {
+  const { url, branch, folder } = row.settings;
+  const access = await openCredential(vault, row.repository_id, row.credential);
+  return { url, branch, folder, access };
+}
+
+function isKnown(row: RepositoriesTable, head: string): boolean {
+  if (row.changed && row.failed_commit?.hash !== head) return false;
+  if (row.problem !== null) return row.failed_commit?.hash === head;
+  return row.commits[0]?.hash === head;
+}
+
+function factsOf(commit: GitCommit, { settings: { url } }: RepositoriesTable): CommitFacts {
+  return { ...commit, url: commitPage(url, commit.hash) };
+}
+
+async function apply(
+  { dryRun, origin, context }: Sync,
+  row: RepositoriesTable,
+  commit: CommitFacts,
+  { document, paths }: ReadDocument,
+  services: Services,
+): Promise<Imported | Problem> {
+  const taken = await takenProblem(row, document, services);
+  if (taken !== undefined) return taken;
+  const own = { ...context, commandId: mustParse(parseCommandId, services.ids.next()) };
+  const sources = await sourcedScripts(services.readModels);
+  const { repository_id: id, settings } = row;
+  const actor = {
+    kind: 'repository',
+    repositoryId: mustParse(parseRepositoryId, id),
+    name: settings.name,
+    commit: commit.hash,
+    author: commit.author,
+    url: commit.url,
+  } as const;
+  const provider = providerOf({ row, commit, paths, sources, context: own });
+  const wanted = {
+    document,
+    dryRun,
+    prune: true,
+    origin,
+    context: { ...context, actor },
+    provider,
+  };
+  return await importConfiguration(wanted, services);
+}
+
+/** A resource belongs to one repository. */
+async function takenProblem(
+  row: RepositoriesTable,
+  document: ReadDocument['document'],
+  { readModels }: Services,
+): Promise<Problem | undefined> {
+  const others = await listRepositories(readModels);
+  const wanted = new Set(
+    Object.values(document).flatMap((section) =>
+      Array.isArray(section) ? section.map(({ id }: { id: string }) => id.toLowerCase()) : [],
+    ),
+  );
+  for (const { repository_id: id, settings, provides } of others) {
+    const taken = id === row.repository_id ? undefined : provides.find((one) => wanted.has(one.id));
+    if (taken !== undefined) {
+      const detail = `The repository "${settings.name}" already provides the ${taken.kind} ${taken.id}.`;
+      return problem('managed_by_repository', detail);
+    }
+  }
+  return undefined;
+}
+
+/** Records the failure. The last good commit stays in force. */
+async function failed(
+  { dryRun, context }: Sync,
+  { repository_id: id }: RepositoriesTable,
+  commit: CommitFacts | null,
+  detail: string,
+  { commands, ids }: Services,
+): Promise<Problem> {
+  const at = commit === null ? '' : `Commit ${commit.hash.slice(0, 10)}: `;
+  const refused = problem('sync_failed', `${at}${detail}`);
+  if (dryRun) return refused;
+  const own = { ...context, commandId: mustParse(parseCommandId, ids.next()) };
+  const repositoryId = mustParse(parseRepositoryId, id);
+  const command = { type: 'RecordSyncFailure', repositoryId, commit, problem: detail } as const;
+  await commands.execute(command, own);
+  return refused;
+}

@@ -1,0 +1,31 @@
+import { describe, expect, test } from 'vitest';
+import { draftOf, inputOf } from './draft.ts';
+
+describe('the form of a repository', () => {
+  test('has defaults for a new repository', () => {
+    const draft = { ...draftOf(null), name: ' Jobs ', url: 'https://git.example.com/jobs.git ' };
+    expect(inputOf(draft)).toEqual({
+      name: 'Jobs',
+      url: 'https://git.example.com/jobs.git',
+      branch: 'main',
+      folder: '',
+      poll_seconds: 60,
+      credential: null,
+    });
+  });
+
+  test('sends the chosen credential only', () => {
+    const draft = { ...draftOf(null), token: 'secret', privateKey: 'key' };
+    expect(inputOf({ ...draft, kind: 'token' }).credential).toEqual({
+      kind: 'token',
+      username: 'git',
+      token: 'secret',
+    });
+    expect(inputOf({ ...draft, kind: 'keep' })).not.toHaveProperty('credential');
+  });
+
+  test('sends null for a repository without polling, and a folder without slashes', () => {
+    const draft = { ...draftOf(null), pollSeconds: ' ', folder: '/deploy/' };
+    expect(inputOf(draft)).toMatchObject({ poll_seconds: null, folder: 'deploy' });
+  });
+});
