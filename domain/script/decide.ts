@@ -227,7 +227,7 @@ export const scriptAggregate: Aggregate<
   initial: initialScript,
   evolve: evolveScript,
   evolveAll: evolveScriptAll,
-  stateVersion: 9,
+  stateVersion: 10,
   decide: decideScript,
   streamOf: (command) => `script-${command.scriptId}`,
   guards: (command) => [

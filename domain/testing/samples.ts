@@ -86,6 +86,7 @@ export function scriptFacts(changes: Partial<ScriptFacts> = {}): ScriptFacts {
     listenPorts: [],
     runsOn: [],
     pools: [],
+    protectedRun: false,
     resolution: null,
     activeRuns: 0,
     waitingRuns: 0,

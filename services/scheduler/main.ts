@@ -37,6 +37,7 @@ import { openPlatform, type Platform } from '#services/shared/platform.ts';
 import { purgeScripts } from './housekeeping/purges.ts';
 import { removeOutdated } from './housekeeping/retention.ts';
 import { DeliverySender } from './deliveries/sender.ts';
+import { expireApprovals } from './approvals.ts';
 import { checkExpectations } from './expectations.ts';
 import { checkRotations } from './rotations.ts';
 import { AlarmWatch } from './alarm-watch.ts';
@@ -216,7 +217,10 @@ function startDuties(platform: Platform, objects: ObjectStore, signer: HeadSigne
     });
   wakeOn(handledBy(asyncProjections), projecting);
   wakeOn(handledBy(reactions), reacting);
-  wakeOn([...mayRun, 'RunFinished', 'ScriptChanged', 'PoolChanged', 'PoolDeleted'], releasing);
+  wakeOn(
+    [...mayRun, 'RunFinished', 'RunApproved', 'ScriptChanged', 'PoolChanged', 'PoolDeleted'],
+    releasing,
+  );
   wakeOn([...mayRun, ...saves, 'RunFinished'], keeping);
   wakeOn([...mayRun, 'ScheduleCreated', 'ScheduleChanged'], scheduling);
   wakeOn(['ScriptPurged'], purging);
@@ -230,6 +234,7 @@ function startDuties(platform: Platform, objects: ObjectStore, signer: HeadSigne
     keeping,
     scheduling,
     duty('expired runs', pollMs, () => endExpiredRuns(waiting)),
+    duty('expired approvals', pollMs, () => expireApprovals({ reads, commands, ids, clock })),
     duty('lost runs', pollMs, () => endLostRuns({ queue, commands, ids, logger })),
     purging,
     expecting,

@@ -21,6 +21,7 @@ import {
   mergeStderr,
   runsOn,
   pools,
+  protection,
   expectations,
   storageQuota,
   tags,
@@ -91,6 +92,7 @@ export const scriptExample = {
   listen_ports: [],
   runs_on: [],
   pools: [],
+  protected: defaultSettings.protected,
   expectations: [],
   parameters_schema: { type: 'object', properties: { limit: { type: 'integer' } } },
   version: 3,
@@ -125,6 +127,7 @@ export const Script = Exact(
     listen_ports: listenPorts,
     runs_on: runsOn,
     pools,
+    protected: protection,
     expectations,
     parameters_schema: parametersSchema,
     version: Type.Integer({
