@@ -34,6 +34,7 @@ const namedKeys: Record<ChangedFrame['resource'], (frame: ChangedFrame) => Query
 };
 const shownKeys: QueryKey[] = [
   'runs',
+  'approvals',
   'error-groups',
   'script-runs',
   'scripts',
@@ -156,6 +157,9 @@ export class FeedCache {
     if (runs.some((run) => run.error_group_id)) {
       this.#refresh({ queryKey: ['error-groups'] }, refreshEveryMs);
     }
+    if (runs.some((run) => this.#concernsApproval(run))) {
+      this.#refresh({ queryKey: ['approvals'] }, refreshSoonMs);
+    }
     for (const [key] of this.#client.getQueriesData<Pages<Run>>({ queryKey: ['runs'] })) {
       this.#change<Pages<Run>>(key, (data) =>
         runs.reduce((pages, run) => this.#withRun(pages, run, key), data),
@@ -170,6 +174,13 @@ export class FeedCache {
       const last = lastEnded(ofScript);
       if (last !== undefined) this.#showLastRun(id, last);
     }
+  }
+
+  /** Whether the run waits for an approval, or its approval is displayed. */
+  #concernsApproval({ run_id, waiting_for }: Run): boolean {
+    if (waiting_for?.kind === 'approval') return true;
+    const shown = this.#client.getQueriesData({ queryKey: ['approvals'] });
+    return shown.some(([, data]) => JSON.stringify(data ?? null).includes(run_id));
   }
 
   #withRun(pages: Pages<Run>, run: Run, key: QueryKey): Pages<Run> {
