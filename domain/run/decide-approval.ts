@@ -18,7 +18,7 @@ export function withdrawal(
   return [{ type: 'RunApprovalWithdrawn', data: { runId, scriptId: state.scriptId } }];
 }
 
-/** @param otherApprover whether another user could decide. The requester decides only if nobody else could. */
+/** @param otherApprover whether another user could decide. The requester decides only if no other user could. */
 export function approve(
   state: RunState,
   command: ApproveRun,

@@ -179,6 +179,7 @@ function startDuties(platform: Platform, objects: ObjectStore, signer: HeadSigne
     await reactor.runOnce(signal);
   });
   const waiting = { reads, queue, commands, ids };
+  const timed = { reads, commands, ids, clock };
   const removableSince = new Map<string, string>();
   const purging = duty('purges', purgeMs, (signal) =>
     purgeScripts({ database: pool, objects, commands, ids, removableSince }, signal),
@@ -186,7 +187,7 @@ function startDuties(platform: Platform, objects: ObjectStore, signer: HeadSigne
   const releasing = duty('waiting runs', pollMs, () => releaseWaitingRuns(waiting));
   const keeping = unhurried(
     'bots',
-    whileClockIsRight(clock, () => keepBotsAlive({ reads, commands, ids, clock })),
+    whileClockIsRight(clock, () => keepBotsAlive(timed)),
   );
   const scheduling = duty('schedules', pollMs, async () => {
     const now = clock.now();
@@ -199,7 +200,7 @@ function startDuties(platform: Platform, objects: ObjectStore, signer: HeadSigne
     gatherMs,
     apartMs,
     logger,
-    runOnce: whileClockIsRight(clock, () => checkExpectations({ reads, commands, ids, clock })),
+    runOnce: whileClockIsRight(clock, () => checkExpectations(timed)),
   });
   const rotating = startLoop({
     name: 'rotations',
@@ -207,7 +208,7 @@ function startDuties(platform: Platform, objects: ObjectStore, signer: HeadSigne
     gatherMs,
     apartMs,
     logger,
-    runOnce: whileClockIsRight(clock, () => checkRotations({ reads, commands, ids, clock })),
+    runOnce: whileClockIsRight(clock, () => checkRotations(timed)),
   });
   const wakeOn = (types: readonly EventType[], loop: Loop) =>
     bus.subscribe('events', (recorded) => {
@@ -234,7 +235,7 @@ function startDuties(platform: Platform, objects: ObjectStore, signer: HeadSigne
     keeping,
     scheduling,
     duty('expired runs', pollMs, () => endExpiredRuns(waiting)),
-    duty('expired approvals', pollMs, () => expireApprovals({ reads, commands, ids, clock })),
+    duty('expired approvals', pollMs, () => expireApprovals(timed)),
     duty('lost runs', pollMs, () => endLostRuns({ queue, commands, ids, logger })),
     purging,
     expecting,

@@ -44,7 +44,7 @@ describeWith(chromiumService, 'approvals', () => {
     await requester.getByRole('button', { name: 'Save settings' }).click();
     await requester.getByText('Settings saved').waitFor();
     await request();
-    await banner(requester).getByText('Another user must approve it.').waitFor();
+    await banner(requester).getByText('Another user must approve the run.').waitFor();
     expect(await banner(requester).getByRole('button').allInnerTexts()).toEqual(['Withdraw']);
     await requester.getByText('an approval', { exact: true }).waitFor();
     expect(await browsing.barriers()).toEqual([]);
@@ -63,12 +63,12 @@ describeWith(chromiumService, 'approvals', () => {
     expect(await banner(requester).count()).toBe(0);
   });
 
-  test('are refused on the page of the run', async () => {
+  test('are refused on the run page', async () => {
     const runId = await request();
     await second.page.goto(`${product.baseUrl}/runs/${runId}`);
     await banner(second.page).getByRole('button', { name: 'Reject' }).click();
     await status(requester).getByText('Stopped').waitFor();
-    await requester.getByRole('link', { name: 'Why' }).click();
+    await requester.getByRole('link', { name: 'Timeline' }).click();
     await requester.getByText('omar@example.com rejected the run.').waitFor();
   });
 

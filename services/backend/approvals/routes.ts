@@ -72,7 +72,7 @@ const get = operation({
 });
 
 const aboutDecisions =
-  'Requires a sign-in: API tokens decide nothing. Nobody decides on their own request, unless no other user could. ' +
+  'Requires a sign-in: API tokens decide nothing. Requesters cannot approve their own requests, unless no other user could decide. ' +
   'If the requester is unknown, only administrators decide. A repeated decision has no effect.';
 
 const decided = {

@@ -6,7 +6,7 @@ test('a request has the label of its status', () => {
 });
 
 test('a request that the user cannot approve has a reason', () => {
-  expect(undecidableReason(true, true)).toBe('Another user must approve it.');
+  expect(undecidableReason(true, true)).toBe('Another user must approve the run.');
   expect(undecidableReason(false, true)).toMatch(/^An administrator must decide/);
   expect(undecidableReason(false, false)).toMatch(/^A user who may start runs/);
 });

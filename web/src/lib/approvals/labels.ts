@@ -32,8 +32,8 @@ export function statusLabel(status: Status): string {
 
 /** Why a user cannot approve a pending request, in one sentence. */
 export function undecidableReason(isOwn: boolean, mayStart: boolean): string {
-  if (isOwn) return 'Another user must approve it.';
+  if (isOwn) return 'Another user must approve the run.';
   return mayStart
     ? 'An administrator must decide, because the requester is unknown.'
-    : 'A user who may start runs of this script must approve it.';
+    : 'A user who may start runs of this script must approve the run.';
 }

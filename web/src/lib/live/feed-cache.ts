@@ -4,7 +4,7 @@ import type { RunFilter } from '#lib/runs/api.ts';
 import type { VersionedScript } from '#lib/scripts/api.ts';
 import { hasItem, matches, withItem, withoutItem, type Pages } from './live-pages.ts';
 import type { LivePorts } from './live-socket.ts';
-import { withRuns } from './recent-runs.ts';
+import { concernsApproval, lastEnded, withRuns } from './recent-runs.ts';
 
 /** Frames within this time are applied together. */
 const batchMs = 50;
@@ -157,7 +157,7 @@ export class FeedCache {
     if (runs.some((run) => run.error_group_id)) {
       this.#refresh({ queryKey: ['error-groups'] }, refreshEveryMs);
     }
-    if (runs.some((run) => this.#concernsApproval(run))) {
+    if (runs.some((run) => concernsApproval(this.#client, run))) {
       this.#refresh({ queryKey: ['approvals'] }, refreshSoonMs);
     }
     for (const [key] of this.#client.getQueriesData<Pages<Run>>({ queryKey: ['runs'] })) {
@@ -174,13 +174,6 @@ export class FeedCache {
       const last = lastEnded(ofScript);
       if (last !== undefined) this.#showLastRun(id, last);
     }
-  }
-
-  /** Whether the run waits for an approval, or its approval is displayed. */
-  #concernsApproval({ run_id, waiting_for }: Run): boolean {
-    if (waiting_for?.kind === 'approval') return true;
-    const shown = this.#client.getQueriesData({ queryKey: ['approvals'] });
-    return shown.some(([, data]) => JSON.stringify(data ?? null).includes(run_id));
   }
 
   #withRun(pages: Pages<Run>, run: Run, key: QueryKey): Pages<Run> {
@@ -321,11 +314,4 @@ function withScript(
       items: page.items.map((one) => (one.id === id ? shown : one)),
     })),
   };
-}
-
-function lastEnded(runs: readonly Run[]): Run | undefined {
-  return runs
-    .filter((run) => run.finished_at !== null)
-    .toSorted((one, other) => (one.run_id < other.run_id ? -1 : 1))
-    .at(-1);
 }
