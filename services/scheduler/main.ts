@@ -194,22 +194,17 @@ function startDuties(platform: Platform, objects: ObjectStore, signer: HeadSigne
     const isMore = await serveDueSchedules({ reads, commands, ids }, now);
     return isMore || { inMs: await msUntilDue({ reads, clock }, now) };
   });
-  const expecting = startLoop({
-    name: 'expectations',
-    everyMs: expectationsMs,
-    gatherMs,
-    apartMs,
-    logger,
-    runOnce: whileClockIsRight(clock, () => checkExpectations(timed)),
-  });
-  const rotating = startLoop({
-    name: 'rotations',
-    everyMs: rotationsMs,
-    gatherMs,
-    apartMs,
-    logger,
-    runOnce: whileClockIsRight(clock, () => checkRotations(timed)),
-  });
+  const checking = (name: string, everyMs: number, runOnce: LoopOptions['runOnce']) =>
+    startLoop({
+      name,
+      everyMs,
+      gatherMs,
+      apartMs,
+      logger,
+      runOnce: whileClockIsRight(clock, runOnce),
+    });
+  const expecting = checking('expectations', expectationsMs, () => checkExpectations(timed));
+  const rotating = checking('rotations', rotationsMs, () => checkRotations(timed));
   const wakeOn = (types: readonly EventType[], loop: Loop) =>
     bus.subscribe('events', (recorded) => {
       if (recorded.types === undefined || types.some((type) => recorded.types?.includes(type))) {
