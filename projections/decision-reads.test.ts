@@ -45,6 +45,7 @@ test('returns the data of a script that admission needs, including the counts of
     listenPorts: [],
     runsOn: [],
     pools: [],
+    protectedRun: false,
     resolution: null,
     activeRuns: 2,
     waitingRuns: 1,

@@ -1,5 +1,6 @@
 /** Implements the queries of decisions with the read models, inside the append's transaction. */
 import type { ScriptFacts, DecisionReads } from '#domain/kernel/aggregate.ts';
+import { hasOtherApprover } from './approvals/queries.ts';
 import { chainFacts, chainLinks } from './chains/queries.ts';
 import { sql } from 'kysely';
 import { batched } from './batched.ts';
@@ -62,6 +63,7 @@ export function decisionReads(db: ReadModels): DecisionReads {
         .where('user_id', '<>', userId)
         .limit(1)
         .executeTakeFirst()) !== undefined,
+    otherApprover: (userId, groupId) => hasOtherApprover(db, userId, groupId),
     dataKeyExists: async (keyId) =>
       (await db
         .selectFrom('data_keys')
@@ -88,6 +90,7 @@ type FactsRow = ScriptFacts & { readonly script_id: string };
 const factsOf = statement<FactsRow>(`
   SELECT script_id, name, group_id AS "groupId", version, enabled, deleted, entrypoint, environment,
     python, start_mode AS "startMode", listen_ports AS "listenPorts", runs_on AS "runsOn", pools, resolution, source,
+    (protected ->> 'run')::boolean AS "protectedRun",
     max_concurrent_runs AS "maxConcurrentRuns", limits,
     (SELECT count(*) FROM run_queue q WHERE q.script_id = s.script_id AND NOT q.waiting)
       AS "activeRuns",

@@ -1,4 +1,5 @@
 /** Every projection, by when it is written. Add a new projection to one of these lists. */
+import { approvalsProjection } from './approvals/apply.ts';
 import { auditProjection } from './audit/apply.ts';
 import { backupScheduleProjection, backupsProjection } from './backups/apply.ts';
 import { chainAnswersProjection, chainsProjection } from './chains/apply.ts';
@@ -64,6 +65,7 @@ export const inlineProjections: readonly Projection[] = [
   groupSecretsProjection,
   dueRotationsProjection,
   repositoriesProjection,
+  approvalsProjection,
 ];
 
 /** Written asynchronously by the projector. */

@@ -1,4 +1,5 @@
 /** The tables of all read models, for the query builder. */
+import type { ApprovalsTable } from './approvals/table.ts';
 import type { AuditScriptsTable, AuditSpansTable, AuditTable } from './audit/table.ts';
 import type { BackupScheduleTable, BackupsTable } from './backups/table.ts';
 import type { ChainAnswersTable, ChainsTable } from './chains/table.ts';
@@ -38,6 +39,7 @@ export interface Tables {
   readonly audit_scripts: AuditScriptsTable;
   readonly audit_spans: AuditSpansTable;
   readonly api_tokens: TokensTable;
+  readonly approvals: ApprovalsTable;
   readonly backup_schedule: BackupScheduleTable;
   readonly backups: BackupsTable;
   readonly chain_answers: ChainAnswersTable;

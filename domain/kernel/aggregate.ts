@@ -65,6 +65,9 @@ export interface DecisionReads {
   readonly emailTaken: (email: string) => Promise<boolean>;
   /** Whether another account is linked to the identity. */
   readonly identityTaken: (identity: Identity, userId: string) => Promise<boolean>;
+  /** Whether another user could approve a run of the group: an enabled administrator, or an enabled developer or
+   *  operator of the group. */
+  readonly otherApprover: (userId: string, groupId: string) => Promise<boolean>;
   /** Whether another user is an enabled administrator. */
   readonly otherAdministrator: (userId: string) => Promise<boolean>;
   /** Whether another group has the name, ignoring case. */
@@ -122,6 +125,8 @@ export interface ScriptFacts {
   readonly listenPorts: readonly number[];
   readonly runsOn: readonly string[];
   readonly pools: readonly string[];
+  /** Whether requested runs require an approval. */
+  readonly protectedRun: boolean;
   readonly resolution: string | null;
   /** Null: the script comes from no repository. */
   readonly source: ScriptSource | null;

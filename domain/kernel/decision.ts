@@ -3,6 +3,8 @@
 /** Stable codes of the API. The HTTP layer maps each code to a status. */
 export const refusalCodes = [
   'already_exists',
+  'approval_not_pending',
+  'approval_pending',
   'backup_in_use',
   'backup_not_complete',
   'channel_in_use',

@@ -19,6 +19,7 @@ export const notifiableEvents = [
   'script_stale',
   'run_too_long',
   'secret_rotation_due',
+  'approval_requested',
 ] as const;
 export type NotifiableEvent = (typeof notifiableEvents)[number];
 

@@ -1,5 +1,6 @@
 import type { Reaction } from './reaction.ts';
 import { whenAlarmPostNotice } from './when-alarm-post-notice.ts';
+import { whenApprovalChangedPostNotice } from './when-approval-changed-post-notice.ts';
 import { whenErrorRecursReopenGroup } from './when-error-recurs-reopen-group.ts';
 import { whenExpectationChangedPostNotice } from './when-expectation-changed-post-notice.ts';
 import { whenGroupDeletedLeave } from './when-group-deleted-leave.ts';
@@ -20,6 +21,7 @@ export const reactions: readonly Reaction[] = [
   whenAlarmPostNotice,
   whenExpectationChangedPostNotice,
   whenRotationDuePostNotice,
+  whenApprovalChangedPostNotice,
   whenSomethingHappenedDeliver,
   whenGroupDeletedLeave,
 ];

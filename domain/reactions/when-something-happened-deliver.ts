@@ -8,6 +8,7 @@ import { describeOutcome, type NotifiableEvent } from '#domain/notification/noti
 import type { RotationEvent } from '#domain/rotation/events.ts';
 import { rotationNews } from '#domain/rotation/news.ts';
 import { alarmMessage } from '#domain/system/alarm-message.ts';
+import { approvalNews } from '#domain/run/approval-news.ts';
 import type { RunFinished } from '#domain/run/events.ts';
 import type { ListeningRule, NewId, Reaction, ReactionReads } from './reaction.ts';
 
@@ -26,6 +27,11 @@ export const whenSomethingHappenedDeliver: Reaction = {
     'ExpectationCleared',
     'SecretRotationDue',
     'SecretRotationCleared',
+    'RunApprovalRequested',
+    'RunApproved',
+    'RunRejected',
+    'RunApprovalExpired',
+    'RunApprovalWithdrawn',
   ],
   react: async (event, reads, newId) => {
     if (event.type === 'AlarmRaised' || event.type === 'AlarmCleared') {
@@ -164,6 +170,17 @@ function notifiableChange(event: Recorded): NotifiableChange | undefined {
       if (scriptId === null) return undefined;
       const { on, ...told } = rotationContent(event);
       return { runId: null, scriptId, candidates: [on], told };
+    }
+    case 'RunApprovalRequested':
+    case 'RunApproved':
+    case 'RunRejected':
+    case 'RunApprovalExpired':
+    case 'RunApprovalWithdrawn': {
+      const { runId, scriptId } = event.data;
+      const { on, ...said } = approvalNews(event);
+      const clears = event.type !== 'RunApprovalRequested' && { clears: true as const };
+      const told = { ...said, about: `approval ${runId}`, ...clears };
+      return { runId, scriptId, candidates: [on], told };
     }
     default:
       return undefined;

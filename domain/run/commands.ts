@@ -1,4 +1,5 @@
-import type { RunId, ScriptId } from '#domain/kernel/ids.ts';
+import type { RunId, ScriptId, UserId } from '#domain/kernel/ids.ts';
+import type { ApprovalRequest } from './approval.ts';
 import type { ErrorFact } from './error/error.ts';
 import type { RunFinished, RunQueued } from './events.ts';
 import type { Failure, RunTiming, RunTotals, Trigger, WhenBusy } from './run.ts';
@@ -37,6 +38,42 @@ export interface RunScript {
   readonly parentRunId?: RunId;
   /** RFC 3339; the run waits at least until this time. */
   readonly notBefore?: string;
+  /** The request for an approval, recorded if the script is protected and the trigger is not exempt. Absent: a run that
+   *  needs an approval is refused. */
+  readonly approval?: ApprovalRequest;
+}
+
+/** The user who decides an approval. */
+export interface Approver {
+  readonly userId: UserId;
+  readonly isAdministrator: boolean;
+}
+
+/** Permits a run of a protected script. The run starts when there is a free slot. */
+export interface ApproveRun {
+  readonly type: 'ApproveRun';
+  readonly runId: RunId;
+  readonly scriptId: ScriptId;
+  readonly approver: Approver;
+  /** The current time, RFC 3339, in UTC with milliseconds. */
+  readonly at: string;
+}
+
+export interface RejectRun {
+  readonly type: 'RejectRun';
+  readonly runId: RunId;
+  readonly scriptId: ScriptId;
+  readonly approver: Approver;
+  /** The current time, RFC 3339, in UTC with milliseconds. */
+  readonly at: string;
+}
+
+/** Ends a run whose approval has expired. */
+export interface ExpireApproval {
+  readonly type: 'ExpireApproval';
+  readonly runId: RunId;
+  /** The current time, RFC 3339, in UTC with milliseconds. */
+  readonly at: string;
 }
 
 /** Assigns a free slot of the script to a waiting run. */
@@ -87,4 +124,13 @@ export interface AbandonRun {
   readonly timing?: RunTiming;
 }
 
-export type RunCommand = RunScript | ReleaseRun | StartRun | StopRun | FinishRun | AbandonRun;
+export type RunCommand =
+  | RunScript
+  | ReleaseRun
+  | ApproveRun
+  | RejectRun
+  | ExpireApproval
+  | StartRun
+  | StopRun
+  | FinishRun
+  | AbandonRun;

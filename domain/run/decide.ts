@@ -10,8 +10,10 @@ import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
 import { mustParse, parseGroupId } from '#domain/kernel/ids.ts';
 import { poolLock } from '#domain/pool/pool.ts';
 import { defaultLimits, type RunLimits } from '#domain/script/settings.ts';
+import { needsApproval } from './approval.ts';
 import type {
   AbandonRun,
+  ApproveRun,
   FinishRun,
   ReleaseRun,
   RunCommand,
@@ -20,11 +22,12 @@ import type {
   StartRun,
   StopRun,
 } from './commands.ts';
+import { approve, expire, reject, withdrawal } from './decide-approval.ts';
 import type { RunEvent, RunQueued } from './events.ts';
 import { isChained, noTotals, type Trigger } from './run.ts';
 import { evolveRun, initialRun, type RunState } from './state.ts';
 
-/** The script of a requested or released run; `undefined` for every other command. */
+/** The script of a requested, approved or released run; `undefined` for every other command. */
 export type RunDecisionFacts =
   | (ScriptFacts & {
       /** The schedule that requests the run, if any. */
@@ -34,6 +37,8 @@ export type RunDecisionFacts =
       /** A pool of the released run without a free slot. */
       readonly fullPool?: string | undefined;
       readonly chain?: ChainFacts | undefined;
+      /** Whether a user other than the approver could approve the run. */
+      readonly otherApprover?: boolean;
     })
   | undefined;
 
@@ -47,6 +52,12 @@ export function decideRun(
       return queue(state, command, script);
     case 'ReleaseRun':
       return release(state, command, script);
+    case 'ApproveRun':
+      return approveRun(state, command, script);
+    case 'RejectRun':
+      return reject(state, command);
+    case 'ExpireApproval':
+      return expire(state, command);
     case 'StartRun':
       return start(state, command);
     case 'StopRun':
@@ -65,11 +76,16 @@ function queue(state: RunState, command: RunScript, script: RunDecisionFacts): D
   const unusable = withdrawn(script);
   if (script === undefined || unusable !== undefined) return unusable ?? noScript;
   if (command.unlessOverlapping && script.schedule?.active) return overlapping;
-  const mayWait = command.whenBusy === 'queue';
+  const isPending = script.protectedRun && needsApproval(command.trigger);
+  const { approval } = command;
+  if (isPending && approval === undefined) return notRequestable;
+  // By the time of the approval, other runs are active.
+  const mayWait = isPending || command.whenBusy === 'queue';
   if (!mayWait && !hasSlot(script, script.waitingRuns)) return limitReached(script);
   // Earlier waiting runs take precedence.
   const isBusy = mayWait && (!hasSlot(script) || script.waitingRuns > 0);
   const isHeld =
+    isPending ||
     isBusy ||
     command.notBefore !== undefined ||
     followsActive(command, script) ||
@@ -78,13 +94,17 @@ function queue(state: RunState, command: RunScript, script: RunDecisionFacts): D
     script.pools.length > 0;
   const plan = command.plan ?? planOf(script);
   const { notBefore } = command;
-  return accept({
+  const identity = {
+    runId: command.runId,
+    scriptId: command.scriptId,
+    scriptName: script.name,
+    groupId: mustParse(parseGroupId, script.groupId),
+    scriptVersion: plan.scriptVersion,
+  };
+  const queued: RunQueued = {
     type: 'RunQueued',
     data: {
-      runId: command.runId,
-      scriptId: command.scriptId,
-      scriptName: script.name,
-      groupId: mustParse(parseGroupId, script.groupId),
+      ...identity,
       ...plan,
       ...placementOf(script),
       limits:
@@ -98,7 +118,10 @@ function queue(state: RunState, command: RunScript, script: RunDecisionFacts): D
       ...(isHeld && { waiting: true }),
       ...(notBefore !== undefined && { notBefore }),
     },
-  });
+  };
+  return isPending && approval !== undefined
+    ? accept<RunEvent>(queued, { type: 'RunApprovalRequested', data: { ...identity, ...approval } })
+    : accept(queued);
 }
 
 /** What a run of the current version executes. */
@@ -160,6 +183,10 @@ const endAnswered = refuse(
 );
 const dueTimeOver = refuse('already_exists', 'This due time has already been handled.');
 const overlapping = refuse('run_overlaps', "The schedule's previous run is still active.");
+const notRequestable = refuse(
+  'forbidden',
+  'Runs of this script require an approval, which this caller cannot request.',
+);
 const noScript = refuse('not_found', 'Script not found.');
 
 function withdrawn(script: RunDecisionFacts): Decision<never> | undefined {
@@ -188,12 +215,26 @@ function release(
 ): Decision<RunEvent> {
   if (state.status === 'absent') return refuse('not_found', 'Run not found.');
   if (state.status !== 'queued' || !state.waiting) return accept();
+  if (state.approval?.status === 'pending') {
+    return refuse('approval_pending', 'The run is waiting for an approval.');
+  }
   const unusable = withdrawn(script);
   if (script === undefined || unusable !== undefined) return unusable ?? noScript;
   if (!hasSlot(script)) return limitReached(script);
   return script.fullPool === undefined
     ? accept({ type: 'RunReleased', data: { runId, scriptId } })
     : refuse('pool_full', `The pool "${script.fullPool}" has no free slot.`);
+}
+
+/** A disabled or deleted script starts no runs. */
+function approveRun(
+  state: RunState,
+  command: ApproveRun,
+  script: RunDecisionFacts,
+): Decision<RunEvent> {
+  const decision = approve(state, command, script?.otherApprover ?? true);
+  const isNew = decision.kind === 'accepted' && decision.events.length > 0;
+  return (isNew ? withdrawn(script) : undefined) ?? decision;
 }
 
 function start(state: RunState, command: StartRun): Decision<RunEvent> {
@@ -216,7 +257,7 @@ function stop(state: RunState, command: StopRun): Decision<RunEvent> {
     case 'finished':
       return refuse('run_not_active', 'The run has already ended.');
     case 'queued':
-      return accept({
+      return accept(...withdrawal(state, command), {
         type: 'RunFinished',
         data: {
           runId,
@@ -261,7 +302,7 @@ function abandon(state: RunState, command: AbandonRun): Decision<RunEvent> {
   if (state.status === 'finished') return accept();
   if (state.status === 'running')
     return refuse('run_fenced', 'The run has started in the meantime.');
-  return accept({
+  return accept(...withdrawal(state, command), {
     type: 'RunFinished',
     data: {
       runId: command.runId,
@@ -289,6 +330,9 @@ export const runAggregate: Aggregate<RunState, RunCommand, RunEvent, RunDecision
   commands: {
     RunScript: true,
     ReleaseRun: true,
+    ApproveRun: true,
+    RejectRun: true,
+    ExpireApproval: true,
     StartRun: true,
     StopRun: true,
     FinishRun: true,
@@ -296,6 +340,11 @@ export const runAggregate: Aggregate<RunState, RunCommand, RunEvent, RunDecision
   },
   events: {
     RunQueued: true,
+    RunApprovalRequested: true,
+    RunApproved: true,
+    RunRejected: true,
+    RunApprovalExpired: true,
+    RunApprovalWithdrawn: true,
     RunReleased: true,
     RunStarted: true,
     RunStopRequested: true,
@@ -303,13 +352,14 @@ export const runAggregate: Aggregate<RunState, RunCommand, RunEvent, RunDecision
   },
   initial: initialRun,
   evolve: evolveRun,
-  stateVersion: 1,
+  stateVersion: 2,
   decide: decideRun,
   streamOf: (command) => `run-${command.runId}`,
   guards: (command) => {
     if (command.type === 'ReleaseRun') {
       return [`script-${command.scriptId}`, ...poolLocksOf(command)];
     }
+    if (command.type === 'ApproveRun') return [`script-${command.scriptId}`];
     if (command.type !== 'RunScript') return [];
     const { trigger, scriptId } = command;
     if (trigger.type === 'schedule')
@@ -327,6 +377,7 @@ export const runAggregate: Aggregate<RunState, RunCommand, RunEvent, RunDecision
   },
   readFacts: async (command, reads) => {
     if (command.type === 'ReleaseRun') return await factsOfRelease(command, reads);
+    if (command.type === 'ApproveRun') return await factsOfApproval(command, reads);
     return command.type === 'RunScript' ? await factsOfRequest(command, reads) : undefined;
   },
 };
@@ -351,6 +402,16 @@ async function factsOfRelease(
     if (pool !== undefined && pool.active >= pool.limit) return { ...script, fullPool: name };
   }
   return script;
+}
+
+async function factsOfApproval(
+  { scriptId, approver }: ApproveRun,
+  reads: DecisionReads,
+): Promise<RunDecisionFacts> {
+  const script = await reads.script(scriptId);
+  if (script === undefined) return undefined;
+  const otherApprover = await reads.otherApprover(approver.userId, script.groupId);
+  return { ...script, otherApprover };
 }
 
 async function factsOfRequest(

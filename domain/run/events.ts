@@ -4,6 +4,7 @@ import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { GroupId, RunId, ScriptId } from '#domain/kernel/ids.ts';
 import type { EnvironmentVariables } from '#domain/script/environment.ts';
 import type { RunLimits } from '#domain/script/settings.ts';
+import type { ApprovalRequest } from './approval.ts';
 import type { ErrorFact } from './error/error.ts';
 import type { Failure, RunTiming, RunTotals, Trigger } from './run.ts';
 
@@ -46,6 +47,39 @@ export type RunQueued = DomainEvent<
   }
 >;
 
+/** A second person must approve the run. Recorded together with `RunQueued`. */
+export type RunApprovalRequested = DomainEvent<
+  'RunApprovalRequested',
+  ApprovalRequest & {
+    readonly runId: RunId;
+    readonly scriptId: ScriptId;
+    readonly scriptName: string;
+    readonly groupId: GroupId;
+    readonly scriptVersion: number;
+  }
+>;
+
+type OfRun = { readonly runId: RunId; readonly scriptId: ScriptId };
+
+/** The actor approved the run, which now waits for a free slot. */
+export type RunApproved = DomainEvent<'RunApproved', OfRun>;
+
+/** The actor rejected the run. `RunFinished` follows immediately. */
+export type RunRejected = DomainEvent<'RunRejected', OfRun>;
+
+/** The request expired without a decision. `RunFinished` follows immediately. */
+export type RunApprovalExpired = DomainEvent<'RunApprovalExpired', OfRun>;
+
+/** The run ended before a decision, for example because it was stopped. `RunFinished` follows immediately. */
+export type RunApprovalWithdrawn = DomainEvent<'RunApprovalWithdrawn', OfRun>;
+
+export type RunApprovalEvent =
+  | RunApprovalRequested
+  | RunApproved
+  | RunRejected
+  | RunApprovalExpired
+  | RunApprovalWithdrawn;
+
 /** The run has a slot of the script and may start. */
 export type RunReleased = DomainEvent<
   'RunReleased',
@@ -86,4 +120,10 @@ export type RunFinished = DomainEvent<
   }
 >;
 
-export type RunEvent = RunQueued | RunReleased | RunStarted | RunStopRequested | RunFinished;
+export type RunEvent =
+  | RunQueued
+  | RunApprovalEvent
+  | RunReleased
+  | RunStarted
+  | RunStopRequested
+  | RunFinished;

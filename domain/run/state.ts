@@ -1,4 +1,5 @@
 import type { ScriptId } from '#domain/kernel/ids.ts';
+import type { RunApproval } from './approval.ts';
 import type { RunEvent } from './events.ts';
 import type { Failure } from './run.ts';
 
@@ -9,6 +10,7 @@ export type RunState =
       readonly scriptId: ScriptId;
       /** Whether the run must be released before it may start. */
       readonly waiting: boolean;
+      readonly approval?: RunApproval;
     }
   | {
       readonly status: 'running';
@@ -17,8 +19,13 @@ export type RunState =
       /** Version of the stream at the start: the fence that later reports must present. */
       readonly fence: number;
       readonly stopRequested: boolean;
+      readonly approval?: RunApproval;
     }
-  | { readonly status: 'finished'; readonly outcome: 'success' | 'stopped' | Failure };
+  | {
+      readonly status: 'finished';
+      readonly outcome: 'success' | 'stopped' | Failure;
+      readonly approval?: RunApproval;
+    };
 
 export const initialRun: RunState = { status: 'absent' };
 
@@ -30,6 +37,18 @@ export function evolveRun(state: RunState, event: RunEvent, version: number): Ru
         scriptId: event.data.scriptId,
         waiting: event.data.waiting ?? false,
       };
+    case 'RunApprovalRequested': {
+      const { requestedBy, expiresAt } = event.data;
+      return withApproval(state, { status: 'pending', requestedBy, expiresAt });
+    }
+    case 'RunApproved':
+      return withApproval(state, { status: 'approved' });
+    case 'RunRejected':
+      return withApproval(state, { status: 'rejected' });
+    case 'RunApprovalExpired':
+      return withApproval(state, { status: 'expired' });
+    case 'RunApprovalWithdrawn':
+      return withApproval(state, { status: 'withdrawn' });
     case 'RunReleased':
       return state.status === 'queued' ? { ...state, waiting: false } : state;
     case 'RunStarted':
@@ -39,10 +58,19 @@ export function evolveRun(state: RunState, event: RunEvent, version: number): Ru
         runtimeId: event.data.runtimeId,
         fence: version,
         stopRequested: false,
+        ...approvalOf(state),
       };
     case 'RunStopRequested':
       return state.status === 'running' ? { ...state, stopRequested: true } : state;
     case 'RunFinished':
-      return { status: 'finished', outcome: event.data.outcome };
+      return { status: 'finished', outcome: event.data.outcome, ...approvalOf(state) };
   }
+}
+
+function withApproval(state: RunState, approval: RunApproval): RunState {
+  return state.status === 'queued' ? { ...state, approval } : state;
+}
+
+function approvalOf(state: RunState): { readonly approval?: RunApproval } {
+  return 'approval' in state && state.approval !== undefined ? { approval: state.approval } : {};
 }

@@ -48,6 +48,14 @@ export interface ResidentSettings {
 /** A JSON Schema. */
 export type ParametersSchema = { readonly [keyword: string]: JsonValue };
 
+/** Actions on the script that a second person must approve. */
+export interface Protection {
+  /** Requested runs. */
+  readonly run: boolean;
+  /** Changes of the code. Not supported yet. */
+  readonly save: boolean;
+}
+
 export interface ScriptSettings {
   readonly maxConcurrentRuns: number;
   readonly storageQuotaBytes: number;
@@ -71,6 +79,7 @@ export interface ScriptSettings {
   /** Names of pools whose limits the runs share with runs of other scripts. */
   readonly pools: readonly string[];
   readonly expectations: readonly Expectation[];
+  readonly protected: Protection;
   /** The schema of the parameters; `null` permits any parameters. */
   readonly parametersSchema: ParametersSchema | null;
   /** Every new value causes the requirements to be resolved again. */
@@ -120,6 +129,7 @@ export const defaultSettings: ScriptSettings = {
   runsOn: [],
   pools: [],
   expectations: [],
+  protected: { run: false, save: false },
   parametersSchema: null,
   resolution: null,
 };
@@ -131,6 +141,8 @@ export const maxListenPort = 65_535;
 
 /** Largest single file, in bytes. */
 export const maxFileBytes = 10 * mebibyte;
+
+const saveProtection = 'Saves cannot be protected yet. Set only "run" of "protected".';
 
 /** Describes the problem of the settings; `undefined` if they are valid. */
 export function settingsProblem(settings: Partial<ScriptSettings>): string | undefined {
@@ -152,6 +164,7 @@ export function settingsProblem(settings: Partial<ScriptSettings>): string | und
   if (mislabelled !== undefined) return `Invalid runtime labels: ${mislabelled}.`;
   const unknownPools = poolsProblem(pools);
   if (unknownPools !== undefined) return `Invalid pools: ${unknownPools}.`;
+  if (settings.protected?.save === true) return saveProtection;
   const unexpected = expectationsProblem(expectations);
   return unexpected === undefined ? undefined : `Invalid expectations: ${unexpected}.`;
 }

@@ -121,6 +121,7 @@ const settings = fc.record(
     runsOn: fc.constantFrom([], ['gpu'], ['gpu', 'zone-b']),
     pools: fc.constantFrom([], [], [], ['crm-api']),
     expectations: fc.constantFrom([], [{ kind: 'success_within', seconds: 3600 } as const]),
+    protected: fc.constantFrom(...[false, false, true].map((run) => ({ run, save: false }))),
   },
   { requiredKeys: [] },
 );
@@ -269,6 +270,13 @@ const trigger: fc.Arbitrary<Trigger> = fc.oneof(
   }),
 );
 
+const approvalRequest = fc.record({
+  requestedBy: fc.option(userId),
+  expiresAt: fc.constant('2026-01-08T00:00:00.000Z'),
+});
+const approver = fc.record({ userId, isAdministrator: fc.boolean() });
+const decidedAt = fc.constantFrom('2026-01-02T00:00:00.000Z', '2026-01-09T00:00:00.000Z');
+
 export const runCommand: fc.Arbitrary<RunCommand> = fc.oneof(
   {
     weight: 3,
@@ -279,6 +287,7 @@ export const runCommand: fc.Arbitrary<RunCommand> = fc.oneof(
         timeoutSeconds: fc.option(fc.constant(9)),
         trigger,
         whenBusy: fc.constantFrom('refuse', 'refuse', 'queue'),
+        approval: approvalRequest,
       })
       .map((changes) => runScript(changes)),
   },
@@ -292,6 +301,9 @@ export const runCommand: fc.Arbitrary<RunCommand> = fc.oneof(
     }),
   },
   fc.record({ type: fc.constant('ReleaseRun'), runId, scriptId }),
+  fc.record({ type: fc.constant('ApproveRun'), runId, scriptId, approver, at: decidedAt }),
+  fc.record({ type: fc.constant('RejectRun'), runId, scriptId, approver, at: decidedAt }),
+  fc.record({ type: fc.constant('ExpireApproval'), runId, at: decidedAt }),
   fc.record({ type: fc.constant('StopRun'), runId }),
   {
     weight: 2,
@@ -929,6 +941,7 @@ export const anyScriptFacts: fc.Arbitrary<ScriptFacts | undefined> = fc.option(
       maxConcurrentRuns: fc.constantFrom(1, 2),
       activeRuns: fc.constantFrom(0, 1, 2),
       waitingRuns: fc.constantFrom(0, 0, 1),
+      protectedRun: fc.boolean(),
     })
     .map((changes) => scriptFacts(changes)),
   { nil: undefined },

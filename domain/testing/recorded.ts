@@ -103,6 +103,7 @@ function decisionReads(log: readonly Recorded[]): DecisionReads {
             (type === 'ScriptCreated' || type === 'ScriptChanged') && data.groupId === id,
         ),
       ),
+    otherApprover: () => Promise.resolve(true),
     otherAdministrator: () => Promise.resolve(false),
     identityTaken: () => Promise.resolve(false),
     dataKeyExists: () => Promise.resolve(true),
@@ -189,8 +190,15 @@ function scriptFacts(log: readonly Recorded[], id: string): ScriptFacts | undefi
   const runsOf = (type: Recorded['type']) => new Set(of(type).map((one) => one.streamId));
   const [ended, released] = [runsOf('RunFinished'), runsOf('RunReleased')];
   const active = of('RunQueued').filter((one) => !ended.has(one.streamId));
+  const pending = runsOf('RunApprovalRequested');
+  for (const approved of runsOf('RunApproved')) pending.delete(approved);
+  const held = active.filter(({ streamId }) => pending.has(streamId));
   const waiting = active.filter(
-    (one) => one.type === 'RunQueued' && one.data.waiting && !released.has(one.streamId),
+    (one) =>
+      one.type === 'RunQueued' &&
+      one.data.waiting &&
+      !released.has(one.streamId) &&
+      !pending.has(one.streamId),
   );
   const { name, groupId: group, version, enabled, settings } = state;
   return {
@@ -208,9 +216,10 @@ function scriptFacts(log: readonly Recorded[], id: string): ScriptFacts | undefi
     listenPorts: settings.listenPorts,
     runsOn: settings.runsOn,
     pools: settings.pools,
+    protectedRun: settings.protected.run,
     resolution: settings.resolution,
     source: state.source,
-    activeRuns: active.length - waiting.length,
+    activeRuns: active.length - waiting.length - held.length,
     waitingRuns: waiting.length,
   };
 }

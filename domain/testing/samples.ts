@@ -90,6 +90,7 @@ export function scriptFacts(changes: Partial<ScriptFacts> = {}): ScriptFacts {
     runsOn: [],
     pools: [],
     source: null,
+    protectedRun: false,
     resolution: null,
     activeRuns: 0,
     waitingRuns: 0,

@@ -65,6 +65,11 @@ function after(run: FigureRunsTable | undefined, event: RunRecorded): FigureRuns
       };
     case 'RunStarted':
       return run && { ...run, started_at: event.recordedAt };
+    case 'RunApprovalRequested':
+    case 'RunApproved':
+    case 'RunRejected':
+    case 'RunApprovalExpired':
+    case 'RunApprovalWithdrawn':
     case 'RunReleased':
     case 'RunStopRequested':
     case 'RunFinished':

@@ -21,7 +21,7 @@ const isUsed = `EXISTS (SELECT FROM scripts s WHERE s.pools ? p.name AND s.purge
 
 const list = statement<PoolView>(`
   SELECT p.pool_id, p.name, p.max_runs, ${activeInPool} AS active_runs, ${isUsed} AS in_use,
-    (SELECT count(*)::integer FROM run_queue w WHERE w.waiting AND w.pools <> '[]' AND w.pools ? p.name) AS waiting_runs
+    (SELECT count(*)::integer FROM run_queue w WHERE w.waiting AND NOT w.approval_pending AND w.pools <> '[]' AND w.pools ? p.name) AS waiting_runs
   FROM pools p WHERE $1::uuid IS NULL OR p.pool_id = $1 ORDER BY p.name COLLATE "C"`);
 
 /** All pools, by name. */

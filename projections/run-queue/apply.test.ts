@@ -35,6 +35,7 @@ const waiting = {
   queue_position: 1,
   attempt: 1,
   waiting: false,
+  approval_pending: false,
   expires_at: new Date(at(4).getTime() + 86_400_000),
   fence: null,
   stop_requested: false,

@@ -1,5 +1,10 @@
 import type { Recorded } from '#domain/aggregates.ts';
-import type { RunEvent } from '#domain/run/events.ts';
+import type {
+  RunApprovalExpired,
+  RunApprovalWithdrawn,
+  RunEvent,
+  RunRejected,
+} from '#domain/run/events.ts';
 import { defaultLimits } from '#domain/script/settings.ts';
 import type { Projection } from '../projection.ts';
 import { rowProjection } from '../rows.ts';
@@ -7,16 +12,29 @@ import { availableAt } from '../runs/apply.ts';
 import { runQueueFill } from './fill.ts';
 import { runQueueColumns, type RunQueueTable } from './table.ts';
 
+/** The other events of approvals are followed by `RunFinished`. */
+type QueueRecorded = Recorded<
+  Exclude<RunEvent, RunRejected | RunApprovalExpired | RunApprovalWithdrawn>
+>;
+
 /** Waiting and running runs. The row is deleted when the run ends. */
 export const runQueueProjection: Projection = {
-  ...rowProjection<RunQueueTable, Recorded<RunEvent>>({
+  ...rowProjection<RunQueueTable, QueueRecorded>({
     name: 'run_queue',
     version: 1,
     table: 'run_queue',
     key: 'run_id',
     columns: runQueueColumns,
     kept: ['owner', 'lease_until', 'leased_at', 'queue_position'],
-    handles: ['RunQueued', 'RunReleased', 'RunStarted', 'RunStopRequested', 'RunFinished'],
+    handles: [
+      'RunQueued',
+      'RunApprovalRequested',
+      'RunApproved',
+      'RunReleased',
+      'RunStarted',
+      'RunStopRequested',
+      'RunFinished',
+    ],
     keyOf: (event) => event.data.runId,
     step: (row, event) => {
       if (event.type === 'RunQueued') {
@@ -32,6 +50,7 @@ export const runQueueProjection: Projection = {
           delayed: availableAt(event) > event.recordedAt,
           attempt: event.data.attempt,
           waiting: event.data.waiting ?? false,
+          approval_pending: false,
           expires_at: expiresAt(event),
           fence: null,
           stop_requested: false,
@@ -39,6 +58,10 @@ export const runQueueProjection: Projection = {
       }
       if (row === undefined) return undefined;
       switch (event.type) {
+        case 'RunApprovalRequested':
+          return { ...row, approval_pending: true };
+        case 'RunApproved':
+          return { ...row, approval_pending: false, expires_at: expiryAfterApproval(row, event) };
         case 'RunReleased':
           return { ...row, waiting: false };
         case 'RunStarted':
@@ -57,4 +80,14 @@ function expiresAt(event: Extract<Recorded<RunEvent>, { type: 'RunQueued' }>): D
   // Runs that were queued before this limit existed use its default.
   const { queue_seconds: seconds } = { ...defaultLimits, ...event.data.limits };
   return seconds === null ? null : new Date(availableAt(event).getTime() + seconds * 1000);
+}
+
+/** The time in the queue counts from the approval. */
+function expiryAfterApproval(
+  { expires_at: expiry, available_at: available }: RunQueueTable,
+  { recordedAt }: QueueRecorded,
+): Date | null {
+  return (
+    expiry && new Date(expiry.getTime() + Math.max(0, recordedAt.getTime() - available.getTime()))
+  );
 }

@@ -19,7 +19,9 @@ export interface RunQueueTable {
   readonly attempt: number;
   /** Whether the run is waiting: no runtime claims it until the scheduler releases it. */
   readonly waiting: boolean;
-  /** When the run expires in the queue; `null` for never. */
+  /** Whether a second person must still approve the run. */
+  readonly approval_pending: boolean;
+  /** When the run expires in the queue, unless an approval is pending; `null` for never. */
   readonly expires_at: Date | null;
   readonly fence: number | null;
   readonly stop_requested: boolean;
@@ -37,6 +39,7 @@ export const runQueueColumns: Columns<RunQueueTable> = {
   delayed: 'boolean',
   attempt: 'integer',
   waiting: 'boolean',
+  approval_pending: 'boolean',
   expires_at: 'timestamptz',
   fence: 'bigint',
   stop_requested: 'boolean',

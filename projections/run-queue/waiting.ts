@@ -1,4 +1,4 @@
-/** Waiting runs: runs that are held back by the concurrency limit. */
+/** Waiting runs: runs that are held back by the concurrency limit. Runs with a pending approval are not among them. */
 import type { RunId, ScriptId } from '#domain/kernel/ids.ts';
 import { heldTriggers } from '#domain/run/run.ts';
 import type { ReadModels } from '../projection.ts';
@@ -15,7 +15,7 @@ const mayHaveSlot = `(
       AND EXISTS (SELECT FROM trigger_state WHERE paused))
     AND NOT (r.trigger ->> 'afterPrevious' IS NOT NULL AND EXISTS (
       SELECT FROM run_queue e JOIN runs p ON p.run_id = e.run_id
-      WHERE e.script_id = q.script_id AND e.run_id < q.run_id
+      WHERE e.script_id = q.script_id AND e.run_id < q.run_id AND NOT e.approval_pending
         AND p.trigger ->> 'scheduleId' = r.trigger ->> 'scheduleId'))
   FROM runs r WHERE r.run_id = q.run_id)`;
 
@@ -24,7 +24,7 @@ const mayHaveSlot = `(
  *  Otherwise, the query would read every delayed run. */
 export function firstWaiting(scriptId: string, limit: string): string {
   const those = (condition: string) => `(SELECT q.run_id, q.queue_position FROM run_queue q
-      WHERE q.script_id = ${scriptId} AND q.waiting AND ${condition} AND ${mayHaveSlot}
+      WHERE q.script_id = ${scriptId} AND q.waiting AND NOT q.approval_pending AND ${condition} AND ${mayHaveSlot}
       ORDER BY q.not_before NULLS FIRST, q.queue_position LIMIT ${limit})`;
   return `(SELECT run_id, queue_position FROM (
       ${those('q.not_before IS NULL')} UNION ALL ${those('q.not_before <= now()')}) either
@@ -41,9 +41,9 @@ export interface WaitingRun {
 // Script by script, using an index: reads few of many waiting runs.
 const next = statement<WaitingRun>(`
   WITH RECURSIVE script_ids AS (
-    (SELECT script_id FROM run_queue WHERE waiting ORDER BY script_id LIMIT 1)
+    (SELECT script_id FROM run_queue WHERE waiting AND NOT approval_pending ORDER BY script_id LIMIT 1)
     UNION ALL
-    SELECT (SELECT script_id FROM run_queue q WHERE waiting AND q.script_id > script_ids.script_id
+    SELECT (SELECT script_id FROM run_queue q WHERE waiting AND NOT approval_pending AND q.script_id > script_ids.script_id
       ORDER BY script_id LIMIT 1)
     FROM script_ids WHERE script_id IS NOT NULL
   )

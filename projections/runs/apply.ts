@@ -1,5 +1,5 @@
 import type { Recorded } from '#domain/aggregates.ts';
-import type { RunEvent } from '#domain/run/events.ts';
+import type { RunApprovalEvent, RunEvent } from '#domain/run/events.ts';
 import { noTotals, statusOf } from '#domain/run/run.ts';
 import { actorName } from '../actors.ts';
 import type { Projection } from '../projection.ts';
@@ -7,7 +7,7 @@ import { rowProjection } from '../rows.ts';
 import { runsFill } from './fill.ts';
 import { runColumns, type RunsTable } from './table.ts';
 
-type RunRecorded = Recorded<RunEvent>;
+type RunRecorded = Recorded<Exclude<RunEvent, RunApprovalEvent>>;
 
 /** One row per run. */
 export const runsProjection: Projection = {

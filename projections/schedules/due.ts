@@ -54,6 +54,7 @@ export async function activeRunsOf(
     .innerJoin('runs', 'runs.run_id', 'run_queue.run_id')
     .select('run_queue.run_id')
     .where('run_queue.script_id', '=', scriptId)
+    .where('run_queue.approval_pending', '=', false)
     .where('trigger_type', '=', 'schedule')
     .where(sql<boolean>`trigger ->> 'scheduleId' = ${scheduleId}`)
     .where(sql<boolean>`trigger ->> 'dueAt' < ${dueAt}`)

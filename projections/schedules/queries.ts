@@ -108,7 +108,7 @@ const factsOf = statement<FactsRow>(`
   SELECT schedule_id, NOT deleted AND (definition ->> 'enabled')::boolean AS enabled,
     greatest(settled_until, counted_from) AS served_until,
     EXISTS (SELECT FROM run_queue q JOIN runs r USING (run_id)
-      WHERE q.script_id = s.script_id AND r.trigger_type = 'schedule'
+      WHERE q.script_id = s.script_id AND NOT q.approval_pending AND r.trigger_type = 'schedule'
         AND r.trigger ->> 'scheduleId' = s.schedule_id::text) AS active
   FROM schedules s WHERE schedule_id = ANY($1::uuid[])`);
 

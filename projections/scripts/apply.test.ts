@@ -56,6 +56,7 @@ describe('the rows of a script', () => {
         listen_ports: [],
         runs_on: [],
         pools: [],
+        protected: { run: false, save: false },
         expectations: [],
         expectations_since: null,
         parameters_schema: null,

@@ -33,7 +33,7 @@ export async function idleScripts(db: ReadModels, runs: number): Promise<readonl
     FROM scripts s
     WHERE s.keep_alive AND s.enabled AND NOT s.deleted
       AND NOT EXISTS (SELECT FROM trigger_state WHERE paused) AND NOT EXISTS (
-      SELECT FROM run_queue q WHERE q.script_id = s.script_id)
+      SELECT FROM run_queue q WHERE q.script_id = s.script_id AND NOT q.approval_pending)
     ORDER BY s.script_id`.execute(db);
   return rows;
 }

@@ -2,6 +2,7 @@ import type { EnvironmentVariables } from '#domain/script/environment.ts';
 import type { Expectation } from '#domain/script/expectations.ts';
 import type {
   ParametersSchema,
+  Protection,
   ResidentSettings,
   RetryPolicy,
   RunLimits,
@@ -33,6 +34,7 @@ export interface ScriptsTable {
   readonly listen_ports: readonly number[];
   readonly runs_on: readonly string[];
   readonly pools: readonly string[];
+  readonly protected: Protection;
   readonly expectations: readonly Expectation[];
   /** When the expectations were set, or when the script was last enabled or restored; `null` without expectations. */
   readonly expectations_since: Date | null;
@@ -72,6 +74,7 @@ export const scriptColumns: Columns<ScriptsTable> = {
   listen_ports: 'jsonb',
   runs_on: 'jsonb',
   pools: 'jsonb',
+  protected: 'jsonb',
   expectations: 'jsonb',
   expectations_since: 'timestamptz',
   parameters_schema: 'jsonb',

@@ -8,6 +8,7 @@ import { formsOf } from './http/operation.ts';
 import { operations } from './operations.ts';
 import {
   apiToken,
+  approval,
   chain,
   channel,
   delivery,
@@ -32,6 +33,7 @@ import { startTestBackend, type TestBackend } from './testing/test-backend.ts';
 let platform: TestBackend;
 let scriptId: string;
 let runId: string;
+let approvalId: string;
 let tokenId: string;
 let scheduleId: string;
 let chainId: string;
@@ -52,6 +54,7 @@ beforeAll(async () => {
   const settings = { group_id: groups.bots, max_concurrent_runs: 9 };
   ({ id: scriptId } = await script(platform.admin, settings));
   runId = await run(platform.admin, scriptId);
+  approvalId = await approval(platform.admin, groups.bots);
   scheduleId = await schedule(platform.admin, scriptId);
   ({ id: tokenId } = await apiToken(platform.admin, ['*']));
   notificationId = await notice(platform, scriptId);
@@ -85,6 +88,7 @@ const address = (path: string, id = '') =>
   path
     .replace('/groups/{id}', `/groups/${id || groups.bots}`)
     .replace('{run_id}', id || runId)
+    .replace('{approval_id}', id || approvalId)
     .replace('{token_id}', id || tokenId)
     .replace('{schedule_id}', id || scheduleId)
     .replace('{webhook_id}', id || hook.id)

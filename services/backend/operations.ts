@@ -4,6 +4,7 @@ import Type from 'typebox';
 import { authOperations } from './access/routes.ts';
 import { secondFactorOperations } from './access/second-factor-routes.ts';
 import { tokenOperations } from './access/token-routes.ts';
+import { approvalOperations } from './approvals/routes.ts';
 import { auditExportOperations } from './audit/export-routes.ts';
 import { auditOperations } from './audit/routes.ts';
 import { auditVerifyOperations } from './audit/verification-routes.ts';
@@ -106,6 +107,7 @@ export const operations: readonly Operation[] = [
   ...templateOperations,
   ...fileOperations,
   ...runOperations,
+  ...approvalOperations,
   ...runHistoryOperations,
   ...runChangesOperations,
   ...runCausalityOperations,

@@ -37,6 +37,7 @@ import { openPlatform, type Platform } from '#services/shared/platform.ts';
 import { purgeScripts } from './housekeeping/purges.ts';
 import { removeOutdated } from './housekeeping/retention.ts';
 import { DeliverySender } from './deliveries/sender.ts';
+import { expireApprovals } from './approvals.ts';
 import { checkExpectations } from './expectations.ts';
 import { checkRotations } from './rotations.ts';
 import { AlarmWatch } from './alarm-watch.ts';
@@ -178,6 +179,7 @@ function startDuties(platform: Platform, objects: ObjectStore, signer: HeadSigne
     await reactor.runOnce(signal);
   });
   const waiting = { reads, queue, commands, ids, database: pool };
+  const timed = { reads, commands, ids, clock };
   const removableSince = new Map<string, string>();
   const purging = duty('purges', purgeMs, (signal) =>
     purgeScripts({ database: pool, objects, commands, ids, removableSince }, signal),
@@ -185,29 +187,24 @@ function startDuties(platform: Platform, objects: ObjectStore, signer: HeadSigne
   const releasing = duty('waiting runs', pollMs, () => releaseWaitingRuns(waiting));
   const keeping = unhurried(
     'bots',
-    whileClockIsRight(clock, () => keepBotsAlive({ reads, commands, ids, clock })),
+    whileClockIsRight(clock, () => keepBotsAlive(timed)),
   );
   const scheduling = duty('schedules', pollMs, async () => {
     const now = clock.now();
     const isMore = await serveDueSchedules({ reads, commands, ids }, now);
     return isMore || { inMs: await msUntilDue({ reads, clock }, now) };
   });
-  const expecting = startLoop({
-    name: 'expectations',
-    everyMs: expectationsMs,
-    gatherMs,
-    apartMs,
-    logger,
-    runOnce: whileClockIsRight(clock, () => checkExpectations({ reads, commands, ids, clock })),
-  });
-  const rotating = startLoop({
-    name: 'rotations',
-    everyMs: rotationsMs,
-    gatherMs,
-    apartMs,
-    logger,
-    runOnce: whileClockIsRight(clock, () => checkRotations({ reads, commands, ids, clock })),
-  });
+  const checking = (name: string, everyMs: number, runOnce: LoopOptions['runOnce']) =>
+    startLoop({
+      name,
+      everyMs,
+      gatherMs,
+      apartMs,
+      logger,
+      runOnce: whileClockIsRight(clock, runOnce),
+    });
+  const expecting = checking('expectations', expectationsMs, () => checkExpectations(timed));
+  const rotating = checking('rotations', rotationsMs, () => checkRotations(timed));
   const wakeOn = (types: readonly EventType[], loop: Loop) =>
     bus.subscribe('events', (recorded) => {
       if (recorded.types === undefined || types.some((type) => recorded.types?.includes(type))) {
@@ -216,7 +213,10 @@ function startDuties(platform: Platform, objects: ObjectStore, signer: HeadSigne
     });
   wakeOn(handledBy(asyncProjections), projecting);
   wakeOn(handledBy(reactions), reacting);
-  wakeOn([...mayRun, 'RunFinished', 'ScriptChanged', 'PoolChanged', 'PoolDeleted'], releasing);
+  wakeOn(
+    [...mayRun, 'RunFinished', 'RunApproved', 'ScriptChanged', 'PoolChanged', 'PoolDeleted'],
+    releasing,
+  );
   wakeOn([...mayRun, ...saves, 'RunFinished'], keeping);
   wakeOn([...mayRun, 'ScheduleCreated', 'ScheduleChanged'], scheduling);
   wakeOn(['ScriptPurged'], purging);
@@ -230,6 +230,7 @@ function startDuties(platform: Platform, objects: ObjectStore, signer: HeadSigne
     keeping,
     scheduling,
     duty('expired runs', pollMs, () => endExpiredRuns(waiting)),
+    duty('expired approvals', pollMs, () => expireApprovals(timed)),
     duty('lost runs', pollMs, () => endLostRuns({ queue, commands, ids, database: pool, logger })),
     purging,
     expecting,

@@ -1,17 +1,20 @@
 /** Requests runs on behalf of all APIs. */
 import { mustParse, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';
 import type { CommandContext, Commands, Outcome } from '#domain/ports/commands.ts';
+import type { Clock } from '#domain/ports/clock.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import type { RunScript } from '#domain/run/commands.ts';
 import { maxParamsBytes } from '#domain/run/run.ts';
 import { payloadName } from '#infra/postgres/event-store/payloads.ts';
 import type { RunnableScript } from '#projections/scripts/queries.ts';
+import { approvalRequest } from './approval-requests.ts';
 import { objection, type Objection } from './faults.ts';
 import type { ParameterSchemas } from './parameter-schemas/parameter-schemas.ts';
 
 export interface RunRequestDeps {
   readonly commands: Commands;
   readonly ids: Ids;
+  readonly clock: Clock;
   readonly parameterSchemas: ParameterSchemas;
 }
 
@@ -28,7 +31,7 @@ export async function requestRun(
   { script, params, context, ...wanted }: RunRequest,
   deps: RunRequestDeps,
 ): Promise<Outcome | Objection> {
-  const { commands, ids } = deps;
+  const { commands, ids, clock } = deps;
   const content = params === undefined ? undefined : Buffer.from(JSON.stringify(params));
   if (content !== undefined && content.length > maxParamsBytes) return paramsTooLarge;
   const mismatch = await paramsObjection(script, params, deps);
@@ -39,6 +42,7 @@ export async function requestRun(
     scriptId: mustParse(parseScriptId, script.script_id),
     paramsSha256: content === undefined ? null : payloadName(content),
     ...wanted,
+    approval: approvalRequest(context, clock),
   };
   return await commands.execute(command, context, content);
 }

@@ -7,6 +7,8 @@ type Of<Type extends EventType> = Extract<Recorded, { type: Type }>;
 /** The messages about one event, in addition to its type. */
 const messagesOf: { readonly [Type in EventType]?: (event: Of<Type>) => readonly BusMessage[] } = {
   RunQueued: ({ data }) => [{ topic: 'queue' }, statusChanged(data)],
+  RunApprovalRequested: ({ data }) => [statusChanged(data)],
+  RunApproved: ({ data }) => [statusChanged(data)],
   RunReleased: ({ data }) => [{ topic: 'queue' }, statusChanged(data)],
   RunStarted: ({ data }) => [statusChanged(data)],
   RunStopRequested: ({ data }) => [stopRequested(data)],

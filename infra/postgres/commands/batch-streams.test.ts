@@ -34,6 +34,7 @@ async function seenAfter(...events: readonly PlatformEvent[]) {
     schedule: () => Promise.resolve(undefined),
     dataKeyExists: () => Promise.resolve(true),
     emailTaken: () => Promise.resolve(false),
+    otherApprover: () => Promise.resolve(true),
     otherAdministrator: () => Promise.resolve(true),
     identityTaken: () => Promise.resolve(false),
     groupInUse: () => Promise.resolve(false),

@@ -172,8 +172,11 @@ export class BatchStreams {
   }
 
   #count(events: readonly PlatformEvent[]): void {
+    // A run with a pending approval takes no place among the waiting runs.
+    const isPending = events.some(({ type }) => type === 'RunApprovalRequested');
     for (const { type, data } of events) {
       if (type !== 'RunQueued' && type !== 'RunReleased') continue;
+      if (isPending && type === 'RunQueued') continue;
       const { active, waiting } = this.#runsOf(data.scriptId);
       const waits = type === 'RunQueued' && data.waiting === true;
       this.#runs.set(

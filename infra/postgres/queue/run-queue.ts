@@ -87,7 +87,7 @@ const statements = {
     WHERE q.fence IS NOT NULL AND (q.lease_until IS NULL OR q.lease_until < now())
     ORDER BY q.run_id LIMIT $1`,
   expired: `SELECT run_id, script_id, ${correlationId} FROM run_queue q
-    WHERE fence IS NULL AND expires_at <= now() AND (owner IS NULL OR lease_until < now())
+    WHERE fence IS NULL AND NOT approval_pending AND expires_at <= now() AND (owner IS NULL OR lease_until < now())
     ORDER BY expires_at, run_id LIMIT $1`,
 };
 

@@ -2,11 +2,12 @@
 import { heldTriggers } from '#domain/run/run.ts';
 import type { Queryable } from '../database.ts';
 
-export const waitingKinds = ['slot', 'label', 'pool'] as const;
+export const waitingKinds = ['slot', 'label', 'pool', 'approval'] as const;
 
 export interface WaitingFor {
   readonly kind: (typeof waitingKinds)[number];
-  /** The script whose slots are taken, or `runtime` if all runtimes are full; the missing label; the full pool. */
+  /** The script whose slots are taken, or `runtime` if all runtimes are full; the missing label; the full pool; the
+   *  script whose runs require an approval. */
   readonly name: string;
 }
 
@@ -31,7 +32,8 @@ const statements = {
     claimed AS (
       SELECT owner, count(*) AS runs FROM run_queue WHERE owner IS NOT NULL GROUP BY owner)
     SELECT q.run_id,
-      CASE WHEN q.runs_on <> '[]' AND NOT EXISTS (SELECT FROM live WHERE q.runs_on <@ live.labels)
+      CASE WHEN q.approval_pending THEN jsonb_build_object('kind', 'approval', 'name', r.script_name)
+        WHEN q.runs_on <> '[]' AND NOT EXISTS (SELECT FROM live WHERE q.runs_on <@ live.labels)
           THEN jsonb_build_object('kind', 'label', 'name', ${missingLabel})
         -- The run waits for a time or for the triggers.
         WHEN q.waiting AND (q.not_before > now() OR r.trigger_type = ANY ('{${heldTriggers.join(',')}}')
@@ -51,7 +53,7 @@ const statements = {
     WHERE q.run_id = ANY($1::uuid[]) AND q.fence IS NULL AND (q.lease_until IS NULL OR q.lease_until < now())`,
   withoutRuntime: `WITH ${liveRuntimes}
     SELECT count(*)::int AS runs, min(${missingLabel}) AS label FROM run_queue q
-    WHERE q.fence IS NULL AND q.runs_on <> '[]'
+    WHERE q.fence IS NULL AND NOT q.approval_pending AND q.runs_on <> '[]'
       AND NOT EXISTS (SELECT FROM live WHERE q.runs_on <@ live.labels)`,
 };
 

@@ -12,6 +12,7 @@ import type { CommandContext } from '#domain/ports/commands.ts';
 import { findChain, type ChainView } from '#projections/chains/queries.ts';
 import { readParams } from '#services/shared/params.ts';
 import type { Static } from 'typebox';
+import { automationProblem } from '../access/protected-scripts.ts';
 import { isIn, canSeeScript } from '../access/visibility.ts';
 import { accepted, type Accepted } from '../http/outcome.ts';
 import { isProblem, notFound, badField, type Problem } from '../http/problem.ts';
@@ -56,6 +57,8 @@ export async function createChain(
     services,
   );
   if (isProblem(targetScriptId)) return targetScriptId;
+  const denied = await automationProblem(targetScriptId, call.principal, services);
+  if (denied !== undefined) return denied;
   const params = await triggerParams(targetScriptId, body.params ?? null, services);
   if (isProblem(params)) return params;
   const outcome = await services.commands.execute(
@@ -91,6 +94,10 @@ export async function changeChain(
   const target =
     named === undefined ? undefined : await scriptNamed('target_script_id', named, call, services);
   if (isProblem(target)) return target;
+  const isDisabling = enabled === false && Object.keys(body).length === 1;
+  const scriptId = target ?? mustParse(parseScriptId, present.target_script_id);
+  const denied = isDisabling ? undefined : await automationProblem(scriptId, principal, services);
+  if (denied !== undefined) return denied;
   const params = await changedParams(present, target, body.params, services);
   if (isProblem(params)) return params;
   const changes: Partial<ChainSettings> = {

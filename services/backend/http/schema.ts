@@ -118,6 +118,10 @@ export const pathParameters = {
   scriptId: id('script', examples.scriptId, parseScriptId),
   scheduleId: id('schedule', examples.scriptId, parseScheduleId),
   runId: id('run', examples.runId, parseRunId),
+  approvalId: {
+    ...id('run', examples.runId, parseRunId),
+    description: 'Id of the approval, which is the id of its run.',
+  },
   tokenId: id('token', examples.tokenId, parseTokenId),
   channelId: id('channel', examples.channelId, parseChannelId),
   backupId: id('backup', examples.backupId, parseBackupId),

@@ -89,6 +89,16 @@ function decisionOf(event: Recorded<RunEvent>) {
   switch (event.type) {
     case 'RunQueued':
       return event.data.waiting ? 'held' : 'queued';
+    case 'RunApprovalRequested':
+      return 'approval_requested';
+    case 'RunApproved':
+      return 'approved';
+    case 'RunRejected':
+      return 'rejected';
+    case 'RunApprovalExpired':
+      return 'approval_expired';
+    case 'RunApprovalWithdrawn':
+      return 'approval_withdrawn';
     case 'RunReleased':
       return 'released';
     case 'RunStarted':

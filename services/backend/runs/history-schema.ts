@@ -31,7 +31,19 @@ export const RunReasons = Type.Object(
     items: Type.Array(
       Type.Object(
         {
-          decision: Type.Enum(['queued', 'held', 'released', 'started', 'stop_requested', 'ended']),
+          decision: Type.Enum([
+            'queued',
+            'held',
+            'approval_requested',
+            'approved',
+            'rejected',
+            'approval_expired',
+            'approval_withdrawn',
+            'released',
+            'started',
+            'stop_requested',
+            'ended',
+          ]),
           reason: Type.String({ description: 'The reason, as a sentence.' }),
           event: Event,
           cause: Nullable(Event),

@@ -10,6 +10,16 @@ export function reasonOf(event: Recorded<RunEvent>): string {
   switch (event.type) {
     case 'RunQueued':
       return `${queuedBy(event, actor)}${waitOf(event)}`;
+    case 'RunApprovalRequested':
+      return `The script is protected, so a second person must approve the run until ${event.data.expiresAt}.`;
+    case 'RunApproved':
+      return `${actor} approved the run.`;
+    case 'RunRejected':
+      return `${actor} rejected the run.`;
+    case 'RunApprovalExpired':
+      return 'The request for an approval expired.';
+    case 'RunApprovalWithdrawn':
+      return `The run ended before a decision, reported by ${actor}.`;
     case 'RunReleased':
       return 'The run was due and its script had a free slot.';
     case 'RunStarted':

@@ -6,6 +6,7 @@ import { payloadOf } from '#domain/run/run.ts';
 import { keepPayload } from '#infra/postgres/event-store/payloads.ts';
 import { planOf } from '#projections/runs/queries.ts';
 import type { RunsTable } from '#projections/runs/table.ts';
+import { approvalRequest } from '#services/shared/approval-requests.ts';
 import { readParams } from '#services/shared/params.ts';
 import { paramsObjection } from '#services/shared/run-requests.ts';
 import type { Static } from 'typebox';
@@ -30,7 +31,7 @@ const paramsRemoved = problem(
 
 export async function rerunRun(call: RerunCall, services: Services): Promise<Queued | Problem> {
   const { body, context, parameters, principal } = call;
-  const { commands, ids, readModels } = services;
+  const { commands, ids, clock, readModels } = services;
   const repeated = await visibleRun(principal, parameters.run_id, readModels);
   if (repeated === undefined) return notFound;
   const { params_sha256: sha256 } = repeated;
@@ -56,6 +57,7 @@ export async function rerunRun(call: RerunCall, services: Services): Promise<Que
         paramsSha256: repeated.params_sha256,
         timeoutSeconds: null,
         whenBusy: body.when_busy ?? 'refuse',
+        approval: approvalRequest(context, clock),
         ...(body.version === 'same' && { plan: planOf(repeated) }),
       },
       context,

@@ -77,7 +77,7 @@ export const Run = Type.Object(
     status: RunStatusSchema,
     waiting: Type.Boolean({
       description:
-        'Whether the run is waiting for its due time or a free slot. Waiting runs start in order.',
+        'Whether the run is waiting for an approval, its due time or a free slot. Waiting runs start in order.',
     }),
     waiting_for: Nullable(
       Type.Object(
@@ -86,7 +86,8 @@ export const Run = Type.Object(
           name: Type.String({
             description:
               '`slot`: the script whose concurrency limit is reached, or `runtime` if every suitable runtime is ' +
-              'full. `label`: the label that no live runtime has. `pool`: the pool without a free slot.',
+              'full. `label`: the label that no live runtime has. `pool`: the pool without a free slot. `approval`: ' +
+              'the script whose runs a second person must approve.',
           }),
         },
         {

@@ -15,6 +15,7 @@ import {
   type ScheduleView,
 } from '#projections/schedules/queries.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
+import { approvalRequest } from '#services/shared/approval-requests.ts';
 import { operation, type Operation } from '../http/operation.ts';
 import { accepted } from '../http/outcome.ts';
 import { badField, fieldProblem, isProblem, notFound, type Problem } from '../http/problem.ts';
@@ -97,7 +98,7 @@ async function start(
   { schedule_id, script_id, definition }: ScheduleView,
   due: Date,
   context: CommandContext,
-  { commands, ids }: Services,
+  { commands, ids, clock }: Services,
 ): Promise<string | null | Problem> {
   const dueAt = due.toISOString();
   const runId = mustParse(parseRunId, ids.next());
@@ -116,6 +117,7 @@ async function start(
         paramsSha256: definition.paramsSha256,
         timeoutSeconds: null,
         whenBusy: 'queue',
+        approval: approvalRequest(context, clock),
       },
       { ...context, commandId: mustParse(parseCommandId, ids.derived(context.commandId, dueAt)) },
     ),

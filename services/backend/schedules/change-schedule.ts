@@ -5,6 +5,7 @@ import type { CommandContext } from '#domain/ports/commands.ts';
 import type { ScheduleCommand } from '#domain/schedule/commands.ts';
 import { findSchedule, type ScheduleView } from '#projections/schedules/queries.ts';
 import type { Static } from 'typebox';
+import { automationProblem } from '../access/protected-scripts.ts';
 import { isIn, canSeeScript } from '../access/visibility.ts';
 import { versionOf } from '../http/conditional.ts';
 import { accepted, type Accepted } from '../http/outcome.ts';
@@ -41,6 +42,8 @@ export async function createSchedule(
     !(await canSeeScript(call.principal, scriptId, services.readModels))
   )
     return badField('script_id', 'script not found');
+  const denied = await automationProblem(scriptId, call.principal, services);
+  if (denied !== undefined) return denied;
   const definition = definitionOf(changes, undefined);
   if (isProblem(definition)) return definition;
   if (isPast(changes, services)) return oncePast;
@@ -69,11 +72,15 @@ export async function changeSchedule(
   if (present === undefined) return notFound;
   const condition = versionOf(call.header('If-Match'));
   if (isProblem(condition)) return condition;
+  const scriptId = mustParse(parseScriptId, present.script_id);
+  const denied = isDisabling(call.body)
+    ? undefined
+    : await automationProblem(scriptId, call.principal, services);
+  if (denied !== undefined) return denied;
   const { params: given, ...changes } = call.body;
   const definition = definitionOf(changes, present.definition);
   if (isProblem(definition)) return definition;
   if (isPast(changes, services)) return oncePast;
-  const scriptId = mustParse(parseScriptId, present.script_id);
   const params =
     given === undefined
       ? { sha256: present.params_sha256, content: undefined }
@@ -91,6 +98,11 @@ export async function changeSchedule(
   return isOutdated && condition.version === undefined && attempts > 1
     ? await changeSchedule(call, services, attempts - 1)
     : outcome;
+}
+
+/** Everyone who manages schedules may disable one, even of a protected script. */
+function isDisabling(changes: Static<typeof ScheduleChanges>): boolean {
+  return changes.enabled === false && Object.keys(changes).length === 1;
 }
 
 const oncePast = fieldProblem('once_at', 'is in the past, so the schedule would never be due');

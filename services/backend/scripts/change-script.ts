@@ -15,6 +15,7 @@ import { versionOf } from '../http/conditional.ts';
 import { accepted, type Accepted } from '../http/outcome.ts';
 import { isProblem, notFound, badField, type Problem } from '../http/problem.ts';
 import type { Services } from '../services.ts';
+import { protectionProblem } from '../access/protected-scripts.ts';
 import { parametersSchemaProblem, visibleGroupId } from './create-script.ts';
 import type { ScriptChanges } from './schema.ts';
 
@@ -54,11 +55,13 @@ async function changeSettings(
   if (isProblem(condition)) return condition;
   const noSchema = await parametersSchemaProblem(call.body, services);
   if (noSchema !== undefined) return noSchema;
+  const denied = protectionProblem(call.body, call.principal, script);
+  if (denied !== undefined) return denied;
   const change = changeOf(call, script);
   if (isProblem(change)) return change;
   // Merged with the current version, which must still be current on write.
-  const { limits, retry, environment } = call.body;
-  const isMerged = limits !== undefined || retry !== undefined || environment !== undefined;
+  const { limits, retry, environment, protected: guarded, keep_alive: alwaysOn } = call.body;
+  const isMerged = [limits, retry, environment, guarded, alwaysOn].some((one) => one !== undefined);
   const merged = isMerged ? script.version : undefined;
   const expectedVersion = condition.version ?? merged;
   const outcome = accepted(
@@ -121,6 +124,7 @@ function settingsOf(body: Changes, script: ScriptView): Partial<ScriptSettings> 
     ...(runs_on !== undefined && { runsOn: runs_on }),
     ...(pools !== undefined && { pools }),
     ...(expectations !== undefined && { expectations }),
+    ...(body.protected !== undefined && { protected: { ...script.protected, ...body.protected } }),
     ...(parameters_schema !== undefined && {
       parametersSchema: parameters_schema as ScriptSettings['parametersSchema'],
     }),

@@ -5,6 +5,7 @@ import type { CreateScript } from '#domain/script/commands.ts';
 import { settingsOf } from '#projections/scripts/apply.ts';
 import { listFiles } from '#projections/scripts/files.ts';
 import type { ScriptView } from '#projections/scripts/queries.ts';
+import { automationProblem } from '../access/protected-scripts.ts';
 import { canSeeScriptOrDeleted, visibleScript } from '../access/visibility.ts';
 import { operation, type Operation } from '../http/operation.ts';
 import { accepted } from '../http/outcome.ts';
@@ -43,6 +44,11 @@ const copy = operation({
     if (isProblem(groupId)) return groupId;
     const name = body.name ?? copyName(source.name);
     const command = await copyOf(source, { name, groupId }, services);
+    // The copy is protected, too.
+    const denied = source.keep_alive
+      ? await automationProblem(path.id, principal, services)
+      : undefined;
+    if (denied !== undefined) return denied;
     const made = await recordScript(command, blobsOf(source, services), context, services);
     if (isProblem(made)) return made;
     return await showScript(call, made.scriptId, services, made.outcome, 201);

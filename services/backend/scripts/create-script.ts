@@ -24,6 +24,7 @@ import {
   type ScriptSettings,
 } from '#domain/script/settings.ts';
 import type { Static } from 'typebox';
+import { protectionProblem } from '../access/protected-scripts.ts';
 import { badField, isProblem, type Problem } from '../http/problem.ts';
 import { toAsyncIterable } from '../http/wire/spool.ts';
 import type { Services } from '../services.ts';
@@ -62,6 +63,8 @@ export async function createScript(
   if (noExpectations !== undefined) return badField('expectations', noExpectations);
   const noSchema = await parametersSchemaProblem(call.body, services);
   if (noSchema !== undefined) return noSchema;
+  const denied = protectionProblem(call.body, call.principal);
+  if (denied !== undefined) return denied;
   const { files, contents } = await startingFiles(call.body.template, entrypoint);
   const scriptId = mustParse(parseScriptId, services.ids.next());
   const command = newScript(call, scriptId, groupId, { entrypoint, files });
@@ -121,6 +124,7 @@ function newScript(
       listenPorts: body.listen_ports ?? defaultSettings.listenPorts,
       runsOn: body.runs_on ?? defaultSettings.runsOn,
       pools: body.pools ?? defaultSettings.pools,
+      protected: { ...defaultSettings.protected, ...body.protected },
       expectations: body.expectations ?? defaultSettings.expectations,
       parametersSchema: (body.parameters_schema ?? null) as ScriptSettings['parametersSchema'],
       resolution: null,

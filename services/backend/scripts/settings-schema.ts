@@ -243,6 +243,25 @@ export const expectations = Type.Array(Expectation, {
     'expectation is missed, and another when the expectation is met again.',
 });
 
+const protections = {
+  run: Type.Boolean({
+    description:
+      'Requested runs wait until a second person approves them (`/approvals`). Exempt are runs of schedules and ' +
+      'chains, always-on runs and retries.',
+  }),
+  save: Type.Boolean({ description: 'Not supported yet: must be `false`.' }),
+};
+const aboutProtection =
+  'Actions that a second person must approve (see `docs/approvals.md`). Only administrators change this setting, ' +
+  'and only they set up schedules, chains and always-on runs of a script with `run`.';
+
+export const protection = Exact(protections, { title: 'Protection', description: aboutProtection });
+
+const ProtectionChanges = Exact(
+  { run: Type.Optional(protections.run), save: Type.Optional(protections.save) },
+  { title: 'ProtectionChanges', description: aboutProtection },
+);
+
 export const parametersSchema = Nullable(
   Type.Object(
     {},
@@ -272,5 +291,6 @@ export const settings = {
   runs_on: Type.Optional(runsOn),
   pools: Type.Optional(pools),
   expectations: Type.Optional(expectations),
+  protected: Type.Optional(ProtectionChanges),
   parameters_schema: Type.Optional(parametersSchema),
 };

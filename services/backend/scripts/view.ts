@@ -27,6 +27,7 @@ export function scriptJson(script: ScriptView) {
     listen_ports: script.listen_ports,
     runs_on: script.runs_on,
     pools: script.pools,
+    protected: script.protected,
     expectations: script.expectations,
     parameters_schema: script.parameters_schema,
     source: sourceJson(script),

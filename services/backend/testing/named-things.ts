@@ -6,6 +6,7 @@ import { reportRuntime } from '#infra/postgres/queue/runtimes.ts';
 import type { Operation } from '../http/operation.ts';
 import {
   apiToken,
+  approval,
   backup,
   chain,
   channel,
@@ -109,6 +110,7 @@ const makers: Readonly<Record<string, Make>> = {
     }
     return runId;
   },
+  approval_id: async (platform, { groupId }) => await approval(platform.admin, groupId),
   schedule_id: async (platform, { groupId }) =>
     await schedule(platform.admin, await scriptIn(platform, groupId)),
   webhook_id: async (platform, { groupId }, { path }, made) => {

@@ -96,6 +96,12 @@ export async function webhook(
   return made.json as { id: string; token: string };
 }
 
+/** Requests a run of a protected script. @returns the id of the approval, which is the id of the run */
+export async function approval(administrator: TestClient, groupId: string): Promise<string> {
+  const wanted = { group_id: groupId, protected: { run: true } };
+  return await run(administrator, (await script(administrator, wanted)).id);
+}
+
 /** Creates a chain from one script to another. @returns its id */
 export async function chain(
   owner: TestClient,

@@ -38,6 +38,8 @@ ADOV    runs:read,runs:write     listRuns listScriptRuns getRun listRunEvents ex
 ADOV    runs:read,runs:write     listRunChanges
 ADOV    runs:read,runs:write     readRunSamples listRunSpans listRelatedRuns listArtifacts getArtifact
 ADOV    runs:read,runs:write     dashboardStats dashboardTimeseries dashboardNow dashboardOverview
+ADOV    runs:read,runs:write     listApprovals getApproval
+ADO     none             approveApproval rejectApproval
 ADOV    runs:read,runs:write     listErrorGroups getErrorGroup listErrorGroupRuns
 ADO     runs:write       changeErrorGroup
 ADOV    runs:read,runs:write     listNotifications

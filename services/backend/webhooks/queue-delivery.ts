@@ -3,6 +3,7 @@ import { mustParse, parseRunId, parseScriptId, parseWebhookId } from '#domain/ke
 import type { CommandContext } from '#domain/ports/commands.ts';
 import type { RunScript } from '#domain/run/commands.ts';
 import type { CalledWebhook } from '#projections/webhooks/queries.ts';
+import { approvalRequest } from '#services/shared/approval-requests.ts';
 import { paramsObjection } from '#services/shared/run-requests.ts';
 import { accepted } from '../http/outcome.ts';
 import { isProblem, notFound, problem, type Problem } from '../http/problem.ts';
@@ -45,6 +46,7 @@ export async function queueDelivery(
     paramsSha256: null,
     timeoutSeconds: null,
     whenBusy: webhook.when_busy,
+    approval: approvalRequest(context, clock),
     // Held until triggers are resumed.
     ...(webhook.paused && { notBefore: clock.now().toISOString() }),
   };

@@ -3,7 +3,17 @@ import { setTimeout as pause } from 'node:timers/promises';
 import Type, { type Static } from 'typebox';
 import { part, type Api } from '#services/shared/api-client.ts';
 import { picked, tool, type Tool, type ToolUse } from '../tool.ts';
-import { Cursor, Limit, listOf, LogLine, NextCursor, Run, RunId, ScriptId } from './shapes.ts';
+import {
+  Approval,
+  Cursor,
+  Limit,
+  listOf,
+  LogLine,
+  NextCursor,
+  Run,
+  RunId,
+  ScriptId,
+} from './shapes.ts';
 
 /** The number of log lines in the result of an ended run. */
 const shownLines = 50;
@@ -29,7 +39,7 @@ const runScript = tool({
   title: 'Run a script',
   description:
     'Starts a run of a script and waits for it to end, for 30 seconds or wait_seconds. If the run takes ' +
-    'longer, use wait_for_run.',
+    'longer, use wait_for_run. A run that requires an approval is returned immediately, with waiting_for.',
   effect: 'adds',
   input: Type.Object({
     script_id: ScriptId,
@@ -92,6 +102,22 @@ const listRuns = tool({
   }),
   output: Type.Object({ items: Type.Array(Run), next_cursor: NextCursor }),
   handle: (query, use) => listOf(Run, '/runs', query, use),
+});
+
+const listApprovals = tool({
+  name: 'list_approvals',
+  title: 'List requests for approvals',
+  description:
+    'Lists the requests for approvals that you can see, newest first. Users decide them in the dashboard; no tool does.',
+  effect: 'reads',
+  input: Type.Object({
+    status: Type.Optional(Type.Enum(['pending', 'approved', 'rejected', 'expired', 'withdrawn'])),
+    script_id: Type.Optional(ScriptId),
+    limit: Limit,
+    cursor: Cursor,
+  }),
+  output: Type.Object({ items: Type.Array(Approval), next_cursor: NextCursor }),
+  handle: (query, use) => listOf(Approval, '/approvals', query, use),
 });
 
 const readLogs = tool({
@@ -180,6 +206,7 @@ export const runTools: readonly Tool[] = [
   waitForRun,
   getRun,
   listRuns,
+  listApprovals,
   readLogs,
   stopRun,
   explainRun,
@@ -189,6 +216,7 @@ export const runTools: readonly Tool[] = [
 interface RunAnswer {
   readonly run_id: string;
   readonly status: string;
+  readonly waiting_for: { readonly kind: string } | null;
   readonly log_lines: number | null;
 }
 
@@ -196,7 +224,7 @@ async function runOf(runId: string, api: Api): Promise<RunAnswer> {
   return (await api.call<RunAnswer>('GET', `/runs/${part(runId)}`)).body;
 }
 
-/** Polls until the run has ended, the timeout is reached, or the request is cancelled. */
+/** Polls until the run has ended, an approval is pending, the timeout is reached, or the request is cancelled. */
 async function untilFinished(
   first: RunAnswer,
   waitSeconds: number,
@@ -206,6 +234,8 @@ async function untilFinished(
   let run = first;
   for (let told = ''; isActive(run); run = await runOf(run.run_id, api)) {
     const waitedMs = performance.now() - startedAtMs;
+    // A decision may take days.
+    if (run.waiting_for?.kind === 'approval') break;
     if (waitedMs >= waitSeconds * 1000 || signal.aborted) break;
     if (run.status !== told)
       await progress(waitedMs / 1000, waitSeconds, `The run is ${run.status}.`);

@@ -39,6 +39,10 @@ export const Run = Type.Object({
   script_name: Type.String(),
   script_version: Type.Integer(),
   status: Type.String({ description: 'queued, running, success, failed or stopped.' }),
+  waiting_for: Type.Unknown({
+    description:
+      'What a queued run waits for. With the kind `approval`, a user must approve the run in the dashboard.',
+  }),
   failure_reason: MaybeText,
   exit_code: MaybeNumber,
   trigger_type: Type.String(),
@@ -53,6 +57,18 @@ export const Run = Type.Object({
     description: 'The error of a failed run: type, message, frames (outermost first) and causes.',
   }),
   error_group_id: MaybeText,
+});
+
+export const Approval = Type.Object({
+  id: Type.String({ description: 'The id of the run.' }),
+  subject: Type.Unknown({ description: 'The run and its script.' }),
+  requested_by: Type.String(),
+  requested_at: Type.String(),
+  expires_at: Type.String(),
+  status: Type.String({
+    description: 'pending, approved, rejected, expired or withdrawn.',
+  }),
+  decided_by: MaybeText,
 });
 
 export const LogLine = Type.Object({

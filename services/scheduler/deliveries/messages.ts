@@ -31,6 +31,7 @@ const words: Readonly<Record<NotificationContent['on'], string>> = {
   script_stale: 'no recent success',
   run_too_long: 'run takes too long',
   secret_rotation_due: 'secret rotation',
+  approval_requested: 'approval requested',
   test: 'Test notification',
 };
 
@@ -68,9 +69,12 @@ function placeOf(error: MessageContent['error']): string | undefined {
   return place && `${place.file}:${place.line} in ${place.function}`;
 }
 
-/** The run's page in the dashboard. */
-function runUrl({ runId }: NotificationContent, publicUrl: string | undefined): string | null {
-  return runId === null || publicUrl === undefined ? null : `${publicUrl}/runs/${runId}`;
+/** The run's page in the dashboard, or the page of its approval. The page requires a sign-in, and the URL grants no
+ *  access. */
+function runUrl({ runId, on }: NotificationContent, publicUrl: string | undefined): string | null {
+  if (runId === null || publicUrl === undefined) return null;
+  const page = on === 'approval_requested' ? 'approvals' : 'runs';
+  return `${publicUrl}/${page}/${runId}`;
 }
 
 /** The request body for a chat service. */

@@ -51,6 +51,14 @@ export interface SenderDeps {
   readonly logger: Pick<Logger, 'error'>;
 }
 
+/** Events whose notices the inbox of the script's group receives without a rule. */
+const postedAnyway: ReadonlySet<NotificationContent['on']> = new Set([
+  'failed',
+  'message',
+  'secret_rotation_due',
+  'approval_requested',
+]);
+
 export class DeliverySender {
   readonly #deps: SenderDeps;
   readonly #stopping = new AbortController();
@@ -156,9 +164,7 @@ export class DeliverySender {
       return failed('The channel has nothing to deliver.', true);
     const groupId = wanted ?? own;
     // These are in the inbox of the own group anyway.
-    const isThere =
-      groupId === own && (on === 'failed' || on === 'message' || on === 'secret_rotation_due');
-    if (isThere) return { kind: 'sent' };
+    if (groupId === own && postedAnyway.has(on)) return { kind: 'sent' };
     const id = this.#deps.ids.derived(deliveryId, 'notice');
     const noticeId = mustParse(parseNoticeId, deriveTimeOrderedId(id, new Date(at)));
     const scriptId = script?.scriptId ?? null;

@@ -108,7 +108,7 @@ async function choose(page: Page, field: string, name: string): Promise<void> {
 }
 
 export function screensOf(seeded: Seeded): readonly Screen[] {
-  const { scriptId, runId, failedRunId, errorGroupId, scheduleId } = seeded;
+  const { scriptId, runId, failedRunId, errorGroupId, scheduleId, approvalId } = seeded;
   return [
     {
       path: '/',
@@ -168,6 +168,18 @@ export function screensOf(seeded: Seeded): readonly Screen[] {
       of: everyone,
       sign: role('link', /^Run of Mail the report, failed/),
       actions: [{ of: workers, control: role('button', 'Resolve…'), work: press(dialog) }],
+    },
+    {
+      path: '/approvals',
+      of: everyone,
+      sign: role('link', 'Run of Pay invoices'),
+      actions: [],
+    },
+    {
+      path: `/approvals/${approvalId}`,
+      of: everyone,
+      sign: role('heading', 'Run of Pay invoices'),
+      actions: [],
     },
     {
       path: '/schedules',

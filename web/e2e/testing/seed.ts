@@ -13,6 +13,7 @@ export interface Seeded {
   readonly failedRunId: string;
   readonly errorGroupId: string;
   readonly scheduleId: string;
+  readonly approvalId: string;
 }
 
 const report = `"""Asks the shop for yesterday's orders and writes a report."""
@@ -72,6 +73,9 @@ export async function seed(product: Product): Promise<Seeded> {
     config: { url: 'https://hooks.example.com/on-call' },
   });
   await people(product);
+  const payId = await product.script('Pay invoices', { 'main.py': 'print("paid")\n' });
+  await product.call('PATCH', `/scripts/${payId}`, { protected: { run: true } });
+  const { run_id: approvalId } = await product.run(payId);
   await made('/auth/tokens', { name: 'deploy', scopes: ['scripts:read', 'runs:write'] });
   await made('/backups', {});
   const run = await product.run(scriptId);
@@ -91,6 +95,7 @@ export async function seed(product: Product): Promise<Seeded> {
     runId: run.run_id,
     failedRunId: failed.run_id,
     errorGroupId: errorGroup.id,
+    approvalId,
   };
 }
 

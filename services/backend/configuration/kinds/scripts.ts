@@ -176,6 +176,7 @@ function presentFields(row: ScriptsTable): Fields {
       listenPorts: row.listen_ports,
       runsOn: row.runs_on,
       pools: row.pools,
+      protected: row.protected,
       expectations: row.expectations,
       parametersSchema: row.parameters_schema,
       resolution: row.resolution,
@@ -207,6 +208,7 @@ function fieldsOf(given: Script, before: Fields): Fields {
       listenPorts: given.listen_ports ?? settings.listenPorts,
       runsOn: given.runs_on ?? settings.runsOn,
       pools: given.pools ?? settings.pools,
+      protected: { ...settings.protected, ...given.protected },
       expectations: given.expectations ?? settings.expectations,
       parametersSchema: (given.parameters_schema === undefined
         ? settings.parametersSchema

@@ -4,7 +4,7 @@ import type { RunFilter } from '#lib/runs/api.ts';
 import type { VersionedScript } from '#lib/scripts/api.ts';
 import { hasItem, matches, withItem, withoutItem, type Pages } from './live-pages.ts';
 import type { LivePorts } from './live-socket.ts';
-import { withRuns } from './recent-runs.ts';
+import { concernsApproval, lastEnded, withRuns } from './recent-runs.ts';
 
 /** Frames within this time are applied together. */
 const batchMs = 50;
@@ -34,6 +34,7 @@ const namedKeys: Record<ChangedFrame['resource'], (frame: ChangedFrame) => Query
 };
 const shownKeys: QueryKey[] = [
   'runs',
+  'approvals',
   'error-groups',
   'script-runs',
   'scripts',
@@ -155,6 +156,9 @@ export class FeedCache {
     }
     if (runs.some((run) => run.error_group_id)) {
       this.#refresh({ queryKey: ['error-groups'] }, refreshEveryMs);
+    }
+    if (runs.some((run) => concernsApproval(this.#client, run))) {
+      this.#refresh({ queryKey: ['approvals'] }, refreshSoonMs);
     }
     for (const [key] of this.#client.getQueriesData<Pages<Run>>({ queryKey: ['runs'] })) {
       this.#change<Pages<Run>>(key, (data) =>
@@ -310,11 +314,4 @@ function withScript(
       items: page.items.map((one) => (one.id === id ? shown : one)),
     })),
   };
-}
-
-function lastEnded(runs: readonly Run[]): Run | undefined {
-  return runs
-    .filter((run) => run.finished_at !== null)
-    .toSorted((one, other) => (one.run_id < other.run_id ? -1 : 1))
-    .at(-1);
 }

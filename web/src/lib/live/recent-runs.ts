@@ -1,3 +1,4 @@
+import type { QueryClient } from '@tanstack/svelte-query';
 import type { ListedScript, RecentRun, Run } from '#lib/api/types.ts';
 
 type Activity = NonNullable<ListedScript['activity']>;
@@ -17,4 +18,19 @@ export function withRuns(activity: Activity, runs: readonly Run[]): Activity {
 
 function recentOf({ run_id, status, finished_at, duration_ms }: Run): RecentRun {
   return { run_id, status, finished_at, duration_ms };
+}
+
+/** The run that was queued last among those that have ended. */
+export function lastEnded(runs: readonly Run[]): Run | undefined {
+  return runs
+    .filter((run) => run.finished_at !== null)
+    .toSorted((one, other) => (one.run_id < other.run_id ? -1 : 1))
+    .at(-1);
+}
+
+/** Whether the run waits for an approval, or its approval is displayed. */
+export function concernsApproval(client: QueryClient, { run_id, waiting_for }: Run): boolean {
+  if (waiting_for?.kind === 'approval') return true;
+  const shown = client.getQueriesData({ queryKey: ['approvals'] });
+  return shown.some(([, data]) => JSON.stringify(data ?? null).includes(run_id));
 }

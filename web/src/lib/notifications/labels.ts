@@ -20,6 +20,7 @@ export const eventLabels: Record<NotificationRule['on'][number], string> = {
   run_late: 'A run was late, or no longer is',
   script_stale: 'A script had no recent success, or has one again',
   run_too_long: 'A run took too long, or ended',
+  approval_requested: 'A run requires an approval, or the request has ended',
   secret_rotation_due: 'A secret is due for rotation, or has a new value',
 };
 

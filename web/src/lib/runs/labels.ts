@@ -88,6 +88,8 @@ export function waitingLabel(run: Pick<Run, 'waiting_for'>): string | null {
   if (!run.waiting_for) return null;
   const { kind, name } = run.waiting_for;
   switch (kind) {
+    case 'approval':
+      return 'Waiting for an approval';
     case 'label':
       return `Waiting for a runtime with the label ${name}`;
     case 'pool':

@@ -5,6 +5,7 @@ import Bot from '@lucide/svelte/icons/bot';
 import BookUser from '@lucide/svelte/icons/book-user';
 import Bug from '@lucide/svelte/icons/bug';
 import CalendarClock from '@lucide/svelte/icons/calendar-clock';
+import ClipboardCheck from '@lucide/svelte/icons/clipboard-check';
 import FileCode from '@lucide/svelte/icons/file-code-2';
 import GitBranch from '@lucide/svelte/icons/git-branch';
 import Gauge from '@lucide/svelte/icons/gauge';
@@ -39,6 +40,14 @@ const places: readonly Place[] = [
   { section: 'work', href: '/scripts', label: 'Scripts', icon: FileCode, key: 's' },
   { section: 'work', href: '/runs', label: 'Runs', icon: History, key: 'r' },
   { section: 'work', href: '/errors', label: 'Errors', icon: Bug, key: 'x', right: 'runs.read' },
+  {
+    section: 'work',
+    href: '/approvals',
+    label: 'Approvals',
+    icon: ClipboardCheck,
+    key: 'w',
+    right: 'runs.read',
+  },
   { section: 'work', href: '/schedules', label: 'Schedules', icon: CalendarClock, key: 'c' },
   {
     section: 'work',

@@ -14,6 +14,7 @@ const before = draftOf({
   listen_ports: [],
   runs_on: [],
   pools: [],
+  protected: { run: false, save: false },
   expectations: [],
   keep_alive: false,
   merge_stderr: false,
@@ -123,4 +124,8 @@ test.each(['[]', '1', '{', 'object'])('refuses %s as a schema', (parametersSchem
 
 test('reports no problems for valid settings', () => {
   expect(draftProblems(before)).toEqual({});
+});
+
+test('sends the protection only if it has changed', () => {
+  expect(patchOf(before, { ...before, protectRuns: true })).toEqual({ protected: { run: true } });
 });

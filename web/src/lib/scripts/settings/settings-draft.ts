@@ -26,6 +26,8 @@ export interface SettingsDraft {
   pools: string;
   expectations: ExpectationDraft[];
   keepAlive: boolean;
+  /** Whether requested runs require an approval. */
+  protectRuns: boolean;
   mergeStderr: boolean;
   maxConcurrentRuns: number | null;
   storageQuotaMib: number | null;
@@ -66,6 +68,7 @@ export function draftOf(script: Script): SettingsDraft {
     pools: script.pools.join(', '),
     expectations: script.expectations.map(expectationDraft),
     keepAlive: script.keep_alive,
+    protectRuns: script.protected.run,
     mergeStderr: script.merge_stderr,
     maxConcurrentRuns: script.max_concurrent_runs,
     storageQuotaMib: mib(script.storage_quota_bytes),
@@ -139,6 +142,7 @@ function settingsOf(draft: SettingsDraft) {
     pools: itemsOf(draft.pools),
     expectations: draft.expectations.map(expectationOf),
     keep_alive: draft.keepAlive,
+    protected: { run: draft.protectRuns },
     merge_stderr: draft.mergeStderr,
     max_concurrent_runs: draft.maxConcurrentRuns ?? 1,
     storage_quota_bytes: bytes(draft.storageQuotaMib) ?? 0,

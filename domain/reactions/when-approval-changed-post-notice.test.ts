@@ -1,0 +1,36 @@
+import type { Recorded } from '#domain/aggregates.ts';
+import { groupId, noticeId, runId, scriptId } from '#domain/testing/ids.ts';
+import { beginning, recordAll } from '#domain/testing/recorded.ts';
+import { reactionReads } from '#domain/testing/reads.ts';
+import { expect, test } from 'vitest';
+import { whenApprovalChangedPostNotice } from './when-approval-changed-post-notice.ts';
+
+const request = {
+  scriptName: 'Report',
+  groupId: groupId(),
+  scriptVersion: 3,
+  requestedBy: null,
+  expiresAt: '2026-04-08T10:20:30.000Z',
+};
+
+test.each([
+  [
+    'RunApprovalRequested',
+    'warning',
+    'A run of version 3 requires an approval by 2026-04-08 10:20 UTC.',
+  ],
+  ['RunApproved', 'info', 'The run was approved.'],
+  ['RunRejected', 'info', 'The run was rejected.'],
+  ['RunApprovalExpired', 'info', 'The request for an approval expired.'],
+  ['RunApprovalWithdrawn', 'info', 'The request for an approval was withdrawn.'],
+])('posts a notice about %s', async (type, level, message) => {
+  const [any] = await recordAll(beginning);
+  const about = { runId: runId(), scriptId: scriptId() };
+  const data = type === 'RunApprovalRequested' ? { ...about, ...request } : about;
+  const event = { ...any, type, data } as Recorded;
+  const posted = await whenApprovalChangedPostNotice.react(event, reactionReads(), () =>
+    noticeId(),
+  );
+  const place = { type: 'PostNotice', noticeId: noticeId(), ...about };
+  expect(posted).toEqual([{ ...place, on: 'approval_requested', level, message }]);
+});

@@ -1,0 +1,79 @@
+import type { GroupId, RunId, UserId } from '#domain/kernel/ids.ts';
+import type { ApprovalStatus } from '#domain/run/approval.ts';
+import type { ReadModels } from '../projection.ts';
+import { correlationIdOf } from '../run-queue/correlation.ts';
+import { statement } from '../statement.ts';
+import type { ApprovalsTable } from './table.ts';
+
+export interface ApprovalView extends ApprovalsTable {
+  /** The current group of the script, whose members see the approval. */
+  readonly group_id: string;
+}
+
+export interface ApprovalFilter {
+  /** The user groups to include; `null` for all. */
+  readonly groupIds: readonly GroupId[] | null;
+  readonly status: ApprovalStatus | null;
+  readonly scriptId: string | null;
+  /** Only requests of this user. */
+  readonly requesterId: UserId | null;
+}
+
+const views = `SELECT a.*, s.group_id FROM approvals a JOIN scripts s USING (script_id)`;
+
+const many = statement<ApprovalView>(`${views}
+  WHERE ($1::uuid[] IS NULL OR s.group_id = ANY($1)) AND ($2::text IS NULL OR a.status = $2)
+    AND ($3::uuid IS NULL OR a.script_id = $3) AND ($4::uuid IS NULL OR a.requester_id = $4)
+    AND ($5::uuid IS NULL OR a.approval_id < $5)
+  ORDER BY a.approval_id DESC LIMIT $6`);
+
+/** Newest first, starting after `after`; at most `limit`. */
+export async function listApprovals(
+  db: ReadModels,
+  { groupIds, status, scriptId, requesterId }: ApprovalFilter,
+  after: RunId | undefined,
+  limit: number,
+): Promise<readonly ApprovalView[]> {
+  return await many(db, groupIds, status, scriptId, requesterId, after ?? null, limit);
+}
+
+const one = statement<ApprovalView>(`${views} WHERE a.approval_id = $1`);
+
+/** The approval of a run; `undefined` if the run needs none. */
+export async function findApproval(
+  db: ReadModels,
+  runId: RunId,
+): Promise<ApprovalView | undefined> {
+  return (await one(db, runId))[0];
+}
+
+export interface ExpiredApproval {
+  readonly run_id: RunId;
+  readonly correlation_id: string;
+}
+
+const expired = statement<ExpiredApproval>(`
+  SELECT approval_id AS run_id, ${correlationIdOf('approval_id')} AS correlation_id FROM approvals
+  WHERE status = 'pending' AND expires_at <= $1 ORDER BY expires_at, approval_id LIMIT $2`);
+
+/** Pending requests that have expired, oldest first; at most `limit`. */
+export async function expiredApprovals(
+  db: ReadModels,
+  now: Date,
+  limit: number,
+): Promise<readonly ExpiredApproval[]> {
+  return await expired(db, now, limit);
+}
+
+const otherApprovers = statement<{ readonly found: boolean }>(`
+  SELECT EXISTS (SELECT FROM users WHERE NOT disabled AND user_id <> $1
+    AND (role = 'administrator' OR role IN ('developer', 'operator') AND group_ids ? $2)) AS found`);
+
+/** Whether another enabled user may start runs of scripts of the group. */
+export async function hasOtherApprover(
+  db: ReadModels,
+  userId: string,
+  groupId: string,
+): Promise<boolean> {
+  return (await otherApprovers(db, userId, groupId))[0]?.found ?? false;
+}

@@ -1,0 +1,12 @@
+/** Requests for approvals, on behalf of all callers that start runs. */
+import type { Clock } from '#domain/ports/clock.ts';
+import type { CommandContext } from '#domain/ports/commands.ts';
+import { approvalSeconds, type ApprovalRequest } from '#domain/run/approval.ts';
+
+/** The request of a caller, used if the script is protected. Webhooks and scripts have no known requester. */
+export function approvalRequest({ actor }: CommandContext, clock: Clock): ApprovalRequest {
+  return {
+    requestedBy: actor.kind === 'user' ? actor.userId : null,
+    expiresAt: new Date(clock.now().getTime() + approvalSeconds * 1000).toISOString(),
+  };
+}

@@ -1,0 +1,49 @@
+import { queryClient } from '#lib/api/query-client.ts';
+import type { Approval } from '#lib/api/types.ts';
+import { session } from '#lib/session/session.svelte.ts';
+import { toastDone, toastError } from '#lib/ui/toasts.ts';
+import { approve, reject } from './api.ts';
+import { statusLabel } from './labels.ts';
+
+interface Decision {
+  label: 'Approve' | 'Reject' | 'Withdraw';
+  run: () => void;
+}
+
+/** Whether the user requested the run. */
+export function isOwn({ requested_by }: Approval): boolean {
+  return requested_by === session.user?.email;
+}
+
+/** The decisions of the user on approvals. */
+export class Decisions {
+  busy = $state(false);
+
+  /** The decisions that the user may make, most likely first. */
+  itemsOf(approval: Approval): Decision[] {
+    if (approval.status !== 'pending') return [];
+    const decide = (work: typeof approve) => () => void this.#decide(approval, work);
+    const canWithdraw = isOwn(approval) && session.may('runs.start');
+    return [
+      ...(approval.can_decide ? [{ label: 'Approve' as const, run: decide(approve) }] : []),
+      ...(canWithdraw ? [{ label: 'Withdraw' as const, run: decide(reject) }] : []),
+      ...(approval.can_decide && !canWithdraw
+        ? [{ label: 'Reject' as const, run: decide(reject) }]
+        : []),
+    ];
+  }
+
+  async #decide({ id }: Approval, work: typeof approve): Promise<void> {
+    if (this.busy) return;
+    this.busy = true;
+    try {
+      const { status } = await work(id);
+      toastDone(`Request ${statusLabel(status).toLowerCase()}`);
+    } catch (error) {
+      toastError('Could not decide the request', error);
+    } finally {
+      this.busy = false;
+      await queryClient.invalidateQueries({ queryKey: ['approvals'] });
+    }
+  }
+}

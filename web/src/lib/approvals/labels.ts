@@ -1,0 +1,39 @@
+import type { Approval } from '#lib/api/types.ts';
+import type { Tone } from '#lib/ui/badge.svelte';
+import type { ApprovalView } from './api.ts';
+
+type Status = Approval['status'];
+
+const statusLabels: Record<Status, string> = {
+  pending: 'Pending',
+  approved: 'Approved',
+  rejected: 'Rejected',
+  expired: 'Expired',
+  withdrawn: 'Withdrawn',
+};
+
+export const statusTones: Record<Status, Tone> = {
+  pending: 'warning',
+  approved: 'success',
+  rejected: 'danger',
+  expired: 'neutral',
+  withdrawn: 'neutral',
+};
+
+export const viewLabels: Record<ApprovalView, string> = {
+  pending: 'Pending',
+  mine: 'My requests',
+  all: 'All',
+};
+
+export function statusLabel(status: Status): string {
+  return statusLabels[status];
+}
+
+/** Why a user cannot approve a pending request, in one sentence. */
+export function undecidableReason(isOwn: boolean, mayStart: boolean): string {
+  if (isOwn) return 'Another user must approve the run.';
+  return mayStart
+    ? 'An administrator must decide, because the requester is unknown.'
+    : 'A user who may start runs of this script must approve the run.';
+}
