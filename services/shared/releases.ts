@@ -46,7 +46,7 @@ export interface Switch {
   readonly isTried: boolean;
   /** The other release was healthy. After a crash the guard keeps it. */
   readonly isWell?: boolean;
-  /** A rollback that replaces the database by the stored copy. */
+  /** A rollback that replaces the database with the stored copy. */
   readonly restores?: {
     /** The copy was made just before this update, and still records it as unfinished. */
     readonly updateId: string;

@@ -153,7 +153,7 @@ function refuseConflicts(found: readonly Difference[], option: string | undefine
   const paths = conflicts.map(({ path }) => `  ${plain(path)}`).join('\n');
   throw new CommandProblem(
     exitCodes.refused,
-    `Changed on both sides; nothing was done:\n${paths}\nCompare them: orchestrator sync diff. Then ` +
+    `Nothing was changed. These files differ on both sides:\n${paths}\nCompare them: orchestrator sync diff. Then ` +
       `merge them by hand, or select a side: ${option}`,
   );
 }
