@@ -132,7 +132,7 @@ export const maxListenPort = 65_535;
 /** Largest single file, in bytes. */
 export const maxFileBytes = 10 * mebibyte;
 
-/** Describes the problem of the settings; `undefined` if they are valid. */
+/** Describes the problem with the settings; `undefined` if they are valid. */
 export function settingsProblem(settings: Partial<ScriptSettings>): string | undefined {
   const {
     environment = {},
@@ -163,7 +163,7 @@ export const maxResident: ResidentSettings = {
   processes: 64,
 };
 
-/** Describes the problem of the listen ports; `undefined` if they are valid. */
+/** Describes the problem with the listen ports; `undefined` if they are valid. */
 export function listenPortsProblem(ports: readonly number[]): string | undefined {
   if (ports.length > maxListenPorts) return `at most ${maxListenPorts} ports are allowed`;
   if (new Set(ports).size < ports.length) return 'a port is listed twice';

@@ -208,7 +208,7 @@ describeWith(chromiumService, 'the main tasks in the dashboard', () => {
     expect(await browsing.barriers()).toEqual([]);
     await product.script('After the backup', { 'main.py': '' });
 
-    // Replaces the file dialog by a file in the browser's own storage.
+    // Replaces the file dialog with a file in the browser's own storage.
     await page.evaluate(`window.showSaveFilePicker = async ({ suggestedName }) =>
         (window.chosen = await (await navigator.storage.getDirectory())
           .getFileHandle(suggestedName, { create: true }))`);

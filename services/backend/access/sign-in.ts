@@ -106,7 +106,7 @@ async function isRight(
   return isMatch && user?.disabled === false;
 }
 
-/** Opens a session of the account as of the check of its password or identity. If the account's sessions were ended meanwhile, this
+/** Opens a session of the account as of the check of its password or identity. If the account's sessions were ended in the meantime, this
  *  session ends as well. */
 export async function openSessionOf(
   { user, identity }: { user: UsersTable & { user_id: UserId }; identity?: SessionIdentity },

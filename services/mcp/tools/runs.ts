@@ -5,7 +5,7 @@ import { part, type Api } from '#services/shared/api-client.ts';
 import { picked, tool, type Tool, type ToolUse } from '../tool.ts';
 import { Cursor, Limit, listOf, LogLine, NextCursor, Run, RunId, ScriptId } from './shapes.ts';
 
-/** The number of log lines in the result of an ended run. */
+/** The number of log lines in the result of a finished run. */
 const shownLines = 50;
 const maxWaitSeconds = 600;
 const pollEveryMs = 500;

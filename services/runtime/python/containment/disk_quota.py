@@ -171,5 +171,5 @@ def _open(name: str, folder: int) -> Optional[int]:
     try:
         return os.open(name, FOLDER, dir_fd=folder)
     except OSError:
-        # Removed meanwhile, replaced by a file, or closed to this user.
+        # Removed in the meantime, replaced by a file, or closed to this user.
         return None
