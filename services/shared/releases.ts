@@ -82,7 +82,7 @@ export interface SelfCheck {
   readonly answer: string | null;
   /** The reason for its failure. */
   readonly failure: string | null;
-  /** Other runs since then: started ones, and ended ones that failed with a sandbox error. */
+  /** Counts of other runs since then; `sandboxErrors` counts the ended runs that failed with a sandbox error. */
   readonly others: {
     readonly started: number;
     readonly ended: number;

@@ -44,7 +44,7 @@ describeWith(chromiumService, 'the history of a resource', () => {
     await page.waitForURL('**/replay?at=*');
   });
 
-  test('lists the changes of a schedule, a webhook and a user', async () => {
+  test('lists the changes to a schedule, a webhook and a user', async () => {
     await page.goto(`${product.baseUrl}/scripts/${scriptId}/schedules`);
     await page.getByRole('link', { name: 'Every day at 03:00' }).click();
     await page.getByRole('button', { name: 'History' }).click();
@@ -63,7 +63,7 @@ describeWith(chromiumService, 'the history of a resource', () => {
     await history().getByText('User created').waitFor();
   });
 
-  test('lists the changes of a chain, a group and the secrets of a script', async () => {
+  test('lists the changes to a chain, a group and the secrets of a script', async () => {
     const open = async (dialog: string) => {
       await page.getByRole('dialog', { name: `History of ${dialog}` }).waitFor();
     };

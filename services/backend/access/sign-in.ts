@@ -47,7 +47,7 @@ export const foreignPage: Problem = problem(
 
 const codeMissing = problem(
   'second_factor_required',
-  'Enter a code of your authenticator app, or a recovery code.',
+  'Enter a code from your authenticator app, or a recovery code.',
 );
 const codeWrong = problem(
   'second_factor_required',

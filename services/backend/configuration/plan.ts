@@ -40,7 +40,7 @@ export async function readPresent(reading: Reading): Promise<Entries> {
 }
 
 /** @param prune whether to delete resources that are absent from a section of the document
- *  @returns the steps in an executable order, or the problem of the document */
+ *  @returns the steps in an executable order, or the problem with the document */
 export async function planImport(
   given: Document,
   prune: boolean,

@@ -218,7 +218,7 @@ function readable(content: Uint8Array): string | undefined {
 export const push: Command = {
   name: 'sync push',
   arguments: '',
-  summary: 'upload the changes of a folder to its script',
+  summary: 'upload the changes in a folder to its script',
   details:
     'Files are saved only if the script has not changed since the comparison, so concurrent changes are ' +
     `never overwritten. ${rules}`,

@@ -118,7 +118,7 @@ def _start_afresh(argv: List[bytes], environment: Dict[bytes, bytes]) -> None:
     words = [os.fsdecode(word) for word in argv]
     sys.argv[:] = words[1:]
     getattr(sys, "orig_argv", [])[:] = words
-    # The script's garbage collections skip the present objects.
+    # The script's garbage collections skip the existing objects.
     gc.freeze()
 
 

@@ -155,7 +155,7 @@ export class DeliverySender {
     if (own === undefined || on === 'test')
       return failed('The channel has nothing to deliver.', true);
     const groupId = wanted ?? own;
-    // These are in the inbox of the own group anyway.
+    // The inbox of the script's own group already contains these notifications.
     const isThere =
       groupId === own && (on === 'failed' || on === 'message' || on === 'secret_rotation_due');
     if (isThere) return { kind: 'sent' };

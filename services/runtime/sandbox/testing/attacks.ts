@@ -1,4 +1,4 @@
-/** Attacks of scripts, and the layers that prevent them. The cases of `attacks.test.ts` and the table of
+/** Attacks by scripts, and the layers that prevent them. The cases of `attacks.test.ts` and the table of
  *  docs/sandbox.md are derived from this list. Each listed layer prevents the attack alone. */
 
 export interface Attack {

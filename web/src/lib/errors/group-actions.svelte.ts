@@ -4,7 +4,7 @@ import { toastDone, toastError } from '#lib/ui/toasts.ts';
 import { changeErrorGroup } from './api.ts';
 import { statusLabel } from './labels.ts';
 
-/** Changes of the status of error groups, and the dialog for the resolving version. */
+/** Changes the status of error groups. A dialog asks for the version that resolves the error. */
 export class GroupActions {
   /** The group that the dialog resolves. */
   resolving = $state.raw<ErrorGroup>();

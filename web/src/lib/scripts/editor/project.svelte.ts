@@ -78,7 +78,7 @@ export class Project {
     await this.load(entrypoint);
   }
 
-  /** Replaces all open files with the saved ones, after a change of the whole script. */
+  /** Replaces all open files with the saved ones, after a change to the whole script. */
   async reopen(entrypoint: string): Promise<void> {
     this.dropDrafts();
     this.#open.clear();
