@@ -202,7 +202,7 @@ describeWith(chromiumService, 'the main tasks in the dashboard', () => {
     await page.getByRole('button', { name: 'Create backup' }).click();
     const row = page.getByRole('row').filter({ hasText: 'Manual' });
     await row.getByText('Complete').waitFor();
-    await row.getByRole('button', { name: /^Actions of backup/ }).click();
+    await row.getByRole('button', { name: /^Actions for backup/ }).click();
     await page.getByRole('menuitem', { name: 'Verify' }).click();
     await row.getByText('just now').waitFor();
     expect(await browsing.barriers()).toEqual([]);
@@ -212,7 +212,7 @@ describeWith(chromiumService, 'the main tasks in the dashboard', () => {
     await page.evaluate(`window.showSaveFilePicker = async ({ suggestedName }) =>
         (window.chosen = await (await navigator.storage.getDirectory())
           .getFileHandle(suggestedName, { create: true }))`);
-    await row.getByRole('button', { name: /^Actions of backup/ }).click();
+    await row.getByRole('button', { name: /^Actions for backup/ }).click();
     await page.getByRole('menuitem', { name: 'Download' }).click();
     await page.getByText(/^Saved backup-.*\.tar$/).waitFor();
     const begin = await page.evaluate(
@@ -220,7 +220,7 @@ describeWith(chromiumService, 'the main tasks in the dashboard', () => {
     );
     expect(begin).toBe('ustar');
 
-    await row.getByRole('button', { name: /^Actions of backup/ }).click();
+    await row.getByRole('button', { name: /^Actions for backup/ }).click();
     await page.getByRole('menuitem', { name: 'Restore' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('button', { name: 'Restore' }).click();
