@@ -3,7 +3,7 @@
 import type { Aggregate } from './kernel/aggregate.ts';
 import type { DomainEvent, RecordedEvent } from './kernel/event.ts';
 import { packJson, unpackJson } from './kernel/json.ts';
-import { upcastsOfToday } from './upcasts.ts';
+import { currentUpcasts } from './upcasts.ts';
 
 /** Minimum number of events between snapshots. Shorter streams have none. */
 export const snapshotEvery = 200;
@@ -87,5 +87,5 @@ function versionAfter(snapshot: Snapshot | undefined): number {
 /** The current format of snapshots; snapshots in another format are ignored. The format changes with the aggregate's
  *  state version and with the schema versions of its events. */
 export function formatOf({ stateVersion }: Pick<Folding<unknown, never>, 'stateVersion'>): string {
-  return [stateVersion, ...upcastsOfToday].join(' ');
+  return [stateVersion, ...currentUpcasts].join(' ');
 }

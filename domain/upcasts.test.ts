@@ -62,7 +62,7 @@ describe('an event with another schema version', () => {
   });
 
   test('belongs to a registered type at its current version', () => {
-    expect(light.upcastsOfToday).toEqual(['LightChanged:3']);
+    expect(light.currentUpcasts).toEqual(['LightChanged:3']);
   });
 
   test('is refused if a newer release wrote it', async () => {

@@ -13,7 +13,7 @@ export interface Upcaster {
   /** The current schema version of events of this type, from 1. */
   readonly schemaVersionOf: (type: string) => number;
   /** Every type with a changed shape and its current version, such as `FileSaved:2`. */
-  readonly upcastsOfToday: readonly string[];
+  readonly currentUpcasts: readonly string[];
   /** The event in the current shape; the same object if the event is current.
    *  @throws Error if a newer version of the program wrote the event, because a guess would fold it incorrectly */
   readonly upcast: (event: RecordedEvent) => RecordedEvent;
@@ -24,7 +24,7 @@ export function upcasterOf(upcasts: Upcasts): Upcaster {
   const schemaVersionOf = (type: string) => (steps.get(type)?.length ?? 0) + 1;
   return {
     schemaVersionOf,
-    upcastsOfToday: [...steps.keys()].toSorted().map((type) => `${type}:${schemaVersionOf(type)}`),
+    currentUpcasts: [...steps.keys()].toSorted().map((type) => `${type}:${schemaVersionOf(type)}`),
     upcast: (event) => {
       const newest = schemaVersionOf(event.type);
       if (event.schemaVersion === newest) return event;
@@ -44,4 +44,4 @@ export function upcasterOf(upcasts: Upcasts): Upcaster {
 /** Add the steps of an aggregate to this list. So far, every event has its first shape. */
 const upcasts: Upcasts = {};
 
-export const { upcast, schemaVersionOf, upcastsOfToday } = upcasterOf(upcasts);
+export const { upcast, schemaVersionOf, currentUpcasts } = upcasterOf(upcasts);

@@ -69,7 +69,7 @@ const cycleProblem = refuse(
   'This chain would create a loop back to its source script.',
 );
 
-/** Every change of a link takes this guard: two concurrent changes could together close a cycle. */
+/** Every change to a link takes this guard: two concurrent changes could together close a cycle. */
 const graph: StreamId = 'chains-graph';
 
 export const chainAggregate: Aggregate<ChainState, ChainCommand, ChainEvent, ChainDecisionFacts> = {

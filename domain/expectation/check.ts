@@ -65,7 +65,7 @@ function staleness(
   const from = lastSuccessAt && lastSuccessAt > since ? lastSuccessAt : since;
   if (now.getTime() - from.getTime() <= seconds * 1000) return [];
   const last =
-    lastSuccessAt === null ? 'None succeeded before.' : `Last success: ${iso(lastSuccessAt)}.`;
+    lastSuccessAt === null ? 'No earlier run succeeded.' : `Last success: ${iso(lastSuccessAt)}.`;
   return [{ runId: null, detail: `No run has succeeded for ${durationText(seconds)}. ${last}` }];
 }
 

@@ -118,7 +118,7 @@ export function isAllowedAddress(
   return isVerified && emailDomains.includes(email?.split('@').at(-1) ?? '');
 }
 
-/** Describes the problem of an issuer URL; `undefined` if it is usable. */
+/** Describes the problem with an issuer URL; `undefined` if it is usable. */
 export function issuerProblem(issuer: string): string | undefined {
   const url = URL.parse(issuer);
   if (url === null) return 'is not a URL';

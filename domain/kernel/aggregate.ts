@@ -24,7 +24,7 @@ export interface Aggregate<
     state: State,
     events: readonly (Event & { readonly version: number })[],
   ) => State;
-  /** From 1. Raise it with every change of the state's shape or of the fold. Snapshots with another number are
+  /** From 1. Raise it with every change to the state's shape or to the fold. Snapshots with another number are
    *  ignored. */
   readonly stateVersion: number;
   readonly decide: (state: State, command: Command, facts: Facts) => Decision<Event>;

@@ -87,7 +87,7 @@ describe('a name that predates the rules', () => {
     settings: { ...defaultSettings, tags: [old] },
   });
 
-  test('does not prevent changes of its account', () => {
+  test('does not prevent changes to its account', () => {
     const { userId } = user;
     given(userAggregate, { type: 'UserCreated', data: user })
       .when(
@@ -97,7 +97,7 @@ describe('a name that predates the rules', () => {
       .thenRecords({ type: 'UserChanged', data: { userId, role: 'operator' } });
   });
 
-  test('does not prevent changes of its script', () => {
+  test('does not prevent changes to its script', () => {
     const created = { type: 'ScriptCreated', data: script } as const;
     const changes = { name: old, settings: { tags: [old, 'new'] } };
     const recorded = { scriptId: scriptId(), version: 2, settings: { tags: [old, 'new'] } };

@@ -20,7 +20,7 @@ const refused: readonly (readonly [pattern: RegExp, what: string])[] = [
   [/[\p{Co}\p{Cn}\p{Cs}\ufffc\ufffd]/u, 'a private, unassigned or placeholder character'],
 ];
 
-/** Describes the problem of a name, such as `has an unusual space (U+00A0)…`; `undefined` if the name is valid. */
+/** Describes the problem with a name, such as `has an unusual space (U+00A0)…`; `undefined` if the name is valid. */
 export function nameProblem(name: string): string | undefined {
   // Joiners inside an emoji or a word are allowed.
   const text = name.replaceAll(withinEmoji, '').replaceAll(withinWord, '');
@@ -33,7 +33,7 @@ export function nameProblem(name: string): string | undefined {
     : 'is not in Unicode normalization form NFC; write accented letters as single characters';
 }
 
-/** Describes the problem of the first invalid name that is not already present; `undefined` if all names are valid. */
+/** Describes the problem with the first invalid name that is not already present; `undefined` if all names are valid. */
 export function newNameProblem(
   what: string,
   wanted: string | readonly string[] | undefined,
@@ -76,7 +76,7 @@ const addressCharacters = /^[\p{L}\p{M}\p{N}\x21-\x7e]*$/u;
 const latin = /\p{sc=Latin}/u;
 const lookalike = /[\p{sc=Cyrillic}\p{sc=Greek}]/u;
 
-/** Describes the problem of an account's e-mail address; `undefined` if the address is valid. */
+/** Describes the problem with an account's e-mail address; `undefined` if the address is valid. */
 export function emailProblem(email: string): string | undefined {
   const problem = nameProblem(email);
   if (problem !== undefined) return `The e-mail address ${problem}.`;

@@ -6,14 +6,14 @@ export const maxPoolLimit = 100_000;
 /** The maximum number of pools of a script. */
 export const maxPools = 8;
 
-/** Describes the problem of a pool's name; `undefined` if it is valid. */
+/** Describes the problem with a pool's name; `undefined` if it is valid. */
 export function poolNameProblem(name: string): string | undefined {
   return labelPattern.test(name)
     ? undefined
     : `"${name}" is not a pool name; use up to 63 letters, digits, dots, dashes and underscores`;
 }
 
-/** Describes the problem of the pools of a script; `undefined` if they are valid. */
+/** Describes the problem with the pools of a script; `undefined` if they are valid. */
 export function poolsProblem(names: readonly string[]): string | undefined {
   if (names.length > maxPools) return `there are more than ${maxPools}`;
   if (new Set(names).size < names.length) return 'a pool is listed twice';

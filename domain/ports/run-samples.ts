@@ -1,5 +1,5 @@
 /** Resource samples of runs: contract §3, "Run", samples.
- *  Samples are stored in chunks. A run has at most some thousands of samples: adjacent samples of a long run are
+ *  Samples are stored in chunks. A run has at most a few thousand samples: adjacent samples of a long run are
  *  merged. Lost samples never affect a run. */
 
 /** Totals over the process tree of a run at one time. A merged sample has the time and the CPU time of the last

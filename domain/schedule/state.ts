@@ -5,7 +5,7 @@ export type ScheduleState =
   | { readonly status: 'absent' | 'deleted' }
   | {
       readonly status: 'present';
-      /** Counts the changes of the definition, from 1. */
+      /** Counts the changes to the definition, from 1. */
       readonly version: number;
       /** The definition as canonical JSON text, so that definitions can be compared. */
       readonly definition: string;

@@ -6,7 +6,7 @@ import { entrypointProblem, newPathProblem } from './path.ts';
 import { maxFileBytes, type ScriptSettings } from './settings.ts';
 import { storageUsedBytes, type PresentScript } from './state.ts';
 
-/** Describes the problem of the files of a new script or version. */
+/** Describes the problem with the files of a new script or version. */
 export function filesProblem({
   files,
   settings,

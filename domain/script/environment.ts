@@ -15,7 +15,7 @@ export function isReservedVariable(name: string): boolean {
   return reservedShape.test(name);
 }
 
-/** Describes the problem of the variables; `undefined` if they are valid. */
+/** Describes the problem with the variables; `undefined` if they are valid. */
 export function environmentProblem(variables: EnvironmentVariables): string | undefined {
   for (const name of Object.keys(variables)) {
     if (!nameShape.test(name)) return `"${name}" is not a valid variable name`;

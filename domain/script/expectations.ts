@@ -15,7 +15,7 @@ export const maxSuccessWithin = 31_536_000;
 export const minFactor = 1;
 export const maxFactor = 1000;
 
-/** Describes the problem of expectations; `undefined` if they are valid. */
+/** Describes the problem with expectations; `undefined` if they are valid. */
 export function expectationsProblem(expectations: readonly Expectation[]): string | undefined {
   if (expectations.length > maxExpectations) return `there are more than ${maxExpectations}`;
   const keys = expectations.map(expectationKey);

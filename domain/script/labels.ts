@@ -4,7 +4,7 @@
 export const labelPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 export const maxLabels = 16;
 
-/** Describes the problem of required labels; `undefined` if they are valid. */
+/** Describes the problem with required labels; `undefined` if they are valid. */
 export function labelsProblem(labels: readonly string[]): string | undefined {
   if (labels.length > maxLabels) return `at most ${maxLabels} labels are allowed`;
   if (new Set(labels).size < labels.length) return 'a label is listed twice';

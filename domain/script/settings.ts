@@ -144,7 +144,7 @@ export const maxFileBytes = 10 * mebibyte;
 
 const saveProtection = 'Saves cannot be protected yet. Set only "run" of "protected".';
 
-/** Describes the problem of the settings; `undefined` if they are valid. */
+/** Describes the problem with the settings; `undefined` if they are valid. */
 export function settingsProblem(settings: Partial<ScriptSettings>): string | undefined {
   const {
     environment = {},
@@ -176,7 +176,7 @@ export const maxResident: ResidentSettings = {
   processes: 64,
 };
 
-/** Describes the problem of the listen ports; `undefined` if they are valid. */
+/** Describes the problem with the listen ports; `undefined` if they are valid. */
 export function listenPortsProblem(ports: readonly number[]): string | undefined {
   if (ports.length > maxListenPorts) return `at most ${maxListenPorts} ports are allowed`;
   if (new Set(ports).size < ports.length) return 'a port is listed twice';

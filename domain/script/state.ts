@@ -15,7 +15,7 @@ interface Script {
   readonly groupId: GroupId;
   readonly settings: ScriptSettings;
   readonly enabled: boolean;
-  /** Counts every change of files and settings; the `ETag`. */
+  /** Counts every change to files and settings; the `ETag`. */
   readonly version: number;
   readonly files: ReadonlyMap<string, PresentFile>;
   /** Null: the script comes from no repository. */

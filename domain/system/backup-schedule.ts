@@ -15,7 +15,7 @@ export const noBackupSchedule: BackupSchedule = { cron: null, timezone: 'UTC', k
 
 export const maxBackupsKept = 1_000;
 
-/** Describes the problem of the schedule; `undefined` if it is valid. */
+/** Describes the problem with the schedule; `undefined` if it is valid. */
 export function backupScheduleProblem(schedule: BackupSchedule): string | undefined {
   const { keep } = schedule;
   if (!Number.isInteger(keep) || keep < 1 || keep > maxBackupsKept) {

@@ -1,4 +1,4 @@
-/** Replaces the whole database by a backup in one transaction. A failure before the commit leaves the previous data.
+/** Replaces the whole database with a backup in one transaction. A failure before the commit leaves the previous data.
  *  Objects are added before the commit, and nothing refers to them until then. */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';

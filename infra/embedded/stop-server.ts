@@ -7,7 +7,7 @@ const POLL_MS = 20;
 const FAST_STOP_MS = 15_000;
 const IMMEDIATE_STOP_MS = 5_000;
 
-/** Stops a server that still runs on `data`, or removes the pid file of an ended one.
+/** Stops a server that still runs on `data`, or removes the pid file of a server that has exited.
  *  @returns the stopped process, if there was one */
 export async function stopLeftover(data: string): Promise<number | undefined> {
   const file = join(data, 'postmaster.pid');

@@ -1,4 +1,4 @@
-/** Against a broker that records the received bytes of MQTT 3.1.1. */
+/** Publishes to a broker that records the received bytes of MQTT 3.1.1. */
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';

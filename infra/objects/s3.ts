@@ -196,7 +196,7 @@ class S3Store implements ObjectStore {
 
   async delete(key: ObjectKey): Promise<void> {
     const command = new DeleteObjectCommand(this.#place(key));
-    // A server that stores files refuses to remove a folder with objects in it, which is not an object.
+    // A server that stores objects as files refuses to remove a folder that contains objects.
     const nothing = (error: unknown): void => {
       if (!saysConflict(error) && !saysMissing(error)) throw error;
     };

@@ -3,7 +3,7 @@
 import { lookup as systemLookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 
-/** Not public: IANA's registries of special-purpose addresses. */
+/** Ranges that are not public, from IANA's registries of special-purpose addresses. */
 const special = [
   '0.0.0.0/8',
   '10.0.0.0/8',

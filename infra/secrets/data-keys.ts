@@ -166,7 +166,7 @@ export async function destroyDataKey(db: Queryable, scriptId: string): Promise<v
 /** Destroys the data key of an owner without secrets. */
 export async function destroyUnusedDataKey(pool: pg.Pool, ownerId: string): Promise<void> {
   await inTransaction(pool, async (client) => {
-    // A concurrent change of a secret commits either before, so that its key is in use, or after, with a new key.
+    // A concurrent change to a secret commits either before, so that its key is in use, or after, with a new key.
     await client.query(lockStreams, [
       ['secret', 'group_secret', 'webhook', 'user'].map((type) => `${type}-${ownerId}`),
     ]);

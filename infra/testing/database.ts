@@ -15,7 +15,7 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** Creates a migrated, otherwise empty database, in some tens of milliseconds. */
+/** Creates a migrated, otherwise empty database, in tens of milliseconds. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const server = await askForServer();
   return newDatabase(server, server.template);

@@ -9,7 +9,7 @@ import {
 } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** `request` is data of the client, `response` data of the server. */
+/** `request` is data from the client, `response` data from the server. */
 export type Direction = 'request' | 'response';
 
 /** What happens to connections; bytes are counted per connection since the fault was set. `once`: the fault affects one

@@ -1,6 +1,6 @@
-/** Kills this process before the step that `KILLED_BEFORE` names, and writes the executed steps into the file
- *  `STEPS_NOTED_IN`, if that is set. A step is a change of a file, or a step that the program reports itself. Imported
- *  first, by programs that tests start. */
+/** Kills this process before the step named by `KILLED_BEFORE`, and writes the executed steps to the file named by
+ *  `STEPS_NOTED_IN`, if set. A step is a file change, or a step that the program reports itself. Programs that tests
+ *  start import this module first. */
 import programs from 'node:child_process';
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';

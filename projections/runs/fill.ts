@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { actorNameSql } from '../actors.ts';
 import { between, type Fill, type ReadModels } from '../projection.ts';
 
-/** The rows of queued runs after the events of the same range: `step` in SQL. */
+/** Inserts the rows of the runs that were queued in a range, as of the end of the range: `step` in SQL. */
 export const runsFill: Fill = { covers: 'streams that begin', run: fillRuns };
 
 async function fillRuns(db: ReadModels, from: Position, to: Position): Promise<void> {

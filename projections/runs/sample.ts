@@ -1,4 +1,4 @@
-/** Ended runs of a time range, evenly spread over the range, for a chart of single runs. */
+/** Finished runs of a time range, evenly spread over the range, for a chart of single runs. */
 import { deriveTimeOrderedId, type GroupId } from '#domain/kernel/ids.ts';
 import type { RunStatus } from '#domain/run/run.ts';
 import type { ReadModels } from '../projection.ts';

@@ -16,7 +16,7 @@ const PUBLIC_FILES = new Set([
   'scripts/create-script.ts',
   // Reading files as of a point in time requires the script at that time.
   'scripts/history/script-at.ts',
-  // The changes before a failed run include changes of its script.
+  // The changes before a failed run include changes to its script.
   'scripts/history/diff.ts',
   // The configuration parses these as their routes do.
   'schedules/definition.ts',

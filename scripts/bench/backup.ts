@@ -52,7 +52,7 @@ try {
   await measured('downloading it', () => download(backup.id, file));
   const sizeMb = ((await stat(file)).size / 1e6).toFixed(1);
   row('backup', `${backup.events} events, ${sizeMb} MB`, '');
-  row('runs that ended meanwhile', String(runs), '');
+  row('runs that ended in the meantime', String(runs), '');
   row('most memory of the scheduler', `${memory} MB`, '');
   await mkdir(join(elsewhere, 'secrets'), { recursive: true });
   const masterKey = join('secrets', 'SECRET_MASTER_KEY');

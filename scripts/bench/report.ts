@@ -1,4 +1,4 @@
-/** One result: its name, the measured value, and the bar. */
+/** Prints one result: its name, the measured value, and the target. */
 export function row(figure: string, measured: string, bar: string): void {
   process.stdout.write(`${figure.padEnd(64)} ${measured.padEnd(34)} bar ${bar}\n`);
 }

@@ -3,7 +3,7 @@ import { Product } from '#services/minimal/testing/product.ts';
 import { idleMemory } from './memory.ts';
 import { row } from './report.ts';
 
-/** The time of a usual start, and the resources of an idle platform. */
+/** The duration of a normal start, and the resources of an idle platform. */
 export async function benchStart(): Promise<void> {
   // The first start creates the database.
   const first = await Product.start();

@@ -110,7 +110,7 @@ function questions(ids: Readonly<Record<string, readonly string[]>>): readonly s
         }
         // A range that ends now changes over time.
         const isOverTime = JSON.stringify(one.query ?? {}).includes('"bucket"');
-        // The due times of the next day begin now.
+        // The counts of upcoming due times start at the current time, so they change between calls.
         const isOverview = one.operationId === 'dashboardOverview' ? '&fires=false' : '';
         if (isOverTime) return paths.map((each) => `${each}?to=${later}${isOverview}`);
         const isReplay = one.path.startsWith('/api/v1/replay');

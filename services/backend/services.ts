@@ -66,7 +66,7 @@ export interface ProcessDeps extends HttpServerOptions {
   readonly runSamples: RunSamples;
   readonly bus: Bus;
   readonly clock: Clock;
-  /** The problem of this machine's clock. */
+  /** The problem with this machine's clock. */
   readonly clockProblem?: () => string | undefined;
   readonly ids: Ids;
   readonly runEnds: RunEnds;

@@ -18,7 +18,7 @@ const migrations = fileURLToPath(new URL('../../migrations', import.meta.url));
 const pauseMs = 5_000;
 
 /** Safe to repeat, and to run concurrently. Waits for an unavailable database, and starts again if it becomes
- *  unavailable meanwhile.
+ *  unavailable in the meantime.
  *  @throws CommandProblem if a setting is missing, or the database is of a newer version */
 export async function setUp(terminal: Terminal, signal: AbortSignal): Promise<void> {
   const config = settings();

@@ -118,7 +118,7 @@ test('reports changes on both sides as a conflict, and deletes only on request',
   ];
   for (const { code, out, problem } of [pushed, pulled]) {
     expect([code, out]).toEqual([65, '']);
-    expect(problem).toMatch(/Changed on both sides; nothing was done:\n {2}main.py\n/);
+    expect(problem).toMatch(/These files differ on both sides:\n {2}main.py\n/);
   }
   const { out } = await orchestrator(['sync', 'diff'], { from });
   expect(out).toMatch(/^-theirs\n\+mine$/m);

@@ -11,7 +11,7 @@ import { until } from './testing/product.ts';
 const requests = 300;
 const restarts = 4;
 const clients = 4;
-/** Connections to the backends become idle meanwhile. */
+/** Connections to the backends become idle in the meantime. */
 const pauseMs = 100;
 
 describeWith(caddyService, 'two backends behind the front', () => {

@@ -175,7 +175,7 @@ describe('platform.run', { timeout: 120_000 }, () => {
       trigger: { type: 'event', cause: 'script', run_id: asked.run_id },
     });
     const why = await product.call<{ items: { reason: string }[] }>('GET', `/runs/${runId}/why`);
-    expect(why.items[0]?.reason).toBe(`Run ${asked.run_id} requested it at version 2.`);
+    expect(why.items[0]?.reason).toBe(`Run ${asked.run_id} requested this run at version 2.`);
   });
 
   test('reports why a run is not permitted', async () => {

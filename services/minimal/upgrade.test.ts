@@ -26,7 +26,7 @@ const migrationsFolder = fileURLToPath(new URL('../../migrations', import.meta.u
 const databaseEntry = new URL('database.ts', import.meta.url).href;
 const ownMigrations = readdirSync(migrationsFolder).filter((name) => name.endsWith('.sql'));
 
-/** Repeats the rebuild if the new rows did not contain the last events at the comparison. */
+/** Repeats the rebuild until the new rows include the latest events. */
 async function rebuildWhileQuiet(
   pool: ReturnType<typeof openDatabase>['pool'],
   projection: Projection,

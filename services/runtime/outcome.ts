@@ -75,7 +75,7 @@ export function sandboxFailure({ stage, message }: { stage: string; message: str
   return `The sandbox failed (${stage}): ${message}`;
 }
 
-/** The log message of a failed preparation: the problem of a file, without the host's paths. */
+/** The log message of a failed preparation: the problem with a file, without the host's paths. */
 export function unpreparedDetail(error: unknown): string {
   const [, problem] = /^(E[A-Z0-9]+: [^,]+),/.exec(String((error as Error).message)) ?? [];
   return problem === undefined

@@ -40,7 +40,7 @@ async function another() {
   };
 }
 
-test('the folders of a killed process are removed, and those of a living one are kept', async () => {
+test('the folders of a killed process are removed, and those of a running one are kept', async () => {
   const own = await makeOwnFolder(parent, 'orch-sdk');
   const [killed, living] = await Promise.all([another(), another()]);
   await killed.kill();

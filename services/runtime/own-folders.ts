@@ -40,8 +40,8 @@ export async function makeOwnFolder(parent: string, kind: string): Promise<strin
   return await mkdtemp(join(parent, `${kind}-${mark()}-`));
 }
 
-/** Removes the folders in `parent` whose processes have ended. Keeps folders of living and unknown processes. Also
- *  keeps a folder that another process changes meanwhile, until the next start.
+/** Removes the folders in `parent` whose processes have ended. Keeps folders of live and unknown processes. Also
+ *  keeps a folder that another process changes in the meantime, until the next start.
  *  @param remove removes one folder
  *  @returns the paths of removed folders */
 export async function removeLeftFolders(

@@ -1,4 +1,4 @@
-/** Builds of environments run foreign code, and are contained like scripts. */
+/** Builds of environments run untrusted code, and are contained like scripts. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';

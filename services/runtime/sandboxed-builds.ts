@@ -1,4 +1,4 @@
-/** Executes builds of environments in the sandbox, because they run foreign code. */
+/** Executes builds of environments in the sandbox, because they run untrusted code. */
 import { randomUUID } from 'node:crypto';
 import type { BuildCommand, BuildRunner } from './environments/build-runner.ts';
 import type { Python } from './sandbox/python.ts';

@@ -57,7 +57,7 @@ async function recorded(): Promise<readonly string[]> {
 }
 
 describe('a script without a recent success', () => {
-  test('is stale once, also with several schedulers, until a run succeeds', async () => {
+  test('is stale once, even with several schedulers, until a run succeeds', async () => {
     await expectFrom(daily);
     await check(60);
     expect(await missed()).toEqual([]);

@@ -21,7 +21,7 @@ export interface KeepAliveDeps {
 }
 
 /** Starts due runs. The id of a run is derived from the previous run, so that two schedulers start one run. A refusal
- *  means that another run was started meanwhile. */
+ *  means that another run was started in the meantime. */
 export async function keepBotsAlive(deps: KeepAliveDeps): Promise<void> {
   const { clock, reads } = deps;
   await oneByOne(await idleScripts(reads, runsLookedAt), async (script) => {

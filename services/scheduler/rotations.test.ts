@@ -36,7 +36,7 @@ async function recorded(owner: string): Promise<readonly string[]> {
 describe('a secret of a script', () => {
   const due = 'SecretRotationDue TOKEN 1 Report';
 
-  test('is due once, also with several schedulers, until it has a new value', async () => {
+  test('is due once, even with several schedulers, until it has a new value', async () => {
     await platform.accepted(setSecret({ rotateAfterDays: 30 }));
     await platform.accepted(setSecret({ name: 'KEY' }));
     await check(29);

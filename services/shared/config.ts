@@ -62,7 +62,7 @@ export class ConfigError extends Error {
 }
 
 /** The settings that a process names. `NAME_FILE` is the path of a file with the value.
- *  @throws ConfigError with every problem of every named setting */
+ *  @throws ConfigError with every problem in every named setting */
 export function readConfig<K extends SettingName>(
   names: readonly K[],
   environment: Environment = process.env,

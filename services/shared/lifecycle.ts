@@ -17,7 +17,7 @@ export interface ProcessOptions {
 /** Runs a process to its end. SIGTERM, SIGINT, and with `ORCH_SUPERVISED` the end of standard input, stop it. Unhandled
  *  errors are logged and end it with code 1.
  *  @param name the service's name in logs
- *  @param start sets everything up; `signal` aborts if the process must stop meanwhile */
+ *  @param start sets everything up; `signal` aborts if the process must stop in the meantime */
 export async function runProcess(
   name: string,
   start: (signal: AbortSignal, logger: Logger) => Promise<Running>,

@@ -71,7 +71,7 @@ async function accompany(
 
 function takeConnections(server: Server, port: number): void {
   process.on('message', ({ connectedTo }: HandedConnection, socket?: Socket) => {
-    // A client that has disconnected meanwhile has no socket.
+    // A client that has disconnected in the meantime has no socket.
     if (connectedTo === port && socket !== undefined) server.emit('connection', socket);
   });
   process.channel?.unref();

@@ -46,7 +46,7 @@ export interface Switch {
   readonly isTried: boolean;
   /** The other release was healthy. After a crash the guard keeps it. */
   readonly isWell?: boolean;
-  /** A rollback that replaces the database by the stored copy. */
+  /** A rollback that replaces the database with the stored copy. */
   readonly restores?: {
     /** The copy was made just before this update, and still records it as unfinished. */
     readonly updateId: string;
@@ -82,7 +82,7 @@ export interface SelfCheck {
   readonly answer: string | null;
   /** The reason for its failure. */
   readonly failure: string | null;
-  /** Other runs since then: started ones, and ended ones that failed with a sandbox error. */
+  /** Counts of other runs since then; `sandboxErrors` counts the ended runs that failed with a sandbox error. */
   readonly others: {
     readonly started: number;
     readonly ended: number;

@@ -1,4 +1,4 @@
-/** Records the last use of API tokens in batches, with a delay of seconds. So no request waits, and a frequently used
+/** Records the last use of API tokens in batches, with a delay of seconds. No request waits, and a frequently used
  *  token is written rarely. */
 import type { TokenId } from '#domain/kernel/ids.ts';
 import type { Clock } from '#domain/ports/clock.ts';

@@ -203,17 +203,17 @@ describeWith(chromiumService, 'the main tasks in the dashboard', () => {
     await page.getByRole('button', { name: 'Create backup' }).click();
     const row = page.getByRole('row').filter({ hasText: 'Manual' });
     await row.getByText('Complete').waitFor();
-    await row.getByRole('button', { name: /^Actions of backup/ }).click();
+    await row.getByRole('button', { name: /^Actions for backup/ }).click();
     await page.getByRole('menuitem', { name: 'Verify' }).click();
     await row.getByText('just now').waitFor();
     expect(await browsing.barriers()).toEqual([]);
     await product.script('After the backup', { 'main.py': '' });
 
-    // Replaces the file dialog by a file in the browser's own storage.
+    // Replaces the file dialog with a file in the browser's own storage.
     await page.evaluate(`window.showSaveFilePicker = async ({ suggestedName }) =>
         (window.chosen = await (await navigator.storage.getDirectory())
           .getFileHandle(suggestedName, { create: true }))`);
-    await row.getByRole('button', { name: /^Actions of backup/ }).click();
+    await row.getByRole('button', { name: /^Actions for backup/ }).click();
     await page.getByRole('menuitem', { name: 'Download' }).click();
     await page.getByText(/^Saved backup-.*\.tar$/).waitFor();
     const begin = await page.evaluate(
@@ -221,7 +221,7 @@ describeWith(chromiumService, 'the main tasks in the dashboard', () => {
     );
     expect(begin).toBe('ustar');
 
-    await row.getByRole('button', { name: /^Actions of backup/ }).click();
+    await row.getByRole('button', { name: /^Actions for backup/ }).click();
     await page.getByRole('menuitem', { name: 'Restore' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('button', { name: 'Restore' }).click();

@@ -99,7 +99,7 @@ describeWith(chromiumService, 'the script editor', () => {
     expect(await browsing.barriers()).toEqual([]);
 
     await files.getByRole('button', { name: 'rows.py', exact: true }).click();
-    await files.getByRole('button', { name: 'Actions of modules/rows.py' }).click();
+    await files.getByRole('button', { name: 'Actions for modules/rows.py' }).click();
     await page.getByRole('menuitem', { name: 'Rename or move' }).click();
     await page.getByLabel('New path').fill('main.py');
     await page.getByRole('button', { name: 'Rename', exact: true }).click();
@@ -115,7 +115,7 @@ describeWith(chromiumService, 'the script editor', () => {
       buffer: Buffer.from('Bern\n'),
     });
     await codeOf('cities.csv').waitFor();
-    await files.getByRole('button', { name: 'Actions of cities.csv' }).click();
+    await files.getByRole('button', { name: 'Actions for cities.csv' }).click();
     await page.getByRole('menuitem', { name: 'Delete' }).click();
     await page.getByRole('button', { name: 'Delete file' }).click();
     await page.getByText('Deleted cities.csv').waitFor();

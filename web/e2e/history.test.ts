@@ -44,26 +44,26 @@ describeWith(chromiumService, 'the history of a resource', () => {
     await page.waitForURL('**/replay?at=*');
   });
 
-  test('lists the changes of a schedule, a webhook and a user', async () => {
+  test('lists the changes to a schedule, a webhook and a user', async () => {
     await page.goto(`${product.baseUrl}/scripts/${scriptId}/schedules`);
     await page.getByRole('link', { name: 'Every day at 03:00' }).click();
     await page.getByRole('button', { name: 'History' }).click();
     await history().getByText('Schedule created').waitFor();
     expect(await browsing.barriers()).toEqual([]);
     await page.goto(`${product.baseUrl}/scripts/${scriptId}/webhooks`);
-    await page.getByRole('button', { name: 'Actions of Shop' }).click();
+    await page.getByRole('button', { name: 'Actions for Shop' }).click();
     await page.getByRole('menuitem', { name: 'History' }).click();
     await page.getByRole('dialog', { name: 'History of Shop' }).waitFor();
     await history().getByText('Webhook created').waitFor();
     await page.goto(`${product.baseUrl}/people`);
-    await page.getByRole('button', { name: 'Actions of admin' }).click();
+    await page.getByRole('button', { name: 'Actions for admin' }).click();
     await page.getByRole('menuitem', { name: 'History' }).click();
     await page.getByRole('dialog', { name: 'History of admin@example.com' }).waitFor();
     await page.getByRole('checkbox', { name: 'People only' }).uncheck();
     await history().getByText('User created').waitFor();
   });
 
-  test('lists the changes of a chain, a group and the secrets of a script', async () => {
+  test('lists the changes to a chain, a group and the secrets of a script', async () => {
     const open = async (dialog: string) => {
       await page.getByRole('dialog', { name: `History of ${dialog}` }).waitFor();
     };
@@ -73,7 +73,7 @@ describeWith(chromiumService, 'the history of a resource', () => {
     await open('the chain Daily report → Archive');
     await history().getByText('Chain created').waitFor();
     await page.goto(`${product.baseUrl}/people`);
-    await page.getByRole('button', { name: 'Actions of ETL' }).click();
+    await page.getByRole('button', { name: 'Actions for ETL' }).click();
     await page.getByRole('menuitem', { name: 'History' }).click();
     await open('ETL');
     await page.getByRole('checkbox', { name: 'People only' }).uncheck();

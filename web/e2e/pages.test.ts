@@ -92,7 +92,7 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
     expect(await browsing.barriers()).toEqual([]);
     await page.keyboard.press('Escape');
 
-    await row.getByRole('button', { name: 'Actions of push' }).click();
+    await row.getByRole('button', { name: 'Actions for push' }).click();
     await page.getByRole('menuitem', { name: 'Replace URL' }).click();
     await page.getByRole('button', { name: 'Replace URL' }).click();
     await page.getByRole('button', { name: 'Done' }).click();
@@ -108,11 +108,11 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
     await signed.getByRole('button', { name: 'Send test call' }).click();
     await signed.getByText('The call was accepted.').waitFor();
     await signed.getByRole('button', { name: 'Done' }).click();
-    await page.getByRole('button', { name: 'Actions of signed' }).click();
+    await page.getByRole('button', { name: 'Actions for signed' }).click();
     await page.getByRole('menuitem', { name: 'Delete' }).click();
     await page.getByRole('button', { name: 'Delete webhook' }).click();
 
-    await row.getByRole('button', { name: 'Actions of push' }).click();
+    await row.getByRole('button', { name: 'Actions for push' }).click();
     await page.getByRole('menuitem', { name: 'Delete' }).click();
     await page.getByRole('button', { name: 'Delete webhook' }).click();
     await page.getByRole('heading', { name: 'No webhooks yet' }).waitFor();
@@ -143,7 +143,7 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
       .waitFor();
     expect(await browsing.barriers()).toEqual([]);
     for (const name of ['OTHER', 'API_TOKEN', 'SHARED']) {
-      await page.getByRole('button', { name: `Actions of ${name}` }).click();
+      await page.getByRole('button', { name: `Actions for ${name}` }).click();
       await page.getByRole('menuitem', { name: 'Delete' }).click();
       await page.getByRole('button', { name: 'Delete secret' }).click();
       await page.getByRole('row', { name }).waitFor({ state: 'detached' });
@@ -259,7 +259,7 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
     expect(await browsing.barriers()).toEqual([]);
 
     await page.getByRole('link', { name: 'Channels' }).click();
-    await page.getByRole('button', { name: 'Actions of on call' }).click();
+    await page.getByRole('button', { name: 'Actions for on call' }).click();
     await page.getByRole('menuitem', { name: 'Send test' }).click();
     const tried = page.getByRole('row', { name: /Test notification: this channel works/ });
     await tried.getByText('Failed', { exact: true }).waitFor();
@@ -288,7 +288,7 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
     await page.getByRole('button', { name: 'Create account' }).click();
     const ada = page.getByRole('row', { name: /ada@example.com/ });
     await ada.getByText('reports').waitFor();
-    await ada.getByRole('button', { name: 'Actions of Ada' }).click();
+    await ada.getByRole('button', { name: 'Actions for Ada' }).click();
     await page.getByRole('menuitem', { name: 'Disable' }).click();
     await page.getByRole('button', { name: 'Disable account' }).click();
     await ada.getByText('Disabled').waitFor();

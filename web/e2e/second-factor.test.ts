@@ -64,7 +64,7 @@ describeWith(chromiumService, 'the second factor of an account', () => {
     await page.goto(`${product.baseUrl}/people`);
     const row = page.getByRole('row', { name: new RegExp(email) });
     await row.getByText('Second factor').waitFor();
-    await row.getByRole('button', { name: /^Actions of/ }).click();
+    await row.getByRole('button', { name: /^Actions for/ }).click();
     await page.getByRole('menuitem', { name: 'Reset second factor' }).click();
     await page.getByRole('button', { name: 'Reset second factor' }).click();
     await row.getByText('Second factor').waitFor({ state: 'detached' });

@@ -46,7 +46,7 @@ export async function undoAttempt(db: Queryable, subject: string): Promise<void>
   await db.query(statements.undoAttempt, [subject]);
 }
 
-/** Removes ended windows in batches. @returns whether there may be more */
+/** Removes expired windows in batches. @returns whether there may be more */
 export async function purgeFailures(db: Queryable, now: Date): Promise<boolean> {
   const { rowCount } = await db.query(statements.purge, [now]);
   return rowCount === 1000;

@@ -11,7 +11,7 @@ export class KnownStreams {
   /** In order of use, most recently used last. */
   readonly #histories = new Map<StreamId, History>();
 
-  /** All of the streams; `undefined` if one of them is not cached. */
+  /** The histories of all these streams; `undefined` if one of them is not cached. */
   all(streamIds: Iterable<StreamId>): ReadonlyMap<StreamId, History> | undefined {
     const found = new Map<StreamId, History>();
     for (const streamId of streamIds) {

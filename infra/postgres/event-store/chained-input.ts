@@ -1,4 +1,4 @@
-/** The input that an ended run passes to its chained runs. */
+/** The input that a finished run passes to its chained runs. */
 import type { RunId } from '#domain/kernel/ids.ts';
 import { webhookPayload } from '#domain/webhook/payload.ts';
 import type { Queryable } from '../database.ts';

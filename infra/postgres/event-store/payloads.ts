@@ -74,7 +74,7 @@ export async function getPayload(db: Queryable, sha256: string): Promise<Buffer 
   return rows[0]?.content;
 }
 
-/** Protects an existing payload from removal for at least some minutes, for a run that is about to be queued.
+/** Protects an existing payload from removal for at least a few minutes, for a run that is about to be queued.
  *  @returns false if it has been removed */
 export async function keepPayload(db: Queryable, sha256: string): Promise<boolean> {
   return (await db.query(statements.keep, [sha256])).rowCount === 1;

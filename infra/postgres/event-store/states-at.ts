@@ -1,4 +1,4 @@
-/** The time machine: states of streams at a point in time, folded from the events alone. `?at=`, the replay and its
+/** States of streams at a point in time, folded from the events alone. `?at=`, the replay and its
  *  differences are views of it. */
 import type { Aggregate } from '#domain/kernel/aggregate.ts';
 import type { DomainEvent, StreamId } from '#domain/kernel/event.ts';

@@ -33,7 +33,7 @@ export interface ScriptSpan {
 
 export interface StoredSpan extends ScriptSpan {
   readonly runId: string;
-  /** Grows with every change of any span. */
+  /** Grows with every change to any span. */
   readonly revision: number;
 }
 

@@ -1,4 +1,4 @@
-/** Removes data of ended runs, and records the progress. Every statement is a separate, bounded transaction, so that
+/** Removes data of finished runs, and records the progress. Every statement is a separate, bounded transaction, so that
  *  none blocks the readers of the store. Each may be repeated at any time, even by several concurrent processes. */
 import { deriveTimeOrderedId } from '#domain/kernel/ids.ts';
 import { removalItem, type RemovedBy } from '#domain/ports/run-logs.ts';

@@ -172,7 +172,7 @@ describe('a claim', () => {
     expect(await claimed('b')).toEqual([]);
   });
 
-  test('skips ended runs', async () => {
+  test('skips finished runs', async () => {
     const ids = await queued(2);
     await platform.accepted({ type: 'StopRun', runId: ids[0]! });
     expect(await claimed('a')).toEqual([ids[1]]);
@@ -314,7 +314,7 @@ describe('the list of lost runs', () => {
     ]);
   });
 
-  test('is read in batches, and omits ended runs', async () => {
+  test('is read in batches, and omits finished runs', async () => {
     const ids = await queued(3);
     await claimed('a');
     for (const id of ids) await start(id, 'a');

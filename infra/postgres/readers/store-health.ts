@@ -11,7 +11,7 @@ const statements = {
         WHERE (e.transaction_id, e.global_position) > (c.transaction_id, c.global_position)
         ORDER BY e.transaction_id, e.global_position LIMIT 1), 0)::float8 AS seconds
     FROM checkpoints c ORDER BY c.name`,
-  // Only open transactions have ids from the horizon on; anything beyond the next id is foreign.
+  // This server has not assigned ids at or above `xmax` yet, so such events come from another server.
   foreign: `SELECT count(*)::int AS events FROM (SELECT FROM events
     WHERE transaction_id >= pg_snapshot_xmax(pg_current_snapshot()) LIMIT 10000) foreign_events`,
 };

@@ -58,7 +58,7 @@ async function addKeys(db: Queryable, copy: string, table: string): Promise<void
   }
 }
 
-/** Replaces the table by its copy, which takes its name. Columns in `kept` are copied from the table, and its views are
+/** Replaces the table with its copy, which takes its name. Columns in `kept` are copied from the table, and its views are
  *  recreated. The caller holds the table's exclusive lock. */
 export async function switchToShadow(
   db: Queryable,

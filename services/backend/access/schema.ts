@@ -33,7 +33,7 @@ export const account = {
   can_audit: Type.Boolean(),
   disabled: Type.Boolean(),
   second_factor: Type.Boolean({
-    description: 'Whether sign-ins with the password require a code.',
+    description: 'Whether password sign-ins require a one-time code.',
   }),
 };
 
@@ -82,7 +82,7 @@ export const Me = Exact(
     }),
     second_factor_missing: Type.Boolean({
       description:
-        'The role requires a second factor. Until you enable it, other requests of this session are refused.',
+        'Whether you must enable a second factor, because the role requires one. Until then, other requests of this session are refused.',
     }),
   },
   {

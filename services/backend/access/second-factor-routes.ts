@@ -65,7 +65,7 @@ const enable = operation({
   method: 'post',
   path: '/api/v1/auth/second-factor',
   operationId: 'enableSecondFactor',
-  summary: 'Require a one-time code at your sign-ins with a password',
+  summary: 'Require a one-time code when you sign in with your password',
   description:
     'Returns ten recovery codes, each of which replaces a one-time code once. They are not returned again. Sign-ins at ' +
     'an identity provider and API tokens do not require a code. Failed attempts count towards the sign-in limit.',

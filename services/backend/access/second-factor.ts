@@ -1,4 +1,4 @@
-/** The second factor of a sign-in with a password: one-time codes of an authenticator app (RFC 6238), and recovery
+/** The second factor of a sign-in with a password: one-time codes from an authenticator app (RFC 6238), and recovery
  *  codes. */
 import { createHash, randomBytes } from 'node:crypto';
 import { mustParse, parseCommandId, parseUserId } from '#domain/kernel/ids.ts';

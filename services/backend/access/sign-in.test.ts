@@ -171,7 +171,7 @@ describe('a token that the platform did not sign', () => {
   });
 });
 
-describe('a token signed with the right key', () => {
+describe('a token signed with the correct key', () => {
   const tokenKey = new Uint8Array(32).fill(9);
   let own: TestBackend;
   let sid: string;

@@ -47,7 +47,7 @@ export const foreignPage: Problem = problem(
 
 const codeMissing = problem(
   'second_factor_required',
-  'Enter a code of your authenticator app, or a recovery code.',
+  'Enter a code from your authenticator app, or a recovery code.',
 );
 const codeWrong = problem(
   'second_factor_required',
@@ -106,7 +106,7 @@ async function isRight(
   return isMatch && user?.disabled === false;
 }
 
-/** Opens a session of the account as of the check of its password or identity. If the account's sessions were ended meanwhile, this
+/** Opens a session of the account as of the check of its password or identity. If the account's sessions were ended in the meantime, this
  *  session ends as well. */
 export async function openSessionOf(
   { user, identity }: { user: UsersTable & { user_id: UserId }; identity?: SessionIdentity },

@@ -95,7 +95,7 @@ export const auditQuery = Exact({
   ),
   actor: text('As shown in the entries, such as `ada@example.com`.'),
   q: text(
-    'Part of the actor, of the action, or of the name of the resource, such as `ada` or `file saved`. Also an id.',
+    'Part of the actor, the action or the resource name, such as `ada` or `file saved`; or an id.',
   ),
   people: Type.Optional(
     Type.Boolean({ default: false, description: 'Only entries of users and their API tokens.' }),

@@ -45,7 +45,7 @@ function flipped(bytes: Buffer, at: number): Buffer {
   return copy;
 }
 
-describe('an incomplete or foreign backup file', () => {
+describe('an incomplete or unsuitable backup file', () => {
   const middle = (bytes: Buffer) => Math.floor(bytes.length / 2);
 
   test.each([

@@ -4,7 +4,7 @@ import { paramsObjection, paramsTooLarge } from '#services/shared/run-requests.t
 import type { Problem } from '../http/problem.ts';
 import type { Reading } from './kind.ts';
 
-/** The problem of the parameters for the script as the document defines it. */
+/** The problem with the parameters for the script as the document defines it. */
 export async function paramsProblem(
   scriptId: string,
   params: object | null,

@@ -40,7 +40,7 @@ export async function readPresent(reading: Reading): Promise<Entries> {
   return new Map(found);
 }
 
-/** @returns the steps in an executable order, or the problem of the document */
+/** @returns the steps in an executable order, or the problem with the document */
 export async function planImport(
   wanted: Pick<Import, 'document' | 'prune' | 'provider'>,
   services: Services,

@@ -107,7 +107,7 @@ describe('runs of several groups', () => {
     'bucket=61',
     'metric=weather',
     'from=yesterday',
-  ])('cannot be counted for the range %s', async (query) => {
+  ])('are refused for the invalid query %s', async (query) => {
     const answer = await viewer.get(`${series}?${query}`);
     expect([answer.status, answer.json.code]).toEqual([400, 'invalid_parameter']);
   });

@@ -93,7 +93,8 @@ export const DashboardOverview = Exact(
     runs_running: count(),
     runtimes,
     runs: Type.Array(RunPoint, {
-      description: 'Ended runs that were queued in the range, evenly spread over it, oldest first.',
+      description:
+        'Finished runs that were queued in the range, evenly spread over it, oldest first.',
     }),
     health: Type.Array(ScriptHealth, {
       description: 'Failing scripts first, then the scripts with the latest runs.',

@@ -1,4 +1,4 @@
-/** The present state of scripts and runs, and the due times of the next day. */
+/** The current state of scripts and runs, and the due times of the next day. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { GroupId } from '#domain/kernel/ids.ts';
 import { dueCounts, type CountedSchedule } from '#domain/schedule/due-counts.ts';

@@ -71,7 +71,7 @@ const get = operation({
   parameters,
   query: Exact({
     at: atParameter,
-    version: versionParameter('The version of the script, including deleted scripts.'),
+    version: versionParameter('A version of the script, which may be deleted.'),
   }),
   requestHeaders: ['If-None-Match'],
   responses: downloadResponses,

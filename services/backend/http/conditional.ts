@@ -17,7 +17,7 @@ export function tagsOf(ifMatch: string | undefined): readonly string[] | undefin
 }
 
 /** The version of an `If-Match` header, which the decision itself checks.
- *  @returns the number, `undefined` without a condition, or the problem of a tag that never
+ *  @returns the number, `undefined` without a condition, or the problem with a tag that never
  *    matches */
 export function versionOf(ifMatch: string | undefined): { version?: number } | Problem {
   const tags = tagsOf(ifMatch);

@@ -21,7 +21,7 @@ export interface PositionedRead {
 }
 
 /** Waits until the read includes the requested position; returns immediately without one.
- *  @returns the problem of a malformed position, or of a position that is not reached in time */
+ *  @returns the problem with a malformed position, or with a position that is not reached in time */
 export async function awaitMinPosition(
   { operation, header: valueOf, gone }: PositionedRead,
   { database, positionTimeoutMs }: Pick<Services, 'database' | 'positionTimeoutMs'>,

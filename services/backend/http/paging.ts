@@ -31,7 +31,7 @@ const badCursor = problem(
 
 /** The key in a cursor.
  *  @param parse parses the key
- *  @returns `undefined` at the start of the list, or the problem of a foreign cursor */
+ *  @returns `undefined` at the start of the list, or the problem with a cursor of another list */
 export function keyOf<Key>(
   { list, filter, cursor }: ListRequest,
   parse: (text: string) => Key | undefined,

@@ -148,7 +148,7 @@ export function problemDocument({ code, detail, errors }: Problem, traceId: stri
   };
 }
 
-/** The problem of an unsupported method.
+/** The response to an unsupported method.
  *  @param methods supported methods, in lower case */
 export function methodNotAllowed(methods: Iterable<string>): Problem {
   const upper = [...new Set(methods)].map((method) => method.toUpperCase());
@@ -167,14 +167,14 @@ export function problemHeaders({ code, headers }: Problem): Readonly<Record<stri
   };
 }
 
-/** The problem of a field. @param reason a clause, such as `a port is listed twice` */
+/** The problem with a field. @param reason a clause, such as `a port is listed twice` */
 export function badField(name: string, reason: string): Problem {
   return problem('validation_failed', `The field "${name}" is not valid: ${reason}.`, {
     errors: [{ pointer: `/${name}`, detail: reason }],
   });
 }
 
-/** The problem of a field. @param detail continues the sentence, such as `is required` */
+/** The problem with a field. @param detail continues the sentence, such as `is required` */
 export function fieldProblem(name: string, detail: string): Problem {
   return problem('validation_failed', `The field "${name}" ${detail}.`, {
     errors: [{ pointer: `/${name}`, detail }],

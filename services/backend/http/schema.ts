@@ -101,7 +101,7 @@ const id = <Id>(
   example: string,
   parse: (text: string) => Id | undefined,
 ): PathParameter<Id> => ({
-  description: `Id of the ${stream}.`,
+  description: `Id of the ${stream.replaceAll('_', ' ')}.`,
   schema: Uuid(),
   example,
   parse,

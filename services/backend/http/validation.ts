@@ -42,7 +42,7 @@ function validatorOf(ajv: Ajv2020, schema: TSchema): ValidateFunction {
   return validate;
 }
 
-/** The problem of a body, or `undefined`; fills in defaults. */
+/** The problem with a body, or `undefined`; fills in defaults. */
 export function bodyProblem(schema: TSchema, value: unknown): Problem | undefined {
   const validate = validatorOf(bodies, schema);
   if (validate(value)) return undefined;
@@ -50,7 +50,7 @@ export function bodyProblem(schema: TSchema, value: unknown): Problem | undefine
   return problem('validation_failed', summaryOf(errors), { errors });
 }
 
-/** The problem of a query, or `undefined`; converts its text to the schema's types. */
+/** The problem with a query, or `undefined`; converts its text to the schema's types. */
 export function queryProblem(schema: TSchema, value: unknown): Problem | undefined {
   const validate = validatorOf(queries, schema);
   if (validate(value)) return undefined;
@@ -70,7 +70,7 @@ function summaryOf(errors: readonly Fault[]): string {
     : `The field "${first.pointer.slice(1)}" ${first.detail}.`;
 }
 
-/** The problem of text that the database cannot store, or of excessive nesting. */
+/** The problem with text that the database cannot store, or with excessive nesting. */
 export function contentProblem(root: unknown, anyText: boolean): Problem | undefined {
   const found = contentFault(root, anyText);
   if (found === undefined) return undefined;

@@ -73,8 +73,8 @@ const create = operation({
   summary: 'Create an identity provider',
   description:
     'Users can sign in at the provider (OpenID Connect) as soon as it is enabled. Register the ' +
-    '`redirect_uri` of the response at the provider. The client secret is encrypted and never returned; ' +
-    'a public client has none.',
+    '`redirect_uri` from the response at the provider. The client secret is encrypted and never returned. ' +
+    'Public clients have no secret.',
   tag,
   access,
   creates: true,

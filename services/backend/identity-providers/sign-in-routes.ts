@@ -177,7 +177,7 @@ const backchannelLogout = operation({
   operationId: 'endProviderSessions',
   summary: 'End the sessions that an identity provider has ended',
   description:
-    'OpenID Connect Back-Channel Logout 1.0. The provider sends a signed logout token as a form. Register ' +
+    'OpenID Connect Back-Channel Logout 1.0. The provider sends a signed logout token in a form. Register ' +
     'this URL at the provider.',
   tag,
   access: 'public',
@@ -188,7 +188,7 @@ const backchannelLogout = operation({
     rawMaxBytes: maxLogoutBytes,
     rawMediaTypes: ['application/x-www-form-urlencoded'],
   },
-  responses: { 200: { description: 'The sessions are ended.' } },
+  responses: { 200: { description: 'The sessions have ended.' } },
   refusals: ['unauthenticated'],
   handle: async ({ parameters: { provider: slug }, body, raw, context }, services) => {
     const row = await findIdentityProviderBySlug(services.readModels, slug);

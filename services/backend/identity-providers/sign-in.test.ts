@@ -235,7 +235,7 @@ describe('back-channel logout', () => {
     expect((await logOut(await provider.logoutToken(changes))).status).toBe(401);
   });
 
-  test('refuses a token with a foreign signature', async () => {
+  test('refuses a token signed with another key', async () => {
     const { privateKey } = await generateKeyPair('RS256');
     expect((await logOut(await provider.logoutToken({ sub: 'olga' }, privateKey))).status).toBe(
       401,

@@ -53,7 +53,7 @@ export function mayFollowAll(reader: Principal): boolean {
   return Object.values(shown).every(({ right }) => hasRightAnywhere(reader, right));
 }
 
-/** Whether changes of a stream are sent at all. */
+/** Whether changes to a stream are sent at all. */
 export function isTold(streamId: string): boolean {
   return prefixes.some((prefix) => streamId.startsWith(prefix));
 }

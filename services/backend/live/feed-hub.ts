@@ -1,5 +1,5 @@
 /** Sends changes to the sockets at `/ws`. Changes are read from the events, so nothing is missed. The state is read at
- *  the time of sending, so that several changes of a resource need one frame. Bus messages only reduce the
+ *  the time of sending, so that several changes to a resource need one frame. Bus messages only reduce the
  *  delay. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Position } from '#domain/kernel/event.ts';

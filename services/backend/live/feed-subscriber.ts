@@ -44,7 +44,7 @@ export class FeedSubscriber {
     return this.#waiting;
   }
 
-  /** Records a change of a stream. */
+  /** Records a change to a stream. */
   note(streamId: string): void {
     if (this.#mustResync) return;
     this.#waiting.add(streamId);

@@ -139,7 +139,7 @@ describe('a subscriber of all events', () => {
     );
   });
 
-  test('receives fewer frames for rapid changes of a script', async () => {
+  test('receives fewer frames for rapid changes to a script', async () => {
     const { id } = await script(developer);
     const frames = await follow();
     const changes = Array.from({ length: 60 }, (_, number) =>

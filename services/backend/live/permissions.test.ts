@@ -1,4 +1,4 @@
-/** The permissions of WebSockets: each topic, role and scope, in the own and another group. A topic requires the same
+/** The permissions of WebSockets: each topic, role and scope, in the user's own group and in another one. A topic requires the same
  *  right as reading the resource in the API. */
 import { roles, type Role } from '#domain/kernel/actor.ts';
 import { rights, scopes, scopesOf, type Right, type Scope } from '#domain/kernel/rights.ts';

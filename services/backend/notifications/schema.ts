@@ -39,7 +39,9 @@ const Notification = Type.Object(
     ),
     run_id: Nullable(Uuid('The last run that the notification is about.')),
     error_group_id: Nullable(
-      Uuid('Failed runs with the same error are one notification. `null` for other notifications.'),
+      Uuid(
+        'Failed runs with the same error share one notification. `null` for other notifications.',
+      ),
     ),
     count: Type.Integer({
       minimum: 1,

@@ -29,7 +29,7 @@ const ChangedFile = Type.Object(
         {
           title: 'LastChange',
           additionalProperties: false,
-          description: 'The last change of the file before the run.',
+          description: 'The last change to the file before the run.',
         },
       ),
     ),

@@ -120,7 +120,7 @@ async function filesInError({ run_id: runId }: RunsTable, { database }: Services
   return new Set(own.map(({ file }) => file));
 }
 
-/** The last change of each file between both versions. */
+/** The last change to each file between both versions. */
 async function lastChanges({ base, run }: Pair, { database }: Services) {
   const stream = `script-${run.script_id}` as const;
   const from = await streamVersionOf(database, stream, base.script_version);

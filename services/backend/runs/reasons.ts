@@ -57,7 +57,7 @@ function causedBy(trigger: Extract<Trigger, { type: 'event' }>, scriptVersion: n
     case 'keep_alive':
       return 'The script is always on and had no active run.';
     case 'script':
-      return `Run ${trigger.runId} requested it at version ${scriptVersion}.`;
+      return `Run ${trigger.runId} requested this run at version ${scriptVersion}.`;
     case 'chain':
       return `Run ${trigger.runId} ended and triggered chain ${trigger.chainId} (depth ${trigger.depth}).`;
   }

@@ -46,7 +46,7 @@ const queuedResponses: Readonly<Record<number, ResponseRule>> = {
     headers: ['Location', 'Orch-Position', 'Preference-Applied'],
   },
   200: {
-    description: 'Ended within the time given by `Prefer`.',
+    description: 'The run ended within the time given by `Prefer`.',
     schema: Run,
     headers: ['Location', 'Orch-Position', 'Preference-Applied'],
   },

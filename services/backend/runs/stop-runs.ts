@@ -64,7 +64,7 @@ export async function stopScript(
     const those = inTurn.slice(place, place + maxConcurrent);
     const stops = await Promise.all(those.map((run) => stopOneOfMany(run, call, services)));
     for (const { runId, outcome } of stops) {
-      // A run that has ended meanwhile need not be stopped.
+      // A run that has ended in the meantime need not be stopped.
       if (isProblem(outcome)) continue;
       runIds.push(runId);
       last = laterOf(outcome, last);

@@ -44,7 +44,7 @@ export const Backfill = Type.Object(
     remaining: Type.Integer({
       minimum: 0,
       description:
-        'Number of due times in the range that have started no run, beyond the first `max_runs`.',
+        'Number of further due times in the range that have no run, because `max_runs` was reached.',
     }),
     dry_run: Type.Boolean(),
   },

@@ -133,7 +133,7 @@ function newScript(
   };
 }
 
-/** The problem of a parameter schema in a body, if any. */
+/** The problem with a parameter schema in a body, if any. */
 export async function parametersSchemaProblem(
   { parameters_schema: schema }: Pick<Static<typeof NewScript>, 'parameters_schema'>,
   { parameterSchemas }: Services,

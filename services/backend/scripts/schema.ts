@@ -148,7 +148,7 @@ export const Script = Exact(
     source: Nullable(ScriptSource),
     version: Type.Integer({
       minimum: 1,
-      description: 'Incremented by every change of files or settings; the `ETag`.',
+      description: 'Incremented by every change to files or settings; the `ETag`.',
     }),
     created_at: Time(),
     created_by: Type.String(),

@@ -62,7 +62,7 @@ export const SecretValue = Exact(
     }),
     as_environment: Type.Optional(
       Type.Boolean({
-        description: 'If omitted, stays unchanged; for a new secret, false.',
+        description: 'If omitted, the setting is unchanged, or `false` for a new secret.',
       }),
     ),
     rotate_after_days: Type.Optional(
@@ -70,7 +70,7 @@ export const SecretValue = Exact(
         Type.Integer({
           minimum: 1,
           maximum: maxRotationDays,
-          description: 'If omitted, stays unchanged; `null` means never.',
+          description: 'If omitted, the setting is unchanged. `null` means never.',
         }),
       ),
     ),

@@ -87,8 +87,8 @@ const apply = operation({
     if (copy !== undefined) {
       return problem(
         'update_not_possible',
-        `The database of ${copy.of.version} is kept until ${copy.expiresAt} for a rollback. Discard that ` +
-          'copy first.',
+        `A copy of the database of ${copy.of.version} is kept until ${copy.expiresAt} for a rollback. ` +
+          'Discard the copy first.',
       );
     }
     return await start({ kind: 'update', to }, context, services);

@@ -80,7 +80,7 @@ export const Updates = Type.Object(
       Type.Object(
         {
           version: Type.String({
-            description: 'Version of the program that the database belongs to.',
+            description: 'Program version that the database copy belongs to.',
           }),
           made_at: Time(),
           expires_at: Time('When the copy is deleted.'),

@@ -125,7 +125,7 @@ test('requires confirmation of a rollback that loses events, until the copy is d
   expect(Number(count)).toBeGreaterThanOrEqual(shown.lost_events);
   expect(asked.json.detail).toContain(madeAt);
   const other = await post('apply', { version: nextRelease.version });
-  expect(other.json.detail).toContain('Discard that copy first');
+  expect(other.json.detail).toContain('Discard the copy first');
   const confirmed = await post('rollback', { discard_events: true });
   expect([confirmed.status, confirmed.json.kind]).toEqual([202, 'rollback']);
   expect((await post('rollback/discard')).json.code).toBe('update_in_progress');

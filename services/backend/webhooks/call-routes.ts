@@ -70,7 +70,7 @@ const call = operation({
   },
   responses: {
     202: { description: 'Queued.', schema: HookAnswer },
-    200: { description: 'Ended within the time given by `wait`.', schema: HookAnswer },
+    200: { description: 'The run ended within the time given by `wait`.', schema: HookAnswer },
   },
   refusals: [
     'invalid_signature',

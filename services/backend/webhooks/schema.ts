@@ -148,7 +148,7 @@ export const DeliveryContent = Type.Object(
     headers: Type.Record(Type.String(), Type.String(), {
       description: 'The descriptive headers of the call, as scripts receive them.',
     }),
-    body: Type.String({ description: 'The start of the body, in the encoding.' }),
+    body: Type.String({ description: 'The start of the body, in `encoding`.' }),
     encoding: Type.Enum(['utf-8', 'base64'], { description: '`base64` for binary bodies.' }),
     truncated: Type.Boolean({ description: 'Whether the body is longer than 64 KiB.' }),
   },

@@ -6,7 +6,7 @@ import { signingSecretPrefix } from './credentials.ts';
 
 const toleranceSeconds = 5 * 60;
 
-/** A message about the problem of a call's signature; `undefined` if it is valid.
+/** A message about the problem with a call's signature; `undefined` if it is valid.
  *  @param secret in the form shown to its owner */
 export function signatureFault(
   headers: IncomingHttpHeaders,

@@ -178,10 +178,10 @@ describe('a request', () => {
     ['schedules create', 64, '--script is missing: name or id of the script.'],
     ['schedules create --script x --catch-up never', 64, '--catch-up is "never": expected none'],
     ['schedules create --script x --params {', 64, '--params is not JSON.'],
-    ['runs get', 64, 'Expected RUN, not 0 arguments.'],
+    ['runs get', 64, 'Expected RUN. Arguments given: 0.'],
     ['groups get none', 66, 'No group "none" found.'],
     [`webhooks get ${id}`, 66, 'Not found. See the commands: orchestrator webhooks --help'],
-    ['scripts list now', 64, 'Expected no arguments, not 1 arguments.'],
+    ['scripts list now', 64, 'Expected no arguments. Arguments given: 1.'],
     ['scripts enabel x', 64, 'Expected at most one TEXT. See: orchestrator scripts --help'],
     [`api FETCH /api/v1/runs`, 64, 'Expected METHOD PATH'],
   ])('is refused with a reason when invalid: %s', async (line, code, problem) => {

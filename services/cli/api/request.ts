@@ -65,7 +65,7 @@ async function valuesOf(
   if (use.args.length !== names.length) {
     const expected = names.map(({ label }) => label).join(' ');
     throw usageProblem(
-      `Expected ${expected === '' ? 'no arguments' : expected}, not ${use.args.length} arguments.`,
+      `Expected ${expected === '' ? 'no arguments' : expected}. Arguments given: ${use.args.length}.`,
     );
   }
   for (const field of fields) {

@@ -102,7 +102,7 @@ describeWith(shellOf('fish'), 'fish', () => {
     const asked = ['-N', '-c', 'source ./fish; complete -C "orchestrator sync p"'];
     const env = { PATH: process.env['PATH'], HOME: folder };
     expect(execFileSync('fish', asked, { cwd: folder, encoding: 'utf8', env })).toBe(
-      'pull\tdownload the files of a script into a folder\npush\tupload the changes of a folder to its script\n',
+      'pull\tdownload the files of a script into a folder\npush\tupload the changes in a folder to its script\n',
     );
   });
 });

@@ -1,4 +1,4 @@
-/** Finds problems of the command line and of the platform. */
+/** Finds problems with the command line and the platform. */
 import { stat } from 'node:fs/promises';
 import { version } from '#services/shared/version.ts';
 import type { Command, Use } from '../command.ts';

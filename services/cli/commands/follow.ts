@@ -60,7 +60,7 @@ const signalNumbers: Readonly<Record<string, number>> = {
   SIGXCPU: 24,
 };
 
-/** The exit code after an ended run: the script's own code if it has one, otherwise the code of a shell or of
+/** The exit code after a finished run: the script's own code if it has one, otherwise the code of a shell or of
  *  `timeout`. */
 export function exitCodeOf(run: RunAnswer): number {
   if (run.status === 'success') return exitCodes.done;

@@ -153,7 +153,7 @@ function refuseConflicts(found: readonly Difference[], option: string | undefine
   const paths = conflicts.map(({ path }) => `  ${plain(path)}`).join('\n');
   throw new CommandProblem(
     exitCodes.refused,
-    `Changed on both sides; nothing was done:\n${paths}\nCompare them: orchestrator sync diff. Then ` +
+    `Nothing was changed. These files differ on both sides:\n${paths}\nCompare them: orchestrator sync diff. Then ` +
       `merge them by hand, or select a side: ${option}`,
   );
 }
@@ -218,7 +218,7 @@ function readable(content: Uint8Array): string | undefined {
 export const push: Command = {
   name: 'sync push',
   arguments: '',
-  summary: 'upload the changes of a folder to its script',
+  summary: 'upload the changes in a folder to its script',
   details:
     'Files are saved only if the script has not changed since the comparison, so concurrent changes are ' +
     `never overwritten. ${rules}`,

@@ -117,6 +117,6 @@ async function refuseLinks(folder: string, path: string): Promise<void> {
 function outside(path: string): CommandProblem {
   return new CommandProblem(
     exitCodes.refused,
-    `${path} is a symbolic link, or lies behind one. Remove the link and try again.`,
+    `${path} is a symbolic link, or is inside a linked folder. Remove the link and try again.`,
   );
 }

@@ -15,7 +15,7 @@ import {
   ScriptId,
 } from './shapes.ts';
 
-/** The number of log lines in the result of an ended run. */
+/** The number of log lines in the result of a finished run. */
 const shownLines = 50;
 const maxWaitSeconds = 600;
 const pollEveryMs = 500;

@@ -165,7 +165,7 @@ const scriptHistory = tool({
   name: 'script_history',
   title: 'History of a script',
   description:
-    'Lists the changes of a script and who made them, newest first. Other tools accept its times and ' +
+    'Lists the changes to a script and who made them, newest first. Other tools accept its times and ' +
     'positions as `at`.',
   effect: 'reads',
   input: Type.Object({ script_id: ScriptId, limit: Limit, cursor: Cursor }),

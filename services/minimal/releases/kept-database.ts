@@ -36,7 +36,7 @@ export function keepDatabase(
   return { folder: kept, sizeBytes: sizeOf(kept) };
 }
 
-/** Replaces the database by the copy, if there is one. Idempotent. */
+/** Replaces the database with the copy, if there is one. Idempotent. */
 export function restoreKeptDatabase(dataDir: string): void {
   const [database, kept] = [databaseOf(dataDir), keptOf(dataDir)];
   if (!existsSync(kept)) return;
@@ -44,7 +44,7 @@ export function restoreKeptDatabase(dataDir: string): void {
   renameSync(kept, database);
 }
 
-/** Replaces the database by the copy, and sets the database aside. Idempotent.
+/** Replaces the database with the copy, and sets the database aside. Idempotent.
  *  @throws Error if there is no copy */
 export function exchangeDatabase(dataDir: string): void {
   const [database, kept, aside] = [databaseOf(dataDir), keptOf(dataDir), asideOf(dataDir)];

@@ -184,7 +184,7 @@ export class Supervisor {
   }
 }
 
-/** Empty if the process has ended meanwhile. */
+/** Empty if the process has ended in the meantime. */
 function commandOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8');

@@ -56,7 +56,7 @@ export async function unevenRuns(pool: pg.Pool): Promise<readonly unknown[]> {
   return (await pool.query(statements.uneven)).rows;
 }
 
-/** Ended runs that should have caused exactly one further run, but did not: a retry, or a chained run. */
+/** Finished runs that should have caused exactly one further run, but did not: a retry, or a chained run. */
 export async function unfollowedRuns(
   pool: pg.Pool,
   { limited, chained, plain, flaky }: LoadScripts,

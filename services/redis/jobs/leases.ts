@@ -72,7 +72,7 @@ export class Leases {
   }
 
   /** Records that a delivered run has started. Repeating it changes nothing.
-   *  @returns its fence; `undefined` if the run has ended meanwhile */
+   *  @returns its fence; `undefined` if the run has ended in the meantime */
   async start(
     { jobId, ...run }: QueuedRun & { readonly jobId: string },
     { caller, session }: Holder,

@@ -1,4 +1,4 @@
-/** Executes the commands of a build. They run foreign code (PEP 517 backends, `setup.py`), so the runtime executes them
+/** Executes the commands of a build. They run untrusted code (PEP 517 backends, `setup.py`), so the runtime executes them
  *  in the sandbox. */
 
 export interface BuildCommand {

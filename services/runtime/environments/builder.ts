@@ -108,7 +108,7 @@ async function installInto(
       scriptId,
       environment,
       workFolder,
-      // Foreign code can write to a cache, so a shared environment must not be built from a script's own cache.
+      // Untrusted code can write to a cache, so a shared environment must not be built from a script's own cache.
       cacheFolder: isPrivate ? deps.cacheFolder(scriptId) : null,
       projectFolder: isPrivate ? projectFolder : undefined,
       kind: requirements.kind,

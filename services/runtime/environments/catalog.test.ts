@@ -253,7 +253,7 @@ describe('finishing a folder', () => {
     expect(modes).toEqual([0o700, 0o755]);
   });
 
-  test('does not follow links planted by foreign code', async () => {
+  test('does not follow links planted by untrusted code', async () => {
     const outside = join(folder, 'outside');
     await writeFile(outside, 'secret');
     await chmod(outside, 0o600);

@@ -5,7 +5,7 @@
  *  folder/uses/{directory}.{id}     one for each user, including the builder folder/work/{directory}          temporary
  *  files of a build folder/locks/{key}               the builder
  *
- *  Only environments in `ready` exist. A folder without an entry in `ready` or a living user is a leftover. A user
+ *  Only environments in `ready` exist. A folder without an entry in `ready` or a live user is a leftover. A user
  *  first writes its file, and then checks whether the environment is still ready. An evicting process first removes the
  *  entry in `ready`, and then checks for users. Therefore the two can never both succeed. */
 import { randomUUID } from 'node:crypto';
@@ -184,7 +184,7 @@ export class Catalog {
     return { key, sizeBytes: environment.sizeBytes, lastUsedMs: stats.mtimeMs };
   }
 
-  /** Whether a living user uses a folder. Removes records of dead users. */
+  /** Whether a live user uses a folder. Removes records of dead users. */
   async #isUsed(directory: string): Promise<boolean> {
     let isUsed = false;
     for (const name of await readdir(this.path('uses'))) {

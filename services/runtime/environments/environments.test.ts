@@ -264,7 +264,7 @@ describe('several processes on one host', () => {
     expect(filesForPackage('greeter') - before).toBe(1);
   });
 
-  test('leave nothing valid behind when killed during a build', async () => {
+  test('leave no valid environment behind when killed during a build', async () => {
     const letGo = index.hold();
     const child = start();
     for await (const chunk of child.stderr) {

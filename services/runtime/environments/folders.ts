@@ -1,4 +1,4 @@
-/** Finishes and removes folders that foreign code wrote to, without following links. */
+/** Finishes and removes folders that untrusted code wrote to, without following links. */
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import {
@@ -17,7 +17,7 @@ import { userInfo } from 'node:os';
 // O_PATH, for which Node has no constant: opens a path without read permission.
 const O_PATH = 0o10000000;
 
-/** Foreign code can choose names that are not text. */
+/** Untrusted code can choose names that are not text. */
 type Path = string | Buffer;
 
 interface Found {
@@ -61,7 +61,7 @@ function inside(folder: FileHandle, name: Path): Buffer {
   return joined(`/proc/self/fd/${folder.fd}`, name);
 }
 
-/** The result of `found`; `undefined` if another process removed the file meanwhile. */
+/** The result of `found`; `undefined` if another process removed the file in the meantime. */
 async function unlessGone<T>(found: Promise<T>): Promise<T | undefined> {
   try {
     return await found;
@@ -109,8 +109,8 @@ export async function sizeOf(folder: string): Promise<number> {
 }
 
 /** Removes a folder, even a read-only one, or any other file of that name. Everything is removed relative to open
- *  folders: a link that foreign code swaps in meanwhile is removed but not followed. A missing folder is not an error.
- *  @throws ENOTEMPTY if foreign code creates files meanwhile */
+ *  folders: a link that untrusted code swaps in meanwhile is removed but not followed. A missing folder is not an error.
+ *  @throws ENOTEMPTY if untrusted code creates files in the meantime */
 export async function removeFolder(path: string): Promise<void> {
   if (await unlinkUnlessFolder(path)) return;
   const top = await openAsOwner(path);

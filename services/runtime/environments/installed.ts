@@ -5,7 +5,7 @@ import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { normalName } from './lock.ts';
 
-// Foreign code may have written these files, so no link is followed, and only the start of a file is read.
+// Untrusted code may have written these files, so no link is followed, and only the start of a file is read.
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const HEAD_BYTES = 16 * 1024;
 

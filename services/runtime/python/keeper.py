@@ -5,7 +5,7 @@ PYTHONPATH and ORCH_KEEPER, a JSON object: `socket`, `runs` and `flags` as for t
 the interpreter in the script's environment, and `modules`, the imported modules of the standard library. The
 keeper does the work of a launcher, but a script's process executes no program: it continues as an interpreter that
 has just started (see warm/encodings). Only the platform writes the bare environment. The
-keeper reads neither the script nor its environment outside the sandbox, so it never executes foreign code.
+keeper reads neither the script nor its environment outside the sandbox, so it never executes untrusted code.
 
 Descriptor 0 is /dev/null; 1 and 2 are pipes, as in a run; 3 is the life line.
 """
@@ -77,7 +77,7 @@ def keep() -> None:
 
 
 def _move_to_environment(python: str) -> None:
-    """Replaces the paths of the bare environment by those of the script's. Only `site` reads them, inside the
+    """Replaces the paths of the bare environment with those of the script's. Only `site` reads them, inside the
     sandbox. Before Python 3.14 `sys.prefix` names the base installation until `site` has run.
 
     @param python path of the script's interpreter
@@ -118,7 +118,7 @@ def _start_afresh(argv: List[bytes], environment: Dict[bytes, bytes]) -> None:
     words = [os.fsdecode(word) for word in argv]
     sys.argv[:] = words[1:]
     getattr(sys, "orig_argv", [])[:] = words
-    # The script's garbage collections skip the present objects.
+    # The script's garbage collections skip the existing objects.
     gc.freeze()
 
 

@@ -27,7 +27,7 @@ export interface RunSampling {
 export class SampleRecorder {
   readonly #deps: SampleRecorderDeps;
   readonly #active = new Map<string, SampleSeries>();
-  /** Unsaved samples of ended runs, oldest first. */
+  /** Unsaved samples of finished runs, oldest first. */
   readonly #ended = new Map<string, SampleSeries>();
 
   constructor(deps: SampleRecorderDeps) {

@@ -16,7 +16,7 @@ const NEEDED_TO_REUSE = [...NEEDED_TO_KEEP, 'measuring'];
 const WARM_PREPARATION_MS = 5_000;
 
 export interface LocalSandboxOptions extends LauncherOptions {
-  /** The maximum number of kept interpreters. Default: none. */
+  /** The maximum number of warm interpreters. Default: none. */
   readonly maxKeepers?: number;
   /** Their maximum memory together, in bytes. Default: no limit. */
   readonly maxKeeperBytes?: number;

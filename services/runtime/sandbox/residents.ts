@@ -50,7 +50,7 @@ export class Residents {
       try {
         return this.#keepAfter(idle, spec, await idle.prepare(spec, observer));
       } catch (error) {
-        // The process has ended meanwhile, and nothing was executed.
+        // The process has ended in the meantime, and nothing was executed.
         if (!(error instanceof SandboxError)) throw error;
       }
     }

@@ -101,7 +101,7 @@ export interface RunSpec {
   readonly stopGraceMs: number;
   /** The SDK connection of the run's processes; absent without one. */
   readonly sdk?: SdkEntry;
-  /** Permits a kept interpreter to execute the run like a new one. `argv` is then the environment's interpreter and the
+  /** Permits a warm interpreter to execute the run like a new one. `argv` is then the environment's interpreter and the
    *  script's file. Absent: `argv` is executed as given. */
   readonly warm?: WarmStart;
   /** A resident process executes the run: a process of earlier runs, or a new one. */
@@ -138,7 +138,7 @@ export interface WarmStart {
   /** The interpreter that the environment was made from. A keeper starts it from a folder of the
    *  platform, because packages can change the environment's interpreter. */
   readonly interpreter: BaseInterpreter;
-  /** The modules of the standard library that the kept interpreter imports in advance. */
+  /** The modules of the standard library that the warm interpreter imports in advance. */
   readonly modules: readonly string[];
 }
 

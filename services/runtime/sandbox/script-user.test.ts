@@ -92,7 +92,7 @@ describeWith(
     test.each([
       { kind: 'with all available layers', without: [] },
       { kind: 'without namespaces', without: NAMESPACES },
-    ])('private paths are open to the run only, $kind', async ({ without }) => {
+    ])('only the run can read private paths, $kind', async ({ without }) => {
       const place = await Bench.open({ without });
       const folder = join(place.folder, `private-${without.length}`);
       const [inner, payload] = [join(folder, 'source.py'), join(place.folder, 'payload')];

@@ -21,7 +21,7 @@ export class PackagePaths {
   readonly #files = new Map<string, readonly string[]>();
 
   async ensure(environmentFolder: string): Promise<void> {
-    // An environment may have been removed and rebuilt meanwhile.
+    // An environment may have been removed and rebuilt in the meantime.
     const known = this.#files.get(environmentFolder) ?? [];
     if (known.length > 0 && known.every(hasContent)) return;
     const files = await filesOf(environmentFolder);
@@ -36,7 +36,7 @@ async function filesOf(environmentFolder: string): Promise<readonly string[]> {
   const files: string[] = [];
   for (const library of libraries.filter((one) => one.startsWith('python'))) {
     const packages = join(folder, 'lib', library, 'site-packages');
-    // A build runs foreign code, so links are not followed; other files that it put next to the library contain no
+    // A build runs untrusted code, so links are not followed; other files that it put next to the library contain no
     // packages.
     const real = await realpath(packages).catch(() => undefined);
     if (real === packages) files.push(join(packages, name));
@@ -48,7 +48,7 @@ async function filesOf(environmentFolder: string): Promise<readonly string[]> {
 function hasContent(file: string): boolean {
   const found = Buffer.alloc(Buffer.byteLength(content) + 1);
   try {
-    // A build runs foreign code: its link could point to an endless file.
+    // A build runs untrusted code: its link could point to an endless file.
     const descriptor = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW);
     try {
       return found.toString('utf8', 0, readSync(descriptor, found)) === content;

@@ -25,7 +25,7 @@ function add(names: Set<string>, name: string): void {
   if (safeModules.has(name)) names.add(name);
 }
 
-/** Whether a file of the script may shadow a module of the standard library that a kept interpreter has imported
+/** Whether a file of the script may shadow a module of the standard library that a warm interpreter has imported
  *  already. Files of packages do not, because their names begin with the package's.
  *  @param paths of all the script's files */
 export function shadowsLibrary(paths: readonly string[]): boolean {

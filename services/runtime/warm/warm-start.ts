@@ -1,4 +1,4 @@
-/** Decides whether a run may start in a kept interpreter, and with which preloaded modules. */
+/** Decides whether a run may start in a warm interpreter, and with which preloaded modules. */
 import { readdir, readFile, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ClaimedRun } from '#domain/ports/run-queue.ts';

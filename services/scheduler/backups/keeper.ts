@@ -42,7 +42,7 @@ export interface BackupKeeperDeps {
   readonly clock: Clock;
   /** The encryption key of backups. Undefined: not encrypted. */
   readonly key: Uint8Array | undefined;
-  /** The current key first, which seals backups. */
+  /** The current key, which seals backups, comes first. */
   readonly masterKeys: MasterKeys;
   /** The program's version. */
   readonly version: string;

@@ -163,7 +163,7 @@ export class DeliverySender {
     if (own === undefined || on === 'test')
       return failed('The channel has nothing to deliver.', true);
     const groupId = wanted ?? own;
-    // These are in the inbox of the own group anyway.
+    // The inbox of the script's own group already contains these notifications.
     if (groupId === own && postedAnyway.has(on)) return { kind: 'sent' };
     const id = this.#deps.ids.derived(deliveryId, 'notice');
     const noticeId = mustParse(parseNoticeId, deriveTimeOrderedId(id, new Date(at)));

@@ -109,7 +109,7 @@ const everything = { lines, samples: 1, artifacts: 2, params: true };
 const nothing = { lines: 0, samples: 0, artifacts: 0, params: false };
 const oneDay = { logsDays: 1, samplesDays: 1, artifactsDays: 1, payloadsDays: 1 };
 
-describe('an ended run', () => {
+describe('a finished run', () => {
   test('keeps all data without a retention setting', async () => {
     const id = await givenRun(1);
     await finish(id);
@@ -198,7 +198,7 @@ describe('a running run', () => {
     expect(await remains(id)).toEqual(nothing);
   });
 
-  test('keeps parameters that it shares with an ended run', async () => {
+  test('keeps parameters that it shares with a finished run', async () => {
     const [ended, active] = [await givenRun(1, '{}'), await givenRun(2, '{}')];
     await finish(ended);
     await keep(oneDay);

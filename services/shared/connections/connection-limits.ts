@@ -50,7 +50,7 @@ interface Peer {
 const progressBytes = 16 * 1024;
 /** Maximum number of connections to check when making room for one. */
 const maxLooks = 256;
-/** Additional connections of this machine, such as health checks, when no other connection can be closed. */
+/** Additional connections from this machine, such as health checks, when no other connection can be closed. */
 const localHeadroom = 16;
 
 export class ConnectionLimits {

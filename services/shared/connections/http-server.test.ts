@@ -133,7 +133,7 @@ describe('a server at its limit of connections', () => {
     const responses: ServerResponse[] = [];
     await start({ max: 1 }, {}, (_, response) => responses.push(response));
     const busy: Socket[] = [];
-    // Health checks of this machine have some more.
+    // Connections from this machine may exceed the limit by 16, for health checks.
     for (let made = 0; made < 1 + 16; made += 1) {
       const heard = once(server, 'request');
       const one = await client();

@@ -1,5 +1,5 @@
-/** Samples spans that have ended, and exports them in batches. Their ids derive from those of requests and runs. So
- *  they are passed to the SDK's processor as readable spans, because a tracer would generate ids. */
+/** Samples spans that have ended, and exports them in batches. Their ids derive from those of requests and runs. A
+ *  tracer would generate ids, so the SDK's processor gets the spans as readable spans instead. */
 import {
   ROOT_CONTEXT,
   SpanKind,

@@ -1,4 +1,4 @@
-/** Fills a product with the data of a small team after some days, so that no page is empty. */
+/** Fills a product with the data of a small team after a few days, so that no page is empty. */
 import {
   productPassword,
   until,

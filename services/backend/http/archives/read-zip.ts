@@ -22,7 +22,7 @@ export interface Archive {
   readonly close: () => void;
 }
 
-/** Opens the archive at `path` and reads it completely. @returns the problem of a refused archive, after closing it */
+/** Opens the archive at `path` and reads it completely. @returns the problem with a refused archive, after closing it */
 export async function readZip(path: string): Promise<Archive | Problem> {
   let zip: ZipFile | undefined;
   try {

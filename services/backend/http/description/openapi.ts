@@ -151,9 +151,9 @@ const anyOf = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 function rightOf({ access }: Operation): string {
   if (access === 'public') return 'No authentication required.';
   if (access === 'signed-in') return 'Requires a token.';
-  if (access === 'session') return 'Requires the token of a session. API tokens are rejected.';
+  if (access === 'session') return 'Requires a session token. API tokens are rejected.';
   if (access.session === true) {
-    return `Requires the \`${access.right}\` right and the token of a session. API tokens are rejected.`;
+    return `Requires the \`${access.right}\` right and a session token. API tokens are rejected.`;
   }
   const givers = anyOf.format(scopesOf[access.right].map((scope) => `\`${scope}\``));
   return `Requires the \`${access.right}\` right. API tokens also need the ${givers} scope.`;

@@ -6,7 +6,7 @@ export const tagDescriptions = {
   Secrets: 'Encrypted values for scripts, available through the SDK and as environment variables.',
   Schedules: 'Cron and interval schedules, their next runs and the history of their due times.',
   Files: 'The files of a script. Each change makes a new version.',
-  Runs: 'Executions of scripts: start, stop, logs, usage, artifacts and causes.',
+  Runs: 'Executions of scripts, with their logs, resource usage, artifacts and causes.',
   Groups: 'Groups control access to scripts and their runs.',
   Notifications: 'The inbox, and the channels, rules and deliveries of notifications.',
   Users: 'Accounts, their roles, sessions and tokens.',

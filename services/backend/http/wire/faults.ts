@@ -13,7 +13,7 @@ const unavailable: Problem = problem(
   'A required service is unavailable. Nothing was changed. Try again in a moment.',
 );
 
-/** The problem of an error; `logged` states whether to log it. */
+/** The problem response for an error; `logged` states whether to log it. */
 export function faultOf(error: unknown): { readonly problem: Problem; readonly logged: boolean } {
   if (error instanceof BodyTooLarge) {
     return {

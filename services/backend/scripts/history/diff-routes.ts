@@ -20,7 +20,7 @@ const diff = operation({
   method: 'get',
   path: '/api/v1/scripts/{id}/diff',
   operationId: 'diffScript',
-  summary: 'Compare two versions of a script, including deleted scripts',
+  summary: 'Compare two versions of a script, which may be deleted',
   description:
     'Shows files as unified diffs, and changed settings. Default: the newest version and its predecessor.',
   tag: 'Scripts',

@@ -12,7 +12,7 @@ const list = operation({
   method: 'get',
   path: '/api/v1/scripts/{id}/history',
   operationId: 'listScriptHistory',
-  summary: 'List the history of a script, newest first, including deleted scripts',
+  summary: 'List the history of a script, which may be deleted, newest first',
   description:
     '`/scripts/{id}/diff` compares two versions. `?at=<event_position>` reads the content at that point ' +
     'in time.',

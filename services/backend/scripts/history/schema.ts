@@ -17,7 +17,7 @@ export const HistoryPage = Page(
       version: Nullable(
         Type.Integer({
           minimum: 1,
-          description: 'The script version created by the event, if it changed.',
+          description: 'The script version that the event created; `null` if it created none.',
         }),
       ),
       changes: Type.Object({}, { additionalProperties: true, description: 'The recorded data.' }),

@@ -59,7 +59,7 @@ def answer_listen(listener: int, listening: Listening) -> bool:
         error = _listen(process, descriptor & _WORD, backlog & _WORD, listening)
         syscalls.answer_call(listener, _ANSWER.pack(identifier, 0, -error, 0))
     except OSError:
-        # The caller was killed meanwhile.
+        # The caller was killed in the meantime.
         pass
     return True
 

@@ -114,7 +114,7 @@ class RunFolder:
 def remove_leftover(
     runs: str, name: str, prepare: Callable[[str], object] = lambda _path: None
 ) -> None:
-    """Removes `{runs}/{name}` unless a living supervisor holds it.
+    """Removes `{runs}/{name}` unless a live supervisor holds it.
 
     @param prepare called with its path before
     """

@@ -27,7 +27,7 @@ _MASKED = 0o022
 
 
 class Workspace(NamedTuple):
-    """`user` is the number of the script's system user; None if the script has this process's user.
+    """`user` is the id of the script's system user; None if the script has this process's user.
     Files below `data/` are copied to `data`."""
 
     user: Optional[int]
@@ -72,7 +72,7 @@ def _prepare_data(spec: RunSpec, machine: Machine, folder: RunFolder, user: Opti
 
 
 def measure_disk(spec: RunSpec, folder: RunFolder) -> Optional[DiskQuota]:
-    """The disk quota of a run, which includes the present content of its folders."""
+    """The disk quota of a run, which includes the current content of its folders."""
     if spec.limits.disk_bytes is None:
         return None
     kept = [] if spec.data_folder is None else [spec.data_folder]

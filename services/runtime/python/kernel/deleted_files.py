@@ -53,7 +53,7 @@ def sends_files(process: int) -> bool:
                 if _IN_TRANSIT.search(file.read()):
                     return True
         except OSError:
-            # Closed meanwhile.
+            # Closed in the meantime.
             continue
     return False
 

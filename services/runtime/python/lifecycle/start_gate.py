@@ -33,7 +33,7 @@ class StartGate:
 
 class BecomeScript(BaseException):
     """Unwinds the script's process, so that its interpreter executes the script as its own. The process must wait
-    at `gate` before it executes foreign code."""
+    at `gate` before it executes untrusted code."""
 
     def __init__(self, argv: List[bytes], environment: Dict[bytes, bytes], gate: StartGate) -> None:
         super().__init__()

@@ -9,7 +9,7 @@ _DELAY_SECONDS = 0.05
 
 
 class PoolSize:
-    """Grows by one with each run that follows closely. Falls back after some seconds without a run."""
+    """Grows by one with each run that follows closely. Falls back after a few seconds without a run."""
 
     def __init__(self, least: int, most: int) -> None:
         self._least = least
@@ -30,7 +30,7 @@ class PoolSize:
         return now >= self._due_at
 
     def is_quiet(self, now: float) -> bool:
-        """Whether no run has come for some seconds, so that surplus spares may end."""
+        """Whether no run has come for a few seconds, so that surplus spares may end."""
         return now - self._taken_at >= _QUIET_SECONDS
 
     def wait_ms(self, now: float, spares: int) -> "float | None":
@@ -42,6 +42,6 @@ class PoolSize:
         return max(0.0, (self._taken_at + _QUIET_SECONDS - now) * 1000)
 
     def shrink(self, now: float) -> None:
-        """Falls back to the smallest size when no run has come for some seconds."""
+        """Falls back to the smallest size when no run has come for a few seconds."""
         if self.is_quiet(now):
             self.wanted = self._least

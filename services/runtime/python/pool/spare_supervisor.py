@@ -31,8 +31,8 @@ class SpareOptions(NamedTuple):
     """The connections and settings of a spare supervisor."""
 
     listener: socket.socket
-    # At end of file: when no more runs are accepted, and when the launcher has ended. Runs that outlive the launcher
-    # ignore the latter.
+    # Reaches end of file when no more runs are accepted, or when the launcher has exited. Runs that outlive the
+    # launcher ignore its exit.
     closing: int
     life: int
     # Holds one byte for each surplus spare.

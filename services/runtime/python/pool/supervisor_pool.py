@@ -225,7 +225,7 @@ class SupervisorPool:
 
 
 def remove_leftovers(runs: str, machine: Machine) -> None:
-    """Removes the run folders and control groups without a living supervisor, and kills their processes."""
+    """Removes the run folders and control groups without a live supervisor, and kills their processes."""
     if machine.groups is not None:
         machine.groups.tidy()
     # Without a pid namespace, processes may outlive their supervisor.

@@ -1,4 +1,4 @@
-/** Attacks of scripts, and the layers that prevent them. The cases of `attacks.test.ts` and the table of
+/** Attacks by scripts, and the layers that prevent them. The cases of `attacks.test.ts` and the table of
  *  docs/sandbox.md are derived from this list. Each listed layer prevents the attack alone. */
 
 export interface Attack {
@@ -124,7 +124,7 @@ export const FAMILIES: readonly Family[] = [
     attacks: on(
       ['pid_namespace', 'cgroup', 'descendants'],
       'a double fork that holds the output',
-      'a chain of forks that changes its number',
+      'a chain of forks that changes its process id',
       'a script that ignores every signal',
       'a script that stops itself',
       'a script that closes its output',
@@ -134,7 +134,7 @@ export const FAMILIES: readonly Family[] = [
     title: 'Taking more than the limits',
     way: 'take',
     attacks: [
-      ...on(['rlimits', 'measuring'], 'CPU time, deaf to SIGXCPU', 'one large file'),
+      ...on(['rlimits', 'measuring'], 'CPU time while ignoring SIGXCPU', 'one large file'),
       ...on(
         ['measuring'],
         'CPU time of many processes',
@@ -175,7 +175,7 @@ export const FAMILIES: readonly Family[] = [
     way: 'gain',
     attacks: [
       {
-        name: 'a program of user 0 that gives its rights',
+        name: 'a set-user-id program of user 0',
         heldBy: ['no_new_privs', 'mount_namespace'],
         only: 'user 0',
       },

@@ -29,7 +29,7 @@ function isShallow(root: unknown): boolean {
   return true;
 }
 
-/** The value with masked texts, and masked numbers that are secrets. */
+/** Masks all texts in the value, and the numbers that are secrets. */
 export function maskedValue(value: JsonValue, masked: (text: string) => string): JsonValue {
   if (typeof value === 'string') return masked(value);
   if (typeof value === 'number') return masked(String(value)) === String(value) ? value : '***';

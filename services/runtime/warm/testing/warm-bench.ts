@@ -66,7 +66,7 @@ export class WarmBench {
     };
   }
 
-  /** The same with a kept interpreter that has imported all permitted modules. */
+  /** The same with a warm interpreter that has imported all permitted modules. */
   async warm(files: Files, change: Partial<RunSpec> = {}): Promise<RunSpec> {
     const warm = { interpreter: this.#interpreter, modules: [...safeModules] };
     return { ...(await this.cold(files, change)), warm };

@@ -6,7 +6,7 @@ import { statusLabel } from './labels.ts';
 
 const weekMs = 7 * 24 * 60 * 60 * 1000;
 
-/** Changes of the status of error groups, and the dialog for the resolving version. */
+/** Changes the status of error groups. A dialog asks for the version that resolves the error. */
 export class GroupActions {
   /** The group that the dialog resolves. */
   resolving = $state.raw<ErrorGroup>();

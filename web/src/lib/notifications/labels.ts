@@ -11,7 +11,7 @@ export const eventLabels: Record<NotificationRule['on'][number], string> = {
   success: 'A run succeeded',
   stopped: 'A run was stopped',
   missed: 'A scheduled run was missed',
-  message: 'Script sent a message',
+  message: 'A script sent a message',
   alarm: 'Platform alarm raised',
   alarm_cleared: 'Platform alarm cleared',
   error_first_seen: 'A new error occurred',

@@ -1,4 +1,4 @@
-/** The time line of the replay: its range and the heights of its bars. Times in milliseconds. */
+/** The timeline of the replay: its range and the heights of its bars. Times in milliseconds. */
 import type { AuditDensity } from '#lib/api/types.ts';
 
 export interface Range {
@@ -7,7 +7,7 @@ export interface Range {
 }
 
 export interface Bar {
-  /** Its start and width, as fractions of the time line. */
+  /** Its start and width, as fractions of the timeline. */
   readonly x: number;
   readonly width: number;
   /** The height as a fraction. */
@@ -43,7 +43,7 @@ export function zoomedIn({ fromMs, toMs }: Range, aroundMs: number): Range {
   return { fromMs: start, toMs: start + length };
 }
 
-/** The range after zooming out: four times as long, but not beyond the whole time line. */
+/** The range after zooming out: four times as long, but not beyond the whole timeline. */
 export function zoomedOut({ fromMs, toMs }: Range, whole: Range): Range {
   const more = ((toMs - fromMs) * (zoomBy - 1)) / 2;
   return {

@@ -7,6 +7,6 @@ test('accepts an object, and reads an empty field as an empty object', () => {
 });
 
 test.each(['[1]', '1', 'null', '{"limit": }', `{"x": "${'y'.repeat(65_536)}"}`])(
-  'explains the problem of %.12s…',
+  'explains the problem with %.12s…',
   (text) => expect(parseParams(text).problem).toBeTruthy(),
 );

@@ -1,4 +1,4 @@
-/** The number of ended runs over time, for choosing a time range. */
+/** The number of finished runs over time, for choosing a time range. */
 import type { Timeseries } from '#lib/api/types.ts';
 import type { ChartModel } from '#lib/ui/charts/model.ts';
 import { dayTime, localTime } from '#lib/ui/format.ts';

@@ -32,7 +32,7 @@ const reasons: Readonly<Record<string, string>> = {
   address_taken:
     'An account with your email address exists, but is not linked to your identity. Ask an administrator to link it.',
   address_unverified: 'Your provider has not verified your email address.',
-  declined: 'The sign-in was cancelled.',
+  declined: 'The sign-in was canceled.',
   expired: 'The sign-in expired or was started in another browser. Try again.',
   no_account: 'You have no account here. Ask an administrator to create one.',
   no_sign_out: 'The identity provider has no sign-out page.',

@@ -33,7 +33,7 @@ export async function readCurrentFile(scriptId: string, path: string): Promise<s
 
 /** Saves a file as raw bytes, which also permits large files.
  *  @param condition `If-Match` of the edited content, or null to write unconditionally
- *  @throws ApiError 412 if another user has saved meanwhile */
+ *  @throws ApiError 412 if another user has saved in the meantime */
 export async function writeFile(
   scriptId: string,
   path: string,

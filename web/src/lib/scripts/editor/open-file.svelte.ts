@@ -107,7 +107,7 @@ export class OpenFile {
     this.flushDraft();
   }
 
-  /** Replaces the edits by the content that another user has saved. */
+  /** Replaces the edits with the content that another user has saved. */
   replace(content: FileContent): void {
     this.state = this.#stateOf(content.text ?? '');
     this.markSaved(this.state.doc, content.etag);

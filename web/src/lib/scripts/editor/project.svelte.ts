@@ -14,7 +14,7 @@ import type { SourceFile } from './search/find-in-files.ts';
 
 const maxSearchedBytes = 1024 * 1024;
 
-/** Another user has saved the file meanwhile; `theirs` is null if it was deleted. */
+/** Another user has saved the file in the meantime; `theirs` is null if it was deleted. */
 export interface Conflict {
   file: OpenFile;
   theirs: FileContent | null;
@@ -78,7 +78,7 @@ export class Project {
     await this.load(entrypoint);
   }
 
-  /** Replaces all open files with the saved ones, after a change of the whole script. */
+  /** Replaces all open files with the saved ones, after a change to the whole script. */
   async reopen(entrypoint: string): Promise<void> {
     this.dropDrafts();
     this.#open.clear();
@@ -102,7 +102,7 @@ export class Project {
     ]);
     const draft = content ? null : this.#drafts?.read(path);
     if (!content && !draft) throw new Error(`The file “${path}” no longer exists.`);
-    // A second click may have opened it meanwhile.
+    // A second click may have opened it in the meantime.
     const file =
       this.#open.get(path) ??
       new OpenFile(

@@ -4,7 +4,7 @@ import type { PageLoad } from './$types';
 interface Look {
   /** A time or the position of an event; null: now. */
   at: string | null;
-  /** The visible range of the time line; null: all of it. */
+  /** The visible range of the timeline; null: all of it. */
   from: string | null;
   to: string | null;
   /** The actor whose events are shown; null: all. */
