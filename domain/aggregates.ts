@@ -21,6 +21,7 @@ import { runAggregate } from './run/decide.ts';
 import { runtimeAggregate } from './runtime/decide.ts';
 import { scheduleAggregate } from './schedule/decide.ts';
 import { scriptAggregate } from './script/decide.ts';
+import { secretStoreAggregate } from './secret-store/decide.ts';
 import { secretAggregate } from './secret/decide.ts';
 import { secretUseAggregate } from './secret-use/decide.ts';
 import { sessionAggregate } from './session/decide.ts';
@@ -59,6 +60,7 @@ const aggregates = [
   poolAggregate,
   groupSecretAggregate,
   rotationAggregate,
+  secretStoreAggregate,
 ] as const;
 
 type Registered = (typeof aggregates)[number];

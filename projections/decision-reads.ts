@@ -7,6 +7,7 @@ import { isPoolInUse, poolFacts } from './pools/queries.ts';
 import type { ReadModels } from './projection.ts';
 import { firstWaiting } from './run-queue/waiting.ts';
 import { runsOfDueTimes, scheduleFacts } from './schedules/queries.ts';
+import { groupsOfStore, usersOfStore } from './secret-stores/queries.ts';
 import { statement } from './statement.ts';
 import { findUserByIdentity } from './users/queries.ts';
 
@@ -62,6 +63,8 @@ export function decisionReads(db: ReadModels): DecisionReads {
         .where('user_id', '<>', userId)
         .limit(1)
         .executeTakeFirst()) !== undefined,
+    secretStoreGroups: (storeId) => groupsOfStore(db, storeId),
+    secretStoreUsers: (storeId) => usersOfStore(db, storeId),
     dataKeyExists: async (keyId) =>
       (await db
         .selectFrom('data_keys')

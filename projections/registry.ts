@@ -26,6 +26,7 @@ import {
   secretsProjection,
   secretUsesProjection,
 } from './secrets/apply.ts';
+import { secretStoresProjection } from './secret-stores/apply.ts';
 import { sessionsProjection } from './sessions/apply.ts';
 import { tokensProjection } from './tokens/apply.ts';
 import { triggerStateProjection } from './trigger-state/apply.ts';
@@ -62,6 +63,7 @@ export const inlineProjections: readonly Projection[] = [
   poolsProjection,
   groupSecretsProjection,
   dueRotationsProjection,
+  secretStoresProjection,
 ];
 
 /** Written asynchronously by the projector. */

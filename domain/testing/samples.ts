@@ -20,6 +20,7 @@ import type { ScheduleDefinition } from '#domain/schedule/schedule.ts';
 import type { CreateScript } from '#domain/script/commands.ts';
 import type { FileVersion, ScriptCreated } from '#domain/script/events.ts';
 import { defaultLimits, defaultSettings } from '#domain/script/settings.ts';
+import type { CreateSecretStore } from '#domain/secret-store/commands.ts';
 import type { SetSecret } from '#domain/secret/commands.ts';
 import type { Sealed } from '#domain/secret/events.ts';
 import type { IssueToken } from '#domain/token/commands.ts';
@@ -33,6 +34,7 @@ import {
   disclosureId,
   groupId,
   identityProviderId,
+  secretStoreId,
   noticeId,
   refusalId,
   ruleId,
@@ -364,6 +366,18 @@ export function createIdentityProvider(
     rules: [],
     defaultRole: 'viewer',
     syncAccess: true,
+    sealed: null,
+    ...changes,
+  };
+}
+
+export function createSecretStore(changes: Partial<CreateSecretStore> = {}): CreateSecretStore {
+  return {
+    type: 'CreateSecretStore',
+    secretStoreId: secretStoreId(),
+    name: 'Mounted secrets',
+    groupIds: null,
+    connection: { type: 'files', folder: 'mounted' },
     sealed: null,
     ...changes,
   };

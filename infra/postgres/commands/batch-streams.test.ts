@@ -36,6 +36,8 @@ async function seenAfter(...events: readonly PlatformEvent[]) {
     emailTaken: () => Promise.resolve(false),
     otherAdministrator: () => Promise.resolve(true),
     identityTaken: () => Promise.resolve(false),
+    secretStoreGroups: () => Promise.resolve(null),
+    secretStoreUsers: () => Promise.resolve([]),
     groupInUse: () => Promise.resolve(false),
   };
   const seen = streams.seenFrom(prefetchReads(reads, [`script-${scriptId()}`]));

@@ -47,6 +47,7 @@ export const problemKinds: Readonly<Record<ProblemCode, Kind>> = {
   content_removed: { status: 410, title: 'Content removed by retention' },
   forbidden: { status: 403, title: 'Forbidden' },
   pool_full: { status: 409, title: 'Pool full' },
+  secret_store_in_use: { status: 409, title: 'Secret store in use' },
   pool_in_use: { status: 409, title: 'Pool in use' },
   group_in_use: { status: 409, title: 'Group in use' },
   idempotency_in_progress: { status: 409, title: 'The first request is still in progress' },
