@@ -20,6 +20,7 @@ import {
   eventCounts,
   groups,
   identityProvider,
+  secretStore,
   nowhere,
   refusals,
   run,
@@ -43,6 +44,7 @@ let deliveryId: string;
 let errorGroupId: string;
 let userId: string;
 let identityProviderId: string;
+let secretStoreId: string;
 let poolId: string;
 let hook: { readonly id: string; readonly token: string };
 beforeAll(async () => {
@@ -56,6 +58,7 @@ beforeAll(async () => {
   ({ id: userId } = (await platform.admin.get('/api/v1/auth/me')).json as { id: string });
   channelId = await channel(platform.admin);
   ruleId = await notificationRule(platform.admin, channelId);
+  secretStoreId = await secretStore(platform.admin);
   identityProviderId = await identityProvider(platform.admin, 'acme');
   const pool = await platform.admin.post('/api/v1/pools', { name: 'crm-api', limit: 3 });
   poolId = pool.json.id;
@@ -97,6 +100,7 @@ const address = (path: string, id = '') =>
     .replace('{user_id}', id || userId)
     .replace('{group_id}', id || groups.bots)
     .replace('{identity_provider_id}', id || identityProviderId)
+    .replace('{secret_store_id}', id || secretStoreId)
     .replace('{provider}', id || 'acme')
     .replace('{pool_id}', id || poolId)
     .replace('{session_id}', id || nowhere)

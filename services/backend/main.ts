@@ -3,6 +3,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { HeadSigner } from '#infra/audit/head-signer.ts';
 import { openObjects } from '#services/shared/objects.ts';
+import { Targets } from '#infra/outgoing/targets.ts';
+import { SecretStores } from '#infra/secret-stores/secret-stores.ts';
 import { Vault } from '#infra/secrets/vault.ts';
 import { PostgresRunLogs } from '#infra/postgres/logs/run-logs.ts';
 import { PostgresRunSamples } from '#infra/postgres/logs/run-samples.ts';
@@ -62,6 +64,7 @@ const ownSettings = [
   'updateKey',
   'updateKeyOther',
   'allowPrivateTargets',
+  'secretFolders',
 ] as const satisfies readonly SettingName[];
 
 let shutdownDelayMs = 0;
@@ -95,6 +98,11 @@ async function startBackend(signal: AbortSignal, logger: Logger): Promise<Runnin
     database: database.pool,
     pool: database.pool,
     vault,
+    secretStores: new SecretStores({
+      vault,
+      targets: new Targets(config.allowPrivateTargets),
+      folders: config.secretFolders,
+    }),
     masterKeys: masterKeys(config),
     auditSigner: new HeadSigner(config.auditKey),
     objects,

@@ -20,6 +20,7 @@ import {
   script,
   webhook,
   identityProvider,
+  secretStore,
 } from './people.ts';
 import type { TestBackend } from './test-backend.ts';
 import type { TestClient } from './test-client.ts';
@@ -147,6 +148,8 @@ const makers: Readonly<Record<string, Make>> = {
     const created = await admin.post('/api/v1/pools', { name: `pool-${randomUUID()}`, limit: 3 });
     return (created.json as { id: string }).id;
   },
+  secret_store_id: async ({ admin }, { groupId }) =>
+    await secretStore(admin, { group_ids: [groupId] }),
   identity_provider_id: async ({ admin }) => await identityProvider(admin, 'acme'),
   provider: async ({ admin }) => {
     await identityProvider(admin, 'acme');
