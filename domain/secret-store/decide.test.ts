@@ -32,14 +32,13 @@ describe('a secret store that does not exist yet', () => {
     store().when(createSecretStore({ connection, sealed }), facts).thenRecords(vaultCreated);
   });
 
-  test.each([
-    { folder: '/etc' },
-    { folder: '..' },
-    { folder: '' },
-  ])('refuses the folder %j', ({ folder }) => {
-    const changes = { connection: { type: 'files', folder } } as const;
-    store().when(createSecretStore(changes), facts).thenRefuses('validation_failed');
-  });
+  test.each([{ folder: '/etc' }, { folder: '..' }, { folder: '' }])(
+    'refuses the folder %j',
+    ({ folder }) => {
+      const changes = { connection: { type: 'files', folder } } as const;
+      store().when(createSecretStore(changes), facts).thenRefuses('validation_failed');
+    },
+  );
 
   test.each([
     { address: 'http://vault.example.com' },
@@ -66,7 +65,11 @@ describe('a secret store', () => {
     { namespace: 'other' },
     { auth: { type: 'app_role', mount: 'approle', roleId: 'role' } as const },
   ])('keeps its credential from another server: %j', (changes) => {
-    const moved = { type: 'ChangeSecretStore', ...ids, connection: { ...connection, ...changes } } as const;
+    const moved = {
+      type: 'ChangeSecretStore',
+      ...ids,
+      connection: { ...connection, ...changes },
+    } as const;
     store(vaultCreated).when(moved, facts).thenRefuses('validation_failed');
     store(vaultCreated)
       .when({ ...moved, sealed: { ...sealed, nonce: 'other' } }, facts)
@@ -86,7 +89,9 @@ describe('a secret store', () => {
 
   test('cannot be deleted while secrets use it', () => {
     const users = ['TOKEN of the script "Report"'];
-    store(filesCreated).when(remove, { ...facts, users }).thenRefuses('secret_store_in_use');
+    store(filesCreated)
+      .when(remove, { ...facts, users })
+      .thenRefuses('secret_store_in_use');
     store(filesCreated).when(remove, facts).thenRecords({ type: 'SecretStoreDeleted', data: ids });
   });
 });

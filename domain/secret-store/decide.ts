@@ -30,9 +30,7 @@ export function decideSecretStore(
       if (state.status !== 'absent') return refuse('already_exists', 'The secret store exists.');
       const { type: _, ...data } = command;
       const { secretStoreId: _id, sealed, ...settings } = data;
-      return (
-        problemOf(settings, sealed, '', facts) ?? accept({ type: 'SecretStoreCreated', data })
-      );
+      return problemOf(settings, sealed, '', facts) ?? accept({ type: 'SecretStoreCreated', data });
     }
     case 'ChangeSecretStore':
       return state.status === 'there' ? change(state, command, facts) : unknown;

@@ -45,10 +45,7 @@ export function decideSecret(
   }
 }
 
-export interface SecretOwnerFacts extends Pick<
-  SecretDecisionFacts,
-  'keyExists' | 'mayUseStore'
-> {
+export interface SecretOwnerFacts extends Pick<SecretDecisionFacts, 'keyExists' | 'mayUseStore'> {
   readonly owner: 'script' | 'group';
 }
 

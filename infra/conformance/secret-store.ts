@@ -4,7 +4,7 @@ import { StoreFailure, type SecretStore } from '#domain/ports/secret-stores.ts';
 import { maxSecretBytes } from '#domain/secret/secret.ts';
 
 export interface SecretStoreFixture {
-  /** Opens the store anew, as each run does. */
+  /** Opens the store like a new run. */
   readonly open: () => SecretStore;
   /** Puts one value, replacing all values of the path. */
   put(path: string, key: string, value: string): Promise<void>;

@@ -22,11 +22,7 @@ export interface Post {
 
 /** @param signal aborts at any stage
  *  @throws TargetRefused, or the error of the connection */
-export async function post(
-  request: Post,
-  targets: Targets,
-  signal: AbortSignal,
-): Promise<Posted> {
+export async function post(request: Post, targets: Targets, signal: AbortSignal): Promise<Posted> {
   const response = await send({ method: 'POST', ...request }, targets, signal);
   const { statusCode: status = 0, headers: answered } = response;
   return {

@@ -48,7 +48,7 @@ export class FileStore implements SecretStore {
 
 async function contentOf(file: FileHandle): Promise<string> {
   if (!(await file.stat()).isFile()) throw new StoreFailure('it is not a regular file');
-  // More than the maximum and a line break, so that a larger file is noticed, also if it grows meanwhile.
+  // More than the maximum and a line break, so that a larger file is noticed, even if it grows meanwhile.
   const buffer = Buffer.alloc(maxSecretBytes + 3);
   let bytes = 0;
   for (;;) {

@@ -1,10 +1,6 @@
 /** The key/value engine, versions 1 and 2, of HashiCorp Vault and OpenBao. */
 import { StoreFailure, type SecretStore } from '#domain/ports/secret-stores.ts';
-import {
-  placeProblem,
-  type StorePlace,
-  type VaultConnection,
-} from '#domain/secret-store/store.ts';
+import { placeProblem, type StorePlace, type VaultConnection } from '#domain/secret-store/store.ts';
 import { beginningOf, send } from '#infra/outgoing/send.ts';
 import { TargetRefused, type Targets } from '#infra/outgoing/targets.ts';
 import type { TokenCache } from './token-cache.ts';
@@ -110,7 +106,11 @@ export class VaultStore implements SecretStore {
   }
 
   async #request(
-    { path, token, body }: { readonly path: string; readonly token?: string; readonly body?: string },
+    {
+      path,
+      token,
+      body,
+    }: { readonly path: string; readonly token?: string; readonly body?: string },
     signal: AbortSignal,
   ): Promise<VaultResponse> {
     const { connection, targets } = this.#options;

@@ -28,7 +28,9 @@ export async function storesOfScript(
   const { rows } = await sql<StoreOfScript>`
     SELECT store.*, store.settings -> 'groupIds' = 'null' OR store.settings -> 'groupIds' ?
       (SELECT group_id::text FROM scripts WHERE script_id = ${scriptId}) AS allowed
-    FROM secret_stores store WHERE secret_store_id = ANY(${ids}::uuid[]) AND NOT deleted`.execute(db);
+    FROM secret_stores store WHERE secret_store_id = ANY(${ids}::uuid[]) AND NOT deleted`.execute(
+    db,
+  );
   return new Map(rows.map((row) => [row.secret_store_id, row]));
 }
 

@@ -18,7 +18,7 @@ export interface SecretUser {
 /** A secret as users see it. */
 export type SecretView = Pick<
   SecretsTable,
-    | 'name'
+  | 'name'
   | 'version'
   | 'as_environment'
   | 'rotate_after_days'

@@ -25,8 +25,17 @@ export async function startOpenBao(): Promise<OpenBao> {
   const listen = `127.0.0.1:${await freePort()}`;
   const server = spawn(
     program,
-    ['server', '-dev', '-dev-no-store-token', `-dev-root-token-id=${rootToken}`, `-dev-listen-address=${listen}`],
-    { stdio: ['ignore', 'pipe', 'ignore'], env: { PATH: process.env['PATH'], HOME: '/nonexistent' } },
+    [
+      'server',
+      '-dev',
+      '-dev-no-store-token',
+      `-dev-root-token-id=${rootToken}`,
+      `-dev-listen-address=${listen}`,
+    ],
+    {
+      stdio: ['ignore', 'pipe', 'ignore'],
+      env: { PATH: process.env['PATH'], HOME: '/nonexistent' },
+    },
   );
   // Read to the end, because the server ends when it cannot write.
   await new Promise<void>((resolve, reject) => {

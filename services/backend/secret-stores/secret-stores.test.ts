@@ -97,9 +97,18 @@ describe('a secret store', () => {
 
   test.each([
     [{}, { ok: true, detail: null }],
-    [{ path: 'team', key: 'password' }, { ok: true, detail: null }],
-    [{ path: 'team', key: 'absent' }, { ok: false, detail: 'the file does not exist' }],
-    [{ path: '..', key: 'x' }, { ok: false, detail: 'the path must not contain "." or ".."' }],
+    [
+      { path: 'team', key: 'password' },
+      { ok: true, detail: null },
+    ],
+    [
+      { path: 'team', key: 'absent' },
+      { ok: false, detail: 'the file does not exist' },
+    ],
+    [
+      { path: '..', key: 'x' },
+      { ok: false, detail: 'the path must not contain "." or ".."' },
+    ],
   ])('is tested with %j', async (body, result) => {
     const id = await secretStore(platform.admin);
     const { json } = await platform.admin.post(`${path}/${id}/test`, body);

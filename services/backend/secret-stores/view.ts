@@ -9,7 +9,8 @@ export function secretStoreJson(row: SecretStoresTable, visible: readonly GroupI
     id: row.secret_store_id,
     name,
     type: connection.type,
-    group_ids: visible === null ? groupIds : (groupIds?.filter((id) => visible.includes(id)) ?? null),
+    group_ids:
+      visible === null ? groupIds : (groupIds?.filter((id) => visible.includes(id)) ?? null),
     ...(visible === null ? settingsJson(row) : noSettings),
     created_at: row.created_at,
     updated_at: row.updated_at,

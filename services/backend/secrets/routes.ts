@@ -134,8 +134,7 @@ function operationsOf<Id extends string>(rules: OwnerRules<Id>): readonly Operat
         ...(asEnvironment !== undefined && { asEnvironment }),
         ...(rotateAfterDays !== undefined && { rotateAfterDays }),
       };
-      const command = (sealed: SealedContent) =>
-        rules.setCommand(id, { ...settings, ...sealed });
+      const command = (sealed: SealedContent) => rules.setCommand(id, { ...settings, ...sealed });
       try {
         const place = { owner: owner(id), name };
         const outcome = accepted(await setSealed(place, content, command, context, services));

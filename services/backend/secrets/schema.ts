@@ -70,7 +70,9 @@ export const SecretValue = Exact(
       }),
     ),
     store: Type.Optional(
-      Uuid('The secret store that has the value, instead of `value`. Each run reads it at its start.'),
+      Uuid(
+        'The secret store that has the value, instead of `value`. Each run reads it at its start.',
+      ),
     ),
     path: Type.Optional(
       Type.String({ maxLength: maxPathLength, description: 'Path in the secret store.' }),

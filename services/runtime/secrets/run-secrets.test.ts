@@ -6,7 +6,12 @@ import type { ClaimedRun } from '#domain/ports/run-queue.ts';
 import { defaultSettings } from '#domain/script/settings.ts';
 import type { SecretSource } from '#domain/secret/events.ts';
 import { groupId, runId, scriptId, secretStoreId } from '#domain/testing/ids.ts';
-import { createGroup, createScript, createSecretStore, runScript } from '#domain/testing/samples.ts';
+import {
+  createGroup,
+  createScript,
+  createSecretStore,
+  runScript,
+} from '#domain/testing/samples.ts';
 import { Targets } from '#infra/outgoing/targets.ts';
 import { SecretStores } from '#infra/secret-stores/secret-stores.ts';
 import { sealSource } from '#infra/secrets/sealed-source.ts';
@@ -29,7 +34,9 @@ beforeAll(async () => {
   const stores = new SecretStores({ vault, targets: new Targets([]), folders });
   secrets = new RunSecrets({ reads, vault, commands, ids: systemIds, stores });
   await platform.accepted(createGroup());
-  await platform.accepted(createScript({ settings: { ...defaultSettings, maxConcurrentRuns: 50 } }));
+  await platform.accepted(
+    createScript({ settings: { ...defaultSettings, maxConcurrentRuns: 50 } }),
+  );
 });
 afterAll(async () => {
   await platform.close();

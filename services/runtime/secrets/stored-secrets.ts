@@ -29,10 +29,7 @@ export class StoredSecrets {
 
   /** The values of those secrets that are in external stores, by name.
    *  @throws UnreadableSecret naming the secret, the store and the reason */
-  async valuesOf(
-    run: Run,
-    secrets: readonly SealedSecret[],
-  ): Promise<ReadonlyMap<string, string>> {
+  async valuesOf(run: Run, secrets: readonly SealedSecret[]): Promise<ReadonlyMap<string, string>> {
     const external = secrets.filter(({ source }) => source !== null);
     if (external.length === 0) return new Map();
     const reads = this.#reads.get(run.runId) ?? new Map<string, Promise<string>>();
