@@ -27,6 +27,7 @@ import { scheduleAggregate } from './schedule/decide.ts';
 import { scriptAggregate } from './script/decide.ts';
 import { groupSecretAggregate } from './group-secret/decide.ts';
 import { secretUseAggregate } from './secret-use/decide.ts';
+import { secretStoreAggregate } from './secret-store/decide.ts';
 import { secretAggregate } from './secret/decide.ts';
 import { sessionAggregate } from './session/decide.ts';
 import {
@@ -52,6 +53,7 @@ import {
   groupSecretCommand,
   rotationCommand,
   secretCommand,
+  secretStoreCommand,
   secretUseCommand,
   sessionCommand,
   systemCommand,
@@ -145,13 +147,23 @@ every(
   'secret',
   secretAggregate,
   secretCommand,
-  fc.record({ scriptExists: usuallyTrue, keyExists: usuallyTrue }),
+  fc.record({ scriptExists: usuallyTrue, keyExists: usuallyTrue, mayUseStore: usuallyTrue }),
 );
 every(
   'group_secret',
   groupSecretAggregate,
   groupSecretCommand,
-  fc.record({ groupExists: usuallyTrue, keyExists: usuallyTrue }),
+  fc.record({ groupExists: usuallyTrue, keyExists: usuallyTrue, mayUseStore: usuallyTrue }),
+);
+every(
+  'secret_store',
+  secretStoreAggregate,
+  secretStoreCommand,
+  fc.record({
+    keyExists: usuallyTrue,
+    missingGroupId: fc.constant(undefined),
+    users: fc.constantFrom([], ['TOKEN']),
+  }),
 );
 every('secret_use', secretUseAggregate, secretUseCommand, noFacts);
 every(

@@ -22,6 +22,7 @@ import { runAggregate } from './run/decide.ts';
 import { runtimeAggregate } from './runtime/decide.ts';
 import { scheduleAggregate } from './schedule/decide.ts';
 import { scriptAggregate } from './script/decide.ts';
+import { secretStoreAggregate } from './secret-store/decide.ts';
 import { secretAggregate } from './secret/decide.ts';
 import { secretUseAggregate } from './secret-use/decide.ts';
 import { sessionAggregate } from './session/decide.ts';
@@ -61,6 +62,7 @@ const aggregates = [
   groupSecretAggregate,
   rotationAggregate,
   repositoryAggregate,
+  secretStoreAggregate,
 ] as const;
 
 type Registered = (typeof aggregates)[number];

@@ -8,6 +8,7 @@ import { isPoolInUse, poolFacts } from './pools/queries.ts';
 import type { ReadModels } from './projection.ts';
 import { firstWaiting } from './run-queue/waiting.ts';
 import { runsOfDueTimes, scheduleFacts } from './schedules/queries.ts';
+import { groupsOfStore, usersOfStore } from './secret-stores/queries.ts';
 import { statement } from './statement.ts';
 import { findUserByIdentity } from './users/queries.ts';
 
@@ -64,6 +65,8 @@ export function decisionReads(db: ReadModels): DecisionReads {
         .limit(1)
         .executeTakeFirst()) !== undefined,
     otherApprover: (userId, groupId) => hasOtherApprover(db, userId, groupId),
+    secretStoreGroups: (storeId) => groupsOfStore(db, storeId),
+    secretStoreUsers: (storeId) => usersOfStore(db, storeId),
     dataKeyExists: async (keyId) =>
       (await db
         .selectFrom('data_keys')

@@ -28,6 +28,7 @@ import {
   secretsProjection,
   secretUsesProjection,
 } from './secrets/apply.ts';
+import { secretStoresProjection } from './secret-stores/apply.ts';
 import { sessionsProjection } from './sessions/apply.ts';
 import { tokensProjection } from './tokens/apply.ts';
 import { triggerStateProjection } from './trigger-state/apply.ts';
@@ -66,6 +67,7 @@ export const inlineProjections: readonly Projection[] = [
   dueRotationsProjection,
   repositoriesProjection,
   approvalsProjection,
+  secretStoresProjection,
 ];
 
 /** Written asynchronously by the projector. */

@@ -28,6 +28,7 @@ import type {
   SecretsTable,
   SecretUsesTable,
 } from './secrets/table.ts';
+import type { SecretStoresTable } from './secret-stores/table.ts';
 import type { SessionsTable } from './sessions/table.ts';
 import type { TokensTable } from './tokens/table.ts';
 import type { TriggerStateTable } from './trigger-state/table.ts';
@@ -54,6 +55,7 @@ export interface Tables {
   readonly groups: GroupsTable;
   readonly deliveries: DeliveriesTable;
   readonly notices: NoticesTable;
+  readonly secret_stores: SecretStoresTable;
   readonly identity_providers: IdentityProvidersTable;
   readonly notification_channels: ChannelsTable;
   readonly notification_rules: RulesTable;

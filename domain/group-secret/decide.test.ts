@@ -6,7 +6,7 @@ import type { SetGroupSecret } from './commands.ts';
 import { groupSecretAggregate } from './decide.ts';
 import type { GroupSecretEvent } from './events.ts';
 
-const facts = { groupExists: true, keyExists: true };
+const facts = { groupExists: true, keyExists: true, mayUseStore: true };
 const owner = { groupId: groupId() };
 const { sealed } = setSecret();
 const remove = { type: 'DeleteGroupSecret', ...owner, name: 'TOKEN' } as const;

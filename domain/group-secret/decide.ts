@@ -1,6 +1,6 @@
 import type { Aggregate } from '#domain/kernel/aggregate.ts';
 import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
-import { recordSecret } from '#domain/secret/decide.ts';
+import { mayUseStore, recordSecret, storeGuards } from '#domain/secret/decide.ts';
 import { initialSecrets, type SecretsState } from '#domain/secret/state.ts';
 import type { GroupSecretCommand } from './commands.ts';
 import type { GroupSecretEvent } from './events.ts';
@@ -10,21 +10,25 @@ export interface GroupSecretFacts {
   readonly groupExists: boolean;
   /** Whether the key that sealed the value still exists; true without a value. */
   readonly keyExists: boolean;
+  /** Whether the group may read the store; true without a store. */
+  readonly mayUseStore: boolean;
 }
 
 export function decideGroupSecret(
   state: SecretsState,
   command: GroupSecretCommand,
-  { groupExists, keyExists }: GroupSecretFacts,
+  { groupExists, keyExists, mayUseStore: mayUse }: GroupSecretFacts,
 ): Decision<GroupSecretEvent> {
   if (!groupExists) return refuse('not_found', 'Group not found.');
   const { groupId, name } = command;
   switch (command.type) {
     case 'SetGroupSecret':
-      return recordSecret(state, command, { owner: 'group', keyExists }, (value) => ({
-        type: 'GroupSecretSet',
-        data: { groupId, ...value },
-      }));
+      return recordSecret(
+        state,
+        command,
+        { owner: 'group', keyExists, mayUseStore: mayUse },
+        (value) => ({ type: 'GroupSecretSet', data: { groupId, ...value } }),
+      );
     case 'DeleteGroupSecret':
       return state.get(name)?.present === true
         ? accept({ type: 'GroupSecretDeleted', data: { groupId, name } })
@@ -46,10 +50,11 @@ export const groupSecretAggregate: Aggregate<
   stateVersion: 1,
   decide: decideGroupSecret,
   streamOf: (command) => `group_secret-${command.groupId}`,
-  guards: (command) => [`group-${command.groupId}`],
+  guards: (command) => [`group-${command.groupId}`, ...storeGuards(command)],
   readFacts: async (command, reads) => ({
     groupExists: await reads.groupExists(command.groupId),
     keyExists:
       command.type !== 'SetGroupSecret' || (await reads.dataKeyExists(command.sealed.keyId)),
+    mayUseStore: await mayUseStore(command, command.groupId, reads),
   }),
 };

@@ -74,6 +74,10 @@ export interface DecisionReads {
   readonly groupNameTaken: (name: string, groupId: string) => Promise<boolean>;
   /** Whether scripts belong to a group, including deleted scripts. */
   readonly groupInUse: (groupId: string) => Promise<boolean>;
+  /** The groups that may read a secret store; null: all groups; `undefined`: the store does not exist. */
+  readonly secretStoreGroups: (storeId: string) => Promise<readonly string[] | null | undefined>;
+  /** Describes the secrets that are in a secret store, including secrets of deleted scripts. */
+  readonly secretStoreUsers: (storeId: string) => Promise<readonly string[]>;
   /** Whether a data key still exists. */
   readonly dataKeyExists: (keyId: string) => Promise<boolean>;
 }

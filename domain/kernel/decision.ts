@@ -13,6 +13,7 @@ export const refusalCodes = [
   'group_in_use',
   'pool_full',
   'pool_in_use',
+  'secret_store_in_use',
   'invalid_path',
   'last_administrator',
   'last_file',

@@ -11,6 +11,7 @@ export type NoticeId = Brand<string, 'NoticeId'>;
 export type TokenId = Brand<string, 'TokenId'>;
 export type ChannelId = Brand<string, 'ChannelId'>;
 export type IdentityProviderId = Brand<string, 'IdentityProviderId'>;
+export type SecretStoreId = Brand<string, 'SecretStoreId'>;
 export type BackupId = Brand<string, 'BackupId'>;
 export type RuleId = Brand<string, 'RuleId'>;
 /** Runs of one group that failed with the same error. */
@@ -47,6 +48,7 @@ export const parseNoticeId = (text: string) => parseId<NoticeId>(text);
 export const parseTokenId = (text: string) => parseId<TokenId>(text);
 export const parseChannelId = (text: string) => parseId<ChannelId>(text);
 export const parseIdentityProviderId = (text: string) => parseId<IdentityProviderId>(text);
+export const parseSecretStoreId = (text: string) => parseId<SecretStoreId>(text);
 export const parseBackupId = (text: string) => parseId<BackupId>(text);
 export const parseRuleId = (text: string) => parseId<RuleId>(text);
 export const parseErrorGroupId = (text: string) => parseId<ErrorGroupId>(text);

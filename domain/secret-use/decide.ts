@@ -30,7 +30,7 @@ export const secretUseAggregate: Aggregate<SecretUseState, SecretUseCommand, Sec
   events: { SecretsRead: true },
   initial: initialSecretUse,
   evolve: evolveSecretUse,
-  stateVersion: 1,
+  stateVersion: 2,
   decide: decideSecretUse,
   streamOf: (command) => `secret_use-${command.runId}`,
   guards: () => [],

@@ -2,7 +2,7 @@
  *  stream because readers of a run's history may not see the names of secrets. Permanent: never rename a type or
  *  change the meaning of a field. */
 import type { DomainEvent } from '#domain/kernel/event.ts';
-import type { GroupId, RunId, ScriptId } from '#domain/kernel/ids.ts';
+import type { GroupId, RunId, ScriptId, SecretStoreId } from '#domain/kernel/ids.ts';
 
 /** A secret's name and version. */
 export interface SecretRead {
@@ -10,6 +10,8 @@ export interface SecretRead {
   readonly version: number;
   /** The group whose secret it is. Absent: a secret of the script. */
   readonly groupId?: GroupId;
+  /** The external store that the value was read from. Absent: the value is stored here. */
+  readonly storeId?: SecretStoreId;
 }
 
 /** Recorded before the run receives the values. Each value is recorded once, even after repeated requests. */

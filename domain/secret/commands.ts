@@ -1,5 +1,5 @@
 import type { ScriptId } from '#domain/kernel/ids.ts';
-import type { Sealed } from './events.ts';
+import type { Sealed, SecretSource } from './events.ts';
 
 /** A new value of a secret. */
 export interface SecretChange {
@@ -11,6 +11,8 @@ export interface SecretChange {
   /** Absent: unchanged; null: the value is never due for rotation. */
   readonly rotateAfterDays?: number | null;
   readonly sealed: Sealed;
+  /** The place of the value in an external store, instead of a value. */
+  readonly source?: SecretSource;
 }
 
 export interface SetSecret extends SecretChange {

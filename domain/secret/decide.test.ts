@@ -1,12 +1,12 @@
 import { given } from '#domain/testing/given.ts';
-import { scriptId } from '#domain/testing/ids.ts';
+import { scriptId, secretStoreId } from '#domain/testing/ids.ts';
 import { setSecret } from '#domain/testing/samples.ts';
 import { describe, test } from 'vitest';
 import { secretAggregate } from './decide.ts';
 import type { SecretEvent } from './events.ts';
 import { maxSecrets, maxSecretsBytes } from './secret.ts';
 
-const facts = { scriptExists: true, keyExists: true };
+const facts = { scriptExists: true, keyExists: true, mayUseStore: true };
 const sealed = setSecret().sealed;
 const deleteToken = { type: 'DeleteSecret', scriptId: scriptId(), name: 'TOKEN' } as const;
 const deleted: SecretEvent = {
@@ -99,6 +99,31 @@ describe('a script with the maximum number of secrets', () => {
     const ciphertext = 'x'.repeat((maxSecretsBytes * 4) / 3 + 4);
     given(secretAggregate)
       .when(setSecret({ sealed: { ...sealed, ciphertext } }), facts)
+      .thenRefuses('validation_failed');
+  });
+});
+
+describe('a secret in an external store', () => {
+  const source = { storeId: secretStoreId(), path: 'team/database', key: 'password' };
+
+  test('is recorded with its source and without a time until the rotation', () => {
+    given(secretAggregate, tokenSet({ rotateAfterDays: 30 }))
+      .when(setSecret({ version: 2, source }), facts)
+      .thenRecords(tokenSet({ version: 2, source }));
+    given(secretAggregate)
+      .when(setSecret({ source, rotateAfterDays: 30 }), facts)
+      .thenRefuses('validation_failed');
+  });
+
+  test.each(['..', 'a/../b', '/a', 'a/', 'a\\b', 'a\nb'])('refuses the path %j', (path) => {
+    given(secretAggregate)
+      .when(setSecret({ source: { ...source, path } }), facts)
+      .thenRefuses('validation_failed');
+  });
+
+  test('is refused if the group may not use the store', () => {
+    given(secretAggregate)
+      .when(setSecret({ source }), { ...facts, mayUseStore: false })
       .thenRefuses('validation_failed');
   });
 });

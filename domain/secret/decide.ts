@@ -1,7 +1,9 @@
-import type { Aggregate } from '#domain/kernel/aggregate.ts';
+import type { Aggregate, DecisionReads } from '#domain/kernel/aggregate.ts';
 import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
+import type { StreamId } from '#domain/kernel/event.ts';
+import { placeProblem, type StorePlace } from '#domain/secret-store/store.ts';
 import type { SecretChange, SecretCommand } from './commands.ts';
-import type { SecretEvent, SecretValue } from './events.ts';
+import type { SecretEvent, SecretSource, SecretValue } from './events.ts';
 import {
   isSecretName,
   maxRotationDays,
@@ -16,6 +18,8 @@ export interface SecretDecisionFacts {
   readonly scriptExists: boolean;
   /** Whether the key that sealed the value still exists; true without a value. */
   readonly keyExists: boolean;
+  /** Whether the script's group may read the store; true without a store. */
+  readonly mayUseStore: boolean;
 }
 
 export function decideSecret(
@@ -27,8 +31,9 @@ export function decideSecret(
   const { scriptId, name } = command;
   switch (command.type) {
     case 'SetSecret': {
-      const { keyExists } = facts;
-      return recordSecret(state, command, { owner: 'script', keyExists }, (value) => ({
+      const { keyExists, mayUseStore } = facts;
+      const owner = { owner: 'script', keyExists, mayUseStore } as const;
+      return recordSecret(state, command, owner, (value) => ({
         type: 'SecretSet',
         data: { scriptId, ...value },
       }));
@@ -40,20 +45,27 @@ export function decideSecret(
   }
 }
 
+export interface SecretOwnerFacts extends Pick<SecretDecisionFacts, 'keyExists' | 'mayUseStore'> {
+  readonly owner: 'script' | 'group';
+}
+
 /** Checks a new value and records it. Shared by the secrets of scripts and of groups.
  *  @param record creates the owner's event */
 export function recordSecret<Event>(
   state: SecretsState,
-  { name, version, sealed, ...settings }: SecretChange,
-  { owner, keyExists }: { readonly owner: 'script' | 'group'; readonly keyExists: boolean },
+  { name, version, sealed, source, ...settings }: SecretChange,
+  { owner, keyExists, mayUseStore }: SecretOwnerFacts,
   record: (value: SecretValue) => Event,
 ): Decision<Event> {
   const last = state.get(name);
   const kept = last?.present === true ? last : undefined;
   const asEnvironment = settings.asEnvironment ?? kept?.asEnvironment ?? false;
-  const { rotateAfterDays = kept?.rotateAfterDays } = settings;
+  // The store knows the age of its values.
+  const { rotateAfterDays = source ? undefined : kept?.rotateAfterDays } = settings;
   const problem = isSecretName(name)
-    ? (asEnvironment && variableProblem(name)) || rotationProblem(rotateAfterDays)
+    ? (asEnvironment && variableProblem(name)) ||
+      rotationProblem(rotateAfterDays) ||
+      (source && sourceProblem(source, typeof rotateAfterDays === 'number', mayUseStore))
     : 'the name of a secret must be a valid variable name';
   if (problem) return refuse('validation_failed', `The secret cannot be set: ${problem}.`);
   if (version !== (last?.version ?? 0) + 1 || !keyExists) {
@@ -76,8 +88,20 @@ export function recordSecret<Event>(
       asEnvironment,
       ...(typeof rotateAfterDays === 'number' && { rotateAfterDays }),
       sealed,
+      ...(source && { source }),
     }),
   );
+}
+
+function sourceProblem(
+  source: StorePlace,
+  rotates: boolean,
+  mayUseStore: boolean,
+): string | undefined {
+  if (rotates) return 'the value is rotated in the store, so it has no time until the rotation';
+  return mayUseStore
+    ? placeProblem(source)
+    : 'the secret store does not exist, or the group may not use it';
 }
 
 function rotationProblem(days: number | null | undefined): string | undefined {
@@ -100,6 +124,26 @@ function roomProblem(
     : undefined;
 }
 
+type WithSource = { readonly source?: SecretSource };
+
+/** The deletion of the store waits for the command. */
+export function storeGuards(command: object | WithSource): readonly StreamId[] {
+  const { source }: WithSource = command;
+  return source ? [`secret_store-${source.storeId}`] : [];
+}
+
+/** Whether a group may read the store of the command; true without a store. */
+export async function mayUseStore(
+  command: object | WithSource,
+  groupId: string | undefined,
+  reads: DecisionReads,
+): Promise<boolean> {
+  const { source }: WithSource = command;
+  if (!source) return true;
+  const groups = await reads.secretStoreGroups(source.storeId);
+  return groups === null || (groups !== undefined && groups.includes(groupId ?? ''));
+}
+
 export const secretAggregate: Aggregate<
   SecretsState,
   SecretCommand,
@@ -114,12 +158,13 @@ export const secretAggregate: Aggregate<
   stateVersion: 2,
   decide: decideSecret,
   streamOf: (command) => `secret-${command.scriptId}`,
-  guards: (command) => [`script-${command.scriptId}`],
+  guards: (command) => [`script-${command.scriptId}`, ...storeGuards(command)],
   readFacts: async (command, reads) => {
     const script = await reads.script(command.scriptId);
     return {
       scriptExists: script !== undefined && !script.deleted,
       keyExists: command.type !== 'SetSecret' || (await reads.dataKeyExists(command.sealed.keyId)),
+      mayUseStore: await mayUseStore(command, script?.groupId, reads),
     };
   },
 };

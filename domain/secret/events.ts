@@ -2,7 +2,8 @@
  *  meaning of a field. Values are stored as ciphertext only. The key is stored outside the events, so that it can
  *  be destroyed. */
 import type { DomainEvent } from '#domain/kernel/event.ts';
-import type { ScriptId } from '#domain/kernel/ids.ts';
+import type { ScriptId, SecretStoreId } from '#domain/kernel/ids.ts';
+import type { StorePlace } from '#domain/secret-store/store.ts';
 
 /** A value encrypted with AES-256-GCM. The additional data binds owner, name, version and key id to the value. */
 export interface Sealed {
@@ -14,6 +15,11 @@ export interface Sealed {
   readonly ciphertext: string;
 }
 
+/** The place of a value in an external store. */
+export interface SecretSource extends StorePlace {
+  readonly storeId: SecretStoreId;
+}
+
 /** One value of a secret. */
 export interface SecretValue {
   readonly name: string;
@@ -23,7 +29,11 @@ export interface SecretValue {
   readonly asEnvironment: boolean;
   /** Days after which the value is due for rotation. Absent: never. */
   readonly rotateAfterDays?: number;
+  /** The value, or the source as JSON. The two are sealed for different places, so that a program that does not know
+   *  sources cannot use the source as the value. */
   readonly sealed: Sealed;
+  /** Where the value is. Absent: the value itself is sealed. */
+  readonly source?: SecretSource;
 }
 
 export type SecretSet = DomainEvent<'SecretSet', { readonly scriptId: ScriptId } & SecretValue>;

@@ -35,6 +35,7 @@ import {
 } from '#domain/script/settings.ts';
 import type { GroupSecretCommand } from '#domain/group-secret/commands.ts';
 import type { RotationCommand } from '#domain/rotation/commands.ts';
+import type { SecretStoreCommand } from '#domain/secret-store/commands.ts';
 import type { SecretUseCommand } from '#domain/secret-use/commands.ts';
 import type { SecretCommand } from '#domain/secret/commands.ts';
 import type { SessionCommand } from '#domain/session/commands.ts';
@@ -54,6 +55,7 @@ import {
   createIdentityProvider,
   createRepository,
   scriptSource,
+  createSecretStore,
   createRule,
   queueDelivery,
   createSchedule,
@@ -83,6 +85,7 @@ const scriptId = one(ids.scriptId);
 const runId = one(ids.runId, 4);
 const userId = one(ids.userId);
 const groupId = one(ids.groupId, 2);
+const secretStoreId = one(ids.secretStoreId, 2);
 const identityProviderId = one(ids.identityProviderId, 2);
 const sessionId = one(ids.sessionId, 2);
 const text = fc.constantFrom('', 'Report', 'a "b" \\ {c,d}', 'é😀', 'NULL');
@@ -396,6 +399,24 @@ export const userCommand: fc.Arbitrary<UserCommand> = fc.oneof(
     userId,
     recoveryHash: fc.constantFrom('aa', 'cc'),
   }),
+);
+
+export const secretStoreCommand: fc.Arbitrary<SecretStoreCommand> = fc.oneof(
+  fc.record({ secretStoreId, name: text }).map((changes) => createSecretStore(changes)),
+  fc.record(
+    {
+      type: fc.constant('ChangeSecretStore'),
+      secretStoreId,
+      name: text,
+      connection: fc.constantFrom(
+        { type: 'files', folder: 'mounted' } as const,
+        { type: 'files', folder: '../etc' } as const,
+      ),
+      expectedVersion: fc.constantFrom(1, 2),
+    },
+    { requiredKeys: ['type', 'secretStoreId'] },
+  ),
+  fc.record({ type: fc.constant('DeleteSecretStore'), secretStoreId }),
 );
 
 export const identityProviderCommand: fc.Arbitrary<IdentityProviderCommand> = fc.oneof(
@@ -918,6 +939,7 @@ export const anyCommand: fc.Arbitrary<Command> = fc.oneof(
   channelCommand,
   ruleCommand,
   identityProviderCommand,
+  secretStoreCommand,
   errorGroupCommand,
   expectationCommand,
   rotationCommand,

@@ -9,6 +9,7 @@ import {
   parseEventId,
   parseGroupId,
   parseIdentityProviderId,
+  parseSecretStoreId,
   parseNoticeId,
   parseRefusalId,
   parseBackupId,
@@ -42,6 +43,7 @@ export const tokenId = numbered('a', parseTokenId);
 export const scheduleId = numbered('b', parseScheduleId);
 export const webhookId = numbered('c', parseWebhookId);
 export const channelId = numbered('f', parseChannelId);
+export const secretStoreId = numbered('3', parseSecretStoreId);
 export const identityProviderId = numbered('2', parseIdentityProviderId);
 export const errorGroupId = numbered('e', parseErrorGroupId);
 export const repositoryId = numbered('3', parseRepositoryId);

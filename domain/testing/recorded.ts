@@ -106,6 +106,9 @@ function decisionReads(log: readonly Recorded[]): DecisionReads {
     otherApprover: () => Promise.resolve(true),
     otherAdministrator: () => Promise.resolve(false),
     identityTaken: () => Promise.resolve(false),
+    secretStoreGroups: (id) =>
+      Promise.resolve(log.some((one) => one.streamId === `secret_store-${id}`) ? null : undefined),
+    secretStoreUsers: () => Promise.resolve([]),
     dataKeyExists: () => Promise.resolve(true),
     schedule: (id) => Promise.resolve(scheduleFacts(log, id)),
     dueTimeHasRun: (id, dueAt) =>

@@ -22,6 +22,7 @@ import type { ScheduleDefinition } from '#domain/schedule/schedule.ts';
 import type { CreateScript } from '#domain/script/commands.ts';
 import type { FileVersion, ScriptCreated } from '#domain/script/events.ts';
 import { defaultLimits, defaultSettings } from '#domain/script/settings.ts';
+import type { CreateSecretStore } from '#domain/secret-store/commands.ts';
 import type { SetSecret } from '#domain/secret/commands.ts';
 import type { Sealed } from '#domain/secret/events.ts';
 import type { IssueToken } from '#domain/token/commands.ts';
@@ -35,6 +36,7 @@ import {
   disclosureId,
   groupId,
   identityProviderId,
+  secretStoreId,
   noticeId,
   refusalId,
   repositoryId,
@@ -405,6 +407,18 @@ export function commitFacts(changes: Partial<CommitFacts> = {}): CommitFacts {
 export function scriptSource(): ScriptSource {
   const { hash: commit, url } = commitFacts();
   return { repositoryId: repositoryId(), path: 'scripts/report', commit, url };
+}
+
+export function createSecretStore(changes: Partial<CreateSecretStore> = {}): CreateSecretStore {
+  return {
+    type: 'CreateSecretStore',
+    secretStoreId: secretStoreId(),
+    name: 'Mounted secrets',
+    groupIds: null,
+    connection: { type: 'files', folder: 'mounted' },
+    sealed: null,
+    ...changes,
+  };
 }
 
 export function backupContent(changes: Partial<BackupContent> = {}): BackupContent {

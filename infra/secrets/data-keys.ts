@@ -1,5 +1,6 @@
 /** Data keys, wrapped by the master key and stored outside the events: one for the secrets of a script, one for
- *  those of a group, and one for each second factor, signed webhook, notification channel, identity provider and repository.
+ *  those of a group, and one for each second factor, signed webhook, notification channel, identity provider, secret store
+ *  and repository.
  *  Destroying a data key makes every copy of its ciphertext unreadable, while the events stay complete. */
 import { randomBytes } from 'node:crypto';
 import { inTransaction, type Queryable } from '#infra/postgres/database.ts';
@@ -9,7 +10,7 @@ import type pg from 'pg';
 import { close, keyBytes, keyName, open, UnreadableSecret } from './envelope.ts';
 
 /** Whether a key has an owner that needs it. The column `script_id` contains the owner's id for every kind of owner:
- *  a script, a group, a user, a webhook, a notification channel, an identity provider or a repository. */
+ *  a script, a group, a user, a webhook, a notification channel, an identity provider, a secret store or a repository. */
 const isUsed = `(EXISTS (
     SELECT FROM secrets s WHERE s.script_id = k.script_id AND s.sealed IS NOT NULL)
   OR EXISTS (SELECT FROM group_secrets g JOIN groups USING (group_id)
@@ -22,7 +23,9 @@ const isUsed = `(EXISTS (
     WHERE c.channel_id = k.script_id AND c.sealed IS NOT NULL)
   OR EXISTS (SELECT FROM identity_providers p
     WHERE p.identity_provider_id = k.script_id AND p.sealed IS NOT NULL)
-  OR EXISTS (SELECT FROM repositories r WHERE r.repository_id = k.script_id AND NOT r.deleted))`;
+  OR EXISTS (SELECT FROM repositories r WHERE r.repository_id = k.script_id AND NOT r.deleted)
+  OR EXISTS (SELECT FROM secret_stores t
+    WHERE t.secret_store_id = k.script_id AND t.sealed IS NOT NULL))`;
 
 /** Returns a statement that removes keys and records their ids, so that a restore does not bring the keys back. */
 function destroying(removal: string): string {

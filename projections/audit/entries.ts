@@ -42,7 +42,8 @@ const detail = sql`CASE
   WHEN type = 'RunFinished' THEN data ->> 'outcome'
   WHEN type = 'ChainSkipped' THEN data ->> 'reason'
   WHEN type = 'DataDisclosed' THEN data ->> 'detail'
-  WHEN type = 'SecretsRead' THEN (SELECT string_agg(read ->> 'name', ', ' ORDER BY place)
+  WHEN type = 'SecretsRead' THEN (SELECT string_agg((read ->> 'name')
+      || coalesce(' from secret_store-' || (read ->> 'storeId'), ''), ', ' ORDER BY place)
     FROM jsonb_array_elements(data -> 'secrets') WITH ORDINALITY AS reads (read, place)) END`;
 
 /** Members of canonical JSON (RFC 8785): Postgres escapes text like ECMAScript. Values that never need escaping

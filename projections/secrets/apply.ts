@@ -49,17 +49,19 @@ async function put(
   db: ReadModels,
   { table, owner, ownerId }: Place,
   event: Cause,
-  { name, version, asEnvironment, rotateAfterDays, sealed }: SecretValue,
+  { name, version, asEnvironment, rotateAfterDays, sealed, source }: SecretValue,
 ): Promise<void> {
   await sql`
     INSERT INTO ${sql.table(table)} AS present (${sql.ref(owner)}, name, stream_version, version,
-      as_environment, rotate_after_days, sealed, updated_at, updated_by)
+      as_environment, rotate_after_days, sealed, source, updated_at, updated_by)
     VALUES (${ownerId}, ${name}, ${event.version}, ${version}, ${asEnvironment},
-      ${rotateAfterDays ?? null}, ${JSON.stringify(sealed)}, ${event.recordedAt},
+      ${rotateAfterDays ?? null}, ${JSON.stringify(sealed)},
+      ${source === undefined ? null : JSON.stringify(source)}, ${event.recordedAt},
       ${actorName(event.metadata.actor)})
     ON CONFLICT (${sql.ref(owner)}, name) DO UPDATE SET stream_version = excluded.stream_version,
       version = excluded.version, as_environment = excluded.as_environment,
       rotate_after_days = excluded.rotate_after_days, sealed = excluded.sealed,
+      source = excluded.source,
       updated_at = excluded.updated_at, updated_by = excluded.updated_by
     WHERE present.stream_version < excluded.stream_version`.execute(db);
 }
@@ -72,7 +74,7 @@ async function remove(
 ): Promise<void> {
   await sql`
     UPDATE ${sql.table(table)} SET stream_version = ${event.version}, as_environment = false,
-      rotate_after_days = NULL, sealed = NULL, updated_at = ${event.recordedAt},
+      rotate_after_days = NULL, sealed = NULL, source = NULL, updated_at = ${event.recordedAt},
       updated_by = ${actorName(event.metadata.actor)}
     WHERE ${sql.ref(owner)} = ${ownerId} AND name = ${name}
       AND stream_version < ${event.version}`.execute(db);

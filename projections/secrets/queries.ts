@@ -18,7 +18,13 @@ export interface SecretUser {
 /** A secret as users see it. */
 export type SecretView = Pick<
   SecretsTable,
-  'name' | 'version' | 'as_environment' | 'rotate_after_days' | 'updated_at' | 'updated_by'
+  | 'name'
+  | 'version'
+  | 'as_environment'
+  | 'rotate_after_days'
+  | 'source'
+  | 'updated_at'
+  | 'updated_by'
 > & {
   /** The scripts that received the secret, latest first. For a group's secret, only scripts that are still in the
    *  group. */
@@ -66,7 +72,7 @@ async function views(
 ): Promise<readonly SecretView[]> {
   const { secrets, owner, uses } = tables[kind];
   const { rows } = await sql<SecretView>`
-    SELECT name, version, as_environment, rotate_after_days, updated_at, updated_by,
+    SELECT name, version, as_environment, rotate_after_days, source, updated_at, updated_by,
       (SELECT coalesce(json_agg(json_build_object('script_id', script_id, 'run_id', last_used_by,
           'last_used_at', last_used_at) ORDER BY last_used_at DESC), '[]')
         FROM (${uses}) AS use WHERE use.${owner} = secret.${owner} AND use.name = secret.name) AS used_by
@@ -92,7 +98,10 @@ export async function lastSecretVersion(
 }
 
 /** A secret as the runtime decrypts it. */
-export interface SealedSecret extends Pick<SecretsTable, 'name' | 'version' | 'as_environment'> {
+export interface SealedSecret extends Pick<
+  SecretsTable,
+  'name' | 'version' | 'as_environment' | 'source'
+> {
   readonly sealed: NonNullable<SecretsTable['sealed']>;
   /** The group whose secret it is; `null` for a secret of the script. */
   readonly group_id: GroupId | null;
@@ -108,11 +117,11 @@ export async function sealedSecrets(
   const named = name === undefined ? sql`true` : sql`name = ${name}`;
   const { rows } = await sql<SealedSecret>`
     WITH own AS (
-      SELECT name, version, as_environment, sealed, NULL::uuid AS group_id FROM secrets
+      SELECT name, version, as_environment, sealed, source, NULL::uuid AS group_id FROM secrets
       WHERE script_id = ${scriptId} AND sealed IS NOT NULL AND ${named})
     SELECT * FROM own
     UNION ALL
-    SELECT name, version, as_environment, sealed, group_id FROM group_secrets
+    SELECT name, version, as_environment, sealed, source, group_id FROM group_secrets
     WHERE group_id = (SELECT group_id FROM scripts WHERE script_id = ${scriptId})
       AND sealed IS NOT NULL AND ${named} AND name NOT IN (SELECT name FROM own)
     ORDER BY name`.execute(db);
@@ -144,8 +153,10 @@ export async function sealedVersion(
   { name, version, group_id: groupId }: SecretVersion,
 ): Promise<SealedSecret | undefined> {
   const stream = groupId === null ? `secret-${scriptId}` : `group_secret-${groupId}`;
-  const { rows } = await sql<Pick<SealedSecret, 'as_environment' | 'sealed'>>`
-    SELECT (data ->> 'asEnvironment')::boolean AS as_environment, data -> 'sealed' AS sealed FROM events
+  const { rows } = await sql<Pick<SealedSecret, 'as_environment' | 'sealed' | 'source'>>`
+    SELECT (data ->> 'asEnvironment')::boolean AS as_environment, data -> 'sealed' AS sealed,
+      data -> 'source' AS source
+    FROM events
     WHERE stream_id = ${stream} AND type IN ('SecretSet', 'GroupSecretSet')
       AND data ->> 'name' = ${name} AND (data ->> 'version')::int = ${version}`.execute(db);
   return rows[0] && { name, version, group_id: groupId, ...rows[0] };

@@ -1,4 +1,4 @@
-import type { Sealed } from '#domain/secret/events.ts';
+import type { Sealed, SecretSource } from '#domain/secret/events.ts';
 
 /** Deleted secrets remain without ciphertext, so that no version is reused. */
 interface SecretRow {
@@ -8,6 +8,8 @@ interface SecretRow {
   readonly as_environment: boolean;
   readonly rotate_after_days: number | null;
   readonly sealed: Sealed | null;
+  /** Where the value is. Null: the value itself is sealed. */
+  readonly source: SecretSource | null;
   readonly updated_at: Date;
   readonly updated_by: string;
 }

@@ -22,6 +22,7 @@ import {
   groups,
   identityProvider,
   repository,
+  secretStore,
   nowhere,
   refusals,
   run,
@@ -46,6 +47,7 @@ let deliveryId: string;
 let errorGroupId: string;
 let userId: string;
 let identityProviderId: string;
+let secretStoreId: string;
 let poolId: string;
 let repositoryId: string;
 let hook: { readonly id: string; readonly token: string };
@@ -61,6 +63,7 @@ beforeAll(async () => {
   ({ id: userId } = (await platform.admin.get('/api/v1/auth/me')).json as { id: string });
   channelId = await channel(platform.admin);
   ruleId = await notificationRule(platform.admin, channelId);
+  secretStoreId = await secretStore(platform.admin);
   identityProviderId = await identityProvider(platform.admin, 'acme');
   repositoryId = await repository(platform.admin);
   const pool = await platform.admin.post('/api/v1/pools', { name: 'crm-api', limit: 3 });
@@ -104,6 +107,7 @@ const address = (path: string, id = '') =>
     .replace('{user_id}', id || userId)
     .replace('{group_id}', id || groups.bots)
     .replace('{identity_provider_id}', id || identityProviderId)
+    .replace('{secret_store_id}', id || secretStoreId)
     .replace('{provider}', id || 'acme')
     .replace('{pool_id}', id || poolId)
     .replace('{repository_id}', id || repositoryId)

@@ -5,6 +5,7 @@ import { HeadSigner } from '#infra/audit/head-signer.ts';
 import { Git } from '#infra/git/git.ts';
 import { Targets } from '#infra/outgoing/targets.ts';
 import { openObjects } from '#services/shared/objects.ts';
+import { SecretStores } from '#infra/secret-stores/secret-stores.ts';
 import { Vault } from '#infra/secrets/vault.ts';
 import { PostgresRunLogs } from '#infra/postgres/logs/run-logs.ts';
 import { PostgresRunSamples } from '#infra/postgres/logs/run-samples.ts';
@@ -65,6 +66,7 @@ const ownSettings = [
   'updateKey',
   'updateKeyOther',
   'allowPrivateTargets',
+  'secretFolders',
 ] as const satisfies readonly SettingName[];
 
 let shutdownDelayMs = 0;
@@ -99,6 +101,11 @@ async function startBackend(signal: AbortSignal, logger: Logger): Promise<Runnin
     database: database.pool,
     pool: database.pool,
     vault,
+    secretStores: new SecretStores({
+      vault,
+      targets: new Targets(config.allowPrivateTargets),
+      folders: config.secretFolders,
+    }),
     masterKeys: masterKeys(config),
     auditSigner: new HeadSigner(config.auditKey),
     objects,

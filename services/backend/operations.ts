@@ -26,6 +26,7 @@ import { channelOperations } from './notifications/channel-routes.ts';
 import { deliveryOperations } from './notifications/delivery-routes.ts';
 import { notificationOperations } from './notifications/routes.ts';
 import { ruleOperations } from './notifications/rule-routes.ts';
+import { secretStoreOperations } from './secret-stores/routes.ts';
 import { identityProviderOperations } from './identity-providers/routes.ts';
 import { providerSignInOperations } from './identity-providers/sign-in-routes.ts';
 import { linkedIdentityOperations } from './identity-providers/linked-identity-routes.ts';
@@ -122,6 +123,7 @@ export const operations: readonly Operation[] = [
   ...deliveryOperations,
   ...userOperations,
   ...userAccessOperations,
+  ...secretStoreOperations,
   ...identityProviderOperations,
   ...linkedIdentityOperations,
   ...providerSignInOperations,

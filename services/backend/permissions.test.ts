@@ -84,6 +84,12 @@ const bodies: Readonly<Record<string, (client: TestClient, groupId: string) => u
     // API tokens cannot set passwords.
     return client === token ? body : { ...body, password };
   },
+  createSecretStore: () => ({
+    name: 'Mounted',
+    type: 'files',
+    group_ids: null,
+    folder: 'mounted',
+  }),
   createIdentityProvider: () => ({
     slug: `acme-${(made += 1)}`,
     name: 'Acme',

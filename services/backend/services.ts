@@ -14,6 +14,7 @@ import type { HeadSigner } from '#infra/audit/head-signer.ts';
 import type { OidcClients } from '#infra/oidc/oidc.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
 import type { MasterKeys } from '#infra/secrets/data-keys.ts';
+import type { SecretStores } from '#infra/secret-stores/secret-stores.ts';
 import type { Vault } from '#infra/secrets/vault.ts';
 import type { ReadModels } from '#projections/projection.ts';
 import type { RunnableScript } from '#projections/scripts/queries.ts';
@@ -54,6 +55,7 @@ export interface ProcessDeps extends HttpServerOptions {
   /** For code that needs its own connection. */
   readonly pool: pg.Pool;
   readonly vault: Vault;
+  readonly secretStores: SecretStores;
   /** The current key first, which wraps data keys and seals backups. */
   readonly masterKeys: MasterKeys;
   readonly auditSigner: HeadSigner;

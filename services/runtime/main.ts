@@ -7,6 +7,8 @@ import { openObjects } from '#services/shared/objects.ts';
 import { PostgresEnvironmentLocks } from '#infra/postgres/operations/environment-locks.ts';
 import { KnownStreams } from '#infra/postgres/commands/known-streams.ts';
 import { getPayload } from '#infra/postgres/event-store/payloads.ts';
+import { Targets } from '#infra/outgoing/targets.ts';
+import { foldersOf, SecretStores } from '#infra/secret-stores/secret-stores.ts';
 import { Vault } from '#infra/secrets/vault.ts';
 import { PostgresRunLogs } from '#infra/postgres/logs/run-logs.ts';
 import { saveError } from '#infra/postgres/logs/run-reports.ts';
@@ -80,6 +82,8 @@ const readSettings = () =>
     'drainSeconds',
     'secretMasterKey',
     'secretMasterKeyOther',
+    'secretFolders',
+    'allowPrivateTargets',
     'mqttUrl',
     'bind',
     'dataDir',
@@ -208,12 +212,18 @@ async function openPreparation(
   const { reads, commands, ids } = platform;
   const vault = new Vault(pool, masterKeys(config), ids);
   const folder = (name: string) => join(config.workDir, name);
+  const hidden = [config.dataDir, ...foldersOf(config.secretFolders)];
   const leaseMs = config.leaseSeconds * 1000;
   await mkdir(folder('data'), { recursive: true });
   // The users of scripts traverse this folder to their own.
   await chmod(folder('data'), 0o711);
   const objects = await openObjects(config, logger);
-  const secrets = new RunSecrets({ reads, vault, commands, ids });
+  const stores = new SecretStores({
+    vault,
+    targets: new Targets(config.allowPrivateTargets),
+    folders: config.secretFolders,
+  });
+  const secrets = new RunSecrets({ reads, vault, commands, ids, stores });
   return {
     interpreters: new Interpreters(python, process.env),
     snapshots: await Snapshots.open(folder('files'), objects, platform.reads),
@@ -245,7 +255,7 @@ async function openPreparation(
     warmStarts: new WarmStarts(),
     environments: await openEnvironments({
       folder: folder('environments'),
-      runBuild: sandboxedBuilds({ sandbox, python, hidden: [config.dataDir], leaseMs }),
+      runBuild: sandboxedBuilds({ sandbox, python, hidden, leaseMs }),
       onProblem: (error) => logger.warn({ error }, 'environment could not be cleaned up'),
     }),
     locks: new PostgresEnvironmentLocks(pool),
@@ -253,7 +263,7 @@ async function openPreparation(
     parameters: async (sha256) => (await getPayload(pool, sha256))?.toString('utf8'),
     dataFolder: folder('data'),
     projectsFolder: folder('projects'),
-    hidden: [config.dataDir],
+    hidden,
     platformPorts: portSettings.map((name) => config[name]),
     leaseMs,
     stopGraceMs,

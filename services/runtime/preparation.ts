@@ -34,7 +34,7 @@ export interface PreparationDeps {
   readonly environments: Environments;
   readonly locks: EnvironmentLocks;
   readonly warmStarts: WarmStarts;
-  readonly secrets: Pick<RunSecrets, 'environmentOf' | 'revisionOf'>;
+  readonly secrets: Pick<RunSecrets, 'environmentOf' | 'revisionOf' | 'forget'>;
   readonly sdk: Sdk;
   /** JSON text of parameters by their hash; `undefined` if no longer retained. */
   readonly parameters: (sha256: string) => Promise<string | undefined>;
@@ -100,6 +100,7 @@ export async function prepareRun(
   }
   const opening = openChannel(deps, run, log, payload);
   const release = () => {
+    deps.secrets.forget(run);
     void opening.then(
       ({ close }) => close(),
       () => undefined,

@@ -165,6 +165,11 @@ export const settings = {
   redisPassword: optional(secret(text('ORCH_REDIS_PASSWORD', password))),
 
   // Permitted targets and trusted peers
+  /** Folders with secrets that runs may receive, by name. */
+  secretFolders: list('ORCH_SECRET_FOLDERS', {
+    expected: 'names and folders like mounted=/run/secrets',
+    pattern: /^[a-z0-9][a-z0-9_-]{0,39}=\/[^\0]*[^\0/]$/,
+  }),
   allowPrivateTargets: list('ORCH_ALLOW_PRIVATE_TARGETS', networks),
   /** Proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` headers are trusted. */
   trustedProxies: list('ORCH_TRUSTED_PROXIES', networks),

@@ -37,6 +37,8 @@ async function seenAfter(...events: readonly PlatformEvent[]) {
     otherApprover: () => Promise.resolve(true),
     otherAdministrator: () => Promise.resolve(true),
     identityTaken: () => Promise.resolve(false),
+    secretStoreGroups: () => Promise.resolve(null),
+    secretStoreUsers: () => Promise.resolve([]),
     groupInUse: () => Promise.resolve(false),
   };
   const seen = streams.seenFrom(prefetchReads(reads, [`script-${scriptId()}`]));

@@ -52,6 +52,7 @@ export const problemKinds: Readonly<Record<ProblemCode, Kind>> = {
   forbidden: { status: 403, title: 'Forbidden' },
   managed_by_repository: { status: 409, title: 'Managed by a Git repository' },
   pool_full: { status: 409, title: 'Pool full' },
+  secret_store_in_use: { status: 409, title: 'Secret store in use' },
   pool_in_use: { status: 409, title: 'Pool in use' },
   group_in_use: { status: 409, title: 'Group in use' },
   idempotency_in_progress: { status: 409, title: 'The first request is still in progress' },

@@ -4,7 +4,7 @@ import type { Principal } from '#domain/kernel/actor.ts';
 import type { GroupId, ScriptId } from '#domain/kernel/ids.ts';
 import type { CommandContext, Outcome } from '#domain/ports/commands.ts';
 import type { SecretChange } from '#domain/secret/commands.ts';
-import { isSecretName, maxSecretBytes } from '#domain/secret/secret.ts';
+import { isSecretName } from '#domain/secret/secret.ts';
 import { UnreadableSecret } from '#infra/secrets/envelope.ts';
 import { listGroups } from '#projections/groups/queries.ts';
 import type { ReadModels } from '#projections/projection.ts';
@@ -23,6 +23,7 @@ import { isProblem, notFound, problem } from '../http/problem.ts';
 import { json, nothing } from '../http/reply.ts';
 import { Exact, pageQuery, pathParameters } from '../http/schema.ts';
 import type { Services } from '../services.ts';
+import { readContent, sealContent, type SecretContent } from './content.ts';
 import { Secret, SecretPage, SecretValue } from './schema.ts';
 
 /** The number of attempts while the secret is changed concurrently. */
@@ -112,6 +113,7 @@ function operationsOf<Id extends string>(rules: OwnerRules<Id>): readonly Operat
     description:
       `The value is encrypted with a key of the ${kind} before it is stored. ${rules.recipients}, ` +
       'and each access is recorded in the audit trail. New runs use the new value. ' +
+      'Instead of a value, `store`, `path` and `key` refer to a value in an external secret store. ' +
       'The name must be a valid variable name. With `as_environment`, the secret ' +
       'is also exposed as an environment variable. Logs show values of 4 or more bytes as `***`. Copies ' +
       'and exports of scripts contain no secrets.',
@@ -124,20 +126,18 @@ function operationsOf<Id extends string>(rules: OwnerRules<Id>): readonly Operat
       if (!isSecretName(name)) {
         return problem('validation_failed', 'The name of a secret must be a valid variable name.');
       }
-      if (Buffer.byteLength(body.value) > maxSecretBytes) {
-        return problem('validation_failed', `The value exceeds ${maxSecretBytes} bytes.`);
-      }
-      const { value, as_environment: asEnvironment, rotate_after_days: rotateAfterDays } = body;
+      const content = await readContent(body, services.readModels);
+      if (isProblem(content)) return content;
+      const { as_environment: asEnvironment, rotate_after_days: rotateAfterDays } = body;
       const settings = {
         name,
         ...(asEnvironment !== undefined && { asEnvironment }),
         ...(rotateAfterDays !== undefined && { rotateAfterDays }),
       };
-      const command = (sealed: Pick<SecretChange, 'version' | 'sealed'>) =>
-        rules.setCommand(id, { ...settings, ...sealed });
+      const command = (sealed: SealedContent) => rules.setCommand(id, { ...settings, ...sealed });
       try {
         const place = { owner: owner(id), name };
-        const outcome = accepted(await setSealed(place, value, command, context, services));
+        const outcome = accepted(await setSealed(place, content, command, context, services));
         if (isProblem(outcome)) return outcome;
         const secret = await findSecret(services.readModels, owner(id), name);
         if (secret === undefined) return notFound;
@@ -173,18 +173,20 @@ function operationsOf<Id extends string>(rules: OwnerRules<Id>): readonly Operat
   return [list, set, remove];
 }
 
+type SealedContent = Pick<SecretChange, 'version' | 'sealed' | 'source'>;
+
 /** Encrypts the value for the next version, and retries after a concurrent change. */
 async function setSealed(
   { owner, name }: { readonly owner: SecretOwner; readonly name: string },
-  value: string,
-  commandOf: (sealed: Pick<SecretChange, 'version' | 'sealed'>) => Command,
+  content: SecretContent,
+  commandOf: (sealed: SealedContent) => Command,
   context: CommandContext,
   { vault, readModels, commands }: Services,
 ): Promise<Outcome> {
   for (let tries = 1; ; tries += 1) {
     const version = (await lastSecretVersion(readModels, owner, name)) + 1;
-    const sealed = await vault.seal({ scriptId: owner.id, name, version }, value);
-    const outcome = await commands.execute(commandOf({ version, sealed }), context);
+    const sealed = await sealContent(vault, { scriptId: owner.id, name, version }, content);
+    const outcome = await commands.execute(commandOf({ version, ...sealed }), context);
     const isLate = outcome.kind === 'refused' && outcome.refusal.code === 'version_mismatch';
     if (!isLate || tries === maxTries) return outcome;
   }
@@ -198,6 +200,9 @@ function secretJson(secret: SecretView) {
     as_environment: secret.as_environment,
     rotate_after_days: secret.rotate_after_days,
     rotation_due_at: rotationDueAt(secret),
+    store: secret.source?.storeId ?? null,
+    path: secret.source?.path ?? null,
+    key: secret.source?.key ?? null,
     updated_at: secret.updated_at,
     updated_by: secret.updated_by,
     last_used_at: last?.last_used_at ?? null,

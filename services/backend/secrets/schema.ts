@@ -1,4 +1,5 @@
 /** Secrets of scripts and groups on the wire. Values are write-only. */
+import { maxKeyLength, maxPathLength } from '#domain/secret-store/store.ts';
 import { maxRotationDays, maxSecretBytes } from '#domain/secret/secret.ts';
 import Type from 'typebox';
 import { Exact, examples, Nullable, Page, Time, Uuid } from '../http/schema.ts';
@@ -14,6 +15,9 @@ export const Secret = Exact(
       Type.Integer({ minimum: 1, description: 'Days after which the value is due for rotation.' }),
     ),
     rotation_due_at: Nullable(Time('When a new value is due.')),
+    store: Nullable(Uuid('The secret store that has the value.')),
+    path: Nullable(Type.String()),
+    key: Nullable(Type.String()),
     updated_at: Time(),
     updated_by: Type.String(),
     last_used_at: Nullable(Time('Last time that a run received the value.')),
@@ -35,6 +39,9 @@ export const Secret = Exact(
         as_environment: true,
         rotate_after_days: 90,
         rotation_due_at: examples.time,
+        store: null,
+        path: null,
+        key: null,
         updated_at: examples.time,
         updated_by: 'ada@example.com',
         last_used_at: examples.time,
@@ -55,11 +62,28 @@ export const SecretPage = Page('SecretPage', Secret);
 
 export const SecretValue = Exact(
   {
-    value: Type.String({
-      minLength: 1,
-      maxLength: maxSecretBytes,
-      description: `At most ${maxSecretBytes} bytes of UTF-8. Never returned.`,
-    }),
+    value: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: maxSecretBytes,
+        description: `At most ${maxSecretBytes} bytes of UTF-8. Never returned. Omit it for a value in a secret store.`,
+      }),
+    ),
+    store: Type.Optional(
+      Uuid(
+        'The secret store that has the value, instead of `value`. Each run reads it at its start.',
+      ),
+    ),
+    path: Type.Optional(
+      Type.String({ maxLength: maxPathLength, description: 'Path in the secret store.' }),
+    ),
+    key: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: maxKeyLength,
+        description: 'Key at the path, or the name of a file.',
+      }),
+    ),
     as_environment: Type.Optional(
       Type.Boolean({
         description: 'If omitted, the setting is unchanged, or `false` for a new secret.',
@@ -70,7 +94,8 @@ export const SecretValue = Exact(
         Type.Integer({
           minimum: 1,
           maximum: maxRotationDays,
-          description: 'If omitted, the setting is unchanged. `null` means never.',
+          description:
+            'If omitted, the setting is unchanged. `null` means never. Not for values in a secret store.',
         }),
       ),
     ),

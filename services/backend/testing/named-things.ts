@@ -22,6 +22,7 @@ import {
   webhook,
   identityProvider,
   repository,
+  secretStore,
 } from './people.ts';
 import type { TestBackend } from './test-backend.ts';
 import type { TestClient } from './test-client.ts';
@@ -151,6 +152,8 @@ const makers: Readonly<Record<string, Make>> = {
     return (created.json as { id: string }).id;
   },
   repository_id: async ({ admin }) => await repository(admin),
+  secret_store_id: async ({ admin }, { groupId }) =>
+    await secretStore(admin, { group_ids: [groupId] }),
   identity_provider_id: async ({ admin }) => await identityProvider(admin, 'acme'),
   provider: async ({ admin }) => {
     await identityProvider(admin, 'acme');

@@ -135,6 +135,14 @@ export async function repository(admin: TestClient): Promise<string> {
   return (json as { id: string }).id;
 }
 
+/** Creates a store of files for all groups. @returns its id */
+export async function secretStore(admin: TestClient, body: object = {}): Promise<string> {
+  const wanted = { name: 'Mounted', type: 'files', group_ids: null, folder: 'mounted', ...body };
+  const made = await admin.post('/api/v1/secret-stores', wanted);
+  expect(made.status, made.text).toBe(201);
+  return (made.json as { id: string }).id;
+}
+
 /** An identity provider, created once. @returns its id */
 export async function identityProvider(admin: TestClient, slug: string): Promise<string> {
   const path = '/api/v1/identity-providers';

@@ -47,6 +47,7 @@ ADOV    runs:write       readNotification readAllNotifications
 
 AD      secrets:write    listSecrets setSecret deleteSecret
 AD      secrets:write    listGroupSecrets setGroupSecret deleteGroupSecret
+AD      secrets:write    listSecretStores getSecretStore
 AD      webhooks:write   listWebhooks createWebhook getWebhook changeWebhook deleteWebhook rotateWebhook
 AD      webhooks:write   listWebhookDeliveries readWebhookDelivery redeliverWebhook
 AD      webhooks:write   listChains createChain getChain changeChain deleteChain listChainOccurrences
@@ -54,6 +55,7 @@ AD      webhooks:write   listChains createChain getChain changeChain deleteChain
 ADOV    any              listGroups getGroup systemInfo mcpInfo listRuntimes listPools getPool
 ADOV    admin            listTokens revokeToken
 ADOV    none             createToken
+A       admin            createSecretStore changeSecretStore deleteSecretStore testSecretStore
 A       admin            createGroup changeGroup deleteGroup
 A       admin            listUsers createUser getUser changeUser
 A       none             resetPassword resetSecondFactor listUserIdentities linkUserIdentity unlinkUserIdentity

@@ -15,6 +15,7 @@ import { CommandPipeline } from '#infra/postgres/commands/command-pipeline.ts';
 import { openDatabase, queryBuilder } from '#infra/postgres/database.ts';
 import { PostgresRunLogs } from '#infra/postgres/logs/run-logs.ts';
 import { PostgresRunSamples } from '#infra/postgres/logs/run-samples.ts';
+import { SecretStores } from '#infra/secret-stores/secret-stores.ts';
 import { Vault } from '#infra/secrets/vault.ts';
 import { systemClock } from '#infra/system/clock.ts';
 import { systemIds } from '#infra/system/ids.ts';
@@ -95,6 +96,7 @@ export async function startTestBackend(changes: Partial<ProcessDeps> = {}): Prom
   const logger = createLogger('backend', 'info', logged);
   const proxies = trustedProxies(['127.0.0.1']);
   const runEnds = new RunEnds(pool);
+  const vault = new Vault(pool, masterKeys, systemIds);
   const backend = createBackend({
     ...httpServerOptions(readConfig(httpServerSettings, {}), proxies, logger),
     commands: new CommandPipeline({
@@ -111,7 +113,12 @@ export async function startTestBackend(changes: Partial<ProcessDeps> = {}): Prom
     readModels: queryBuilder<Tables>(pool),
     database: pool,
     pool,
-    vault: new Vault(pool, masterKeys, systemIds),
+    vault,
+    secretStores: new SecretStores({
+      vault,
+      targets: new Targets([]),
+      folders: [`mounted=${folder}`],
+    }),
     masterKeys,
     auditSigner: new HeadSigner(randomBytes(32)),
     objects: await openFolderStore({ folder: join(folder, 'objects') }),

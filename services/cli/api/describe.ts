@@ -46,7 +46,7 @@ export interface Description {
 /** Headers of the protocol between programs, which users do not set. */
 const leftOutHeaders = ['If-None-Match', 'Orch-Min-Position', 'Orch-Client', 'Orch-Session-Key'];
 const destructiveNames = /^backups restore$| (purge|rotate|rotate-secret)$/;
-const secretFields = /(^|_)password$|^value$/;
+const secretFields = /(^|_)password$|^(value|credential)$/;
 // An error group has no name.
 const named = /^(?!error_group_)(?:\w+_)?(script|group|user|channel)_ids?$/;
 

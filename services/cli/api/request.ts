@@ -96,7 +96,10 @@ export function optionOf({ label, kind }: Field): string {
 }
 
 async function valueOf(field: Field, given: Given, use: Use, api: Api): Promise<unknown> {
-  if (given === undefined && field.kind === 'secret' && field.required) {
+  // The value of a secret is needed, unless it is in a store.
+  const isNeeded =
+    field.required || (field.label === 'value' && use.options.text('store') === undefined);
+  if (given === undefined && field.kind === 'secret' && isNeeded) {
     return use.options.text('body') === undefined
       ? await askHidden(field.label, `Pass --${optionOf(field)}.`)
       : undefined;

@@ -1,8 +1,20 @@
 import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { ClaimedRun } from '#domain/ports/run-queue.ts';
 import { defaultSettings } from '#domain/script/settings.ts';
-import { groupId, runId, scriptId } from '#domain/testing/ids.ts';
-import { createGroup, createScript, runScript } from '#domain/testing/samples.ts';
+import type { SecretSource } from '#domain/secret/events.ts';
+import { groupId, runId, scriptId, secretStoreId } from '#domain/testing/ids.ts';
+import {
+  createGroup,
+  createScript,
+  createSecretStore,
+  runScript,
+} from '#domain/testing/samples.ts';
+import { Targets } from '#infra/outgoing/targets.ts';
+import { SecretStores } from '#infra/secret-stores/secret-stores.ts';
+import { sealSource } from '#infra/secrets/sealed-source.ts';
 import { Vault } from '#infra/secrets/vault.ts';
 import { systemIds } from '#infra/system/ids.ts';
 import { openTestPlatform, type TestPlatform } from '#infra/testing/platform.ts';
@@ -12,15 +24,24 @@ import { RunSecrets } from './run-secrets.ts';
 let platform: TestPlatform;
 let vault: Vault;
 let secrets: RunSecrets;
+let folder: string;
 beforeAll(async () => {
   platform = await openTestPlatform();
   const { commands, pool, reads } = platform;
   vault = new Vault(pool, [randomBytes(32)], systemIds);
-  secrets = new RunSecrets({ reads, vault, commands, ids: systemIds });
+  folder = await mkdtemp(join(tmpdir(), 'secret-folder-'));
+  const folders = [`mounted=${folder}`];
+  const stores = new SecretStores({ vault, targets: new Targets([]), folders });
+  secrets = new RunSecrets({ reads, vault, commands, ids: systemIds, stores });
   await platform.accepted(createGroup());
-  await platform.accepted(createScript({ settings: { ...defaultSettings, maxConcurrentRuns: 9 } }));
+  await platform.accepted(
+    createScript({ settings: { ...defaultSettings, maxConcurrentRuns: 50 } }),
+  );
 });
-afterAll(() => platform.close());
+afterAll(async () => {
+  await platform.close();
+  await rm(folder, { recursive: true });
+});
 
 async function set(name: string, version: number, value: string): Promise<void> {
   const place = { scriptId: scriptId(), name, version };
@@ -93,4 +114,64 @@ test('an exact rerun receives the version of the group secret that the original 
   expect(await secrets.valueOf(again, 'SHARED')).toBe('of the group');
   await platform.accepted({ type: 'DeleteGroupSecret', groupId: groupId(), name: 'SHARED' });
   await expect(secrets.valueOf(again, 'SHARED')).rejects.toThrow(/"SHARED".* no longer exists/);
+});
+
+const source: SecretSource = { storeId: secretStoreId(), path: '', key: 'password' };
+
+async function setFromStore(name: string, version: number, changes = {}): Promise<void> {
+  const from = { ...source, ...changes };
+  const place = { scriptId: scriptId(), name, version };
+  const sealed = await sealSource(vault, place, from);
+  await platform.accepted({ type: 'SetSecret', ...place, sealed, source: from });
+}
+
+test('a run receives the value that the store has at its start', async () => {
+  await platform.accepted(createSecretStore());
+  await setFromStore('STORED', 1);
+  await writeFile(join(folder, 'password'), 'first\n');
+  const first = await queued(30);
+  expect(await secrets.environmentOf(first)).not.toHaveProperty('STORED');
+  const revision = await secrets.revisionOf(first);
+  await writeFile(join(folder, 'password'), 'second');
+  expect(await secrets.valueOf(first, 'STORED')).toBe('first');
+  const second = await queued(31);
+  expect(await secrets.valueOf(second, 'STORED')).toBe('second');
+  expect(await secrets.revisionOf(second)).not.toBe(revision);
+  expect(revision).not.toContain('first');
+  const { rows } = await platform.pool.query<{ secrets: unknown }>(
+    `SELECT data -> 'secrets' AS secrets FROM events WHERE stream_id = 'secret_use-' || $1
+      AND data::text LIKE '%STORED%'`,
+    [runId(30)],
+  );
+  const read = { name: 'STORED', version: 1, storeId: secretStoreId() };
+  expect(rows.map((row) => row.secrets)).toContainEqual(expect.arrayContaining([read]));
+});
+
+test('a run does not start without a secret that only the SDK reads', async () => {
+  await setFromStore('MISSING', 1, { key: 'missing' });
+  const run = await queued(32);
+  await expect(secrets.environmentOf(run)).rejects.toThrow(
+    'The secret "MISSING" cannot be read from the secret store "Mounted secrets": the file does not exist.',
+  );
+  secrets.forget(run);
+  await platform.accepted({ type: 'DeleteSecret', scriptId: scriptId(), name: 'MISSING' });
+  await secrets.environmentOf(run);
+});
+
+test('a run of a group that may not use the store receives no value', async () => {
+  const change = { type: 'ChangeSecretStore', secretStoreId: secretStoreId() } as const;
+  await platform.accepted({ ...change, groupIds: [groupId(2)] });
+  await expect(secrets.environmentOf(await queued(33))).rejects.toThrow(
+    "the script's group may not use the store",
+  );
+  await platform.accepted({ ...change, groupIds: [groupId()] });
+  expect(await secrets.valueOf(await queued(34), 'STORED')).toBe('second');
+});
+
+test('a source that was changed in the database is not used', async () => {
+  await platform.pool.query(`UPDATE secrets SET source = NULL WHERE name = 'STORED'`);
+  await expect(secrets.environmentOf(await queued(35))).resolves.toBeDefined();
+  await expect(secrets.valueOf(await queued(36), 'STORED')).rejects.toThrow(
+    'The secret "STORED" cannot be read',
+  );
 });

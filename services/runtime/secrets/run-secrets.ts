@@ -1,9 +1,11 @@
 /** Decrypts secrets for runs, in the runtime only, for the requesting run, after recording the access. */
 
+import { createHash } from 'node:crypto';
 import { systemContext, type Commands } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import type { ClaimedRun } from '#domain/ports/run-queue.ts';
 import { UnreadableSecret } from '#infra/secrets/envelope.ts';
+import type { SecretStores } from '#infra/secret-stores/secret-stores.ts';
 import type { Vault } from '#infra/secrets/vault.ts';
 import type { ReadModels } from '#projections/projection.ts';
 import {
@@ -12,39 +14,55 @@ import {
   sealedVersion,
   type SealedSecret,
 } from '#projections/secrets/queries.ts';
+import { StoredSecrets } from './stored-secrets.ts';
 
 export interface RunSecretsDeps {
   readonly reads: ReadModels;
   readonly vault: Vault;
   readonly commands: Commands;
   readonly ids: Ids;
+  readonly stores: Pick<SecretStores, 'open'>;
 }
 
 export class RunSecrets {
   readonly #deps: RunSecretsDeps;
+  readonly #stored: StoredSecrets;
 
   constructor(deps: RunSecretsDeps) {
     this.#deps = deps;
+    this.#stored = new StoredSecrets(deps);
   }
 
-  /** The secrets that are variables of the script's runs, by name.
+  /** The secrets that are variables of the script's runs, by name. Also reads all other secrets in external stores, so
+   *  that a run does not start if one of them cannot be read.
    *  @throws UnreadableSecret */
   async environmentOf(run: ClaimedRun): Promise<Readonly<Record<string, string>>> {
     const sealed = await this.#sealedFor(run);
-    return await this.#open(
+    const values = await this.#open(
       run,
-      sealed.filter((one) => one.as_environment),
+      sealed.filter((one) => one.as_environment || one.source !== null),
     );
+    const variables = sealed.filter((one) => one.as_environment);
+    return Object.fromEntries(variables.map(({ name }) => [name, values[name] ?? '']));
   }
 
-  /** Changes with the names and versions of the secrets that the run may read; empty without secrets.
+  /** Changes with the names and versions of the secrets that the run may read, and with values in external stores;
+   *  empty without secrets.
    *  @throws UnreadableSecret */
   async revisionOf(run: ClaimedRun): Promise<string> {
     const sealed = await this.#sealedFor(run);
-    const revisions = sealed.map(
-      ({ name, version, group_id: groupId }) => `${name} ${version} ${groupId ?? ''}`,
-    );
+    const values = await this.#stored.valuesOf(run, sealed);
+    const revisions = sealed.map(({ name, version, group_id: groupId }) => {
+      const value = values.get(name);
+      const hash = value === undefined ? '' : createHash('sha256').update(value).digest('hex');
+      return `${name} ${version} ${groupId ?? ''} ${hash}`;
+    });
     return revisions.toSorted().join('\n');
+  }
+
+  /** Forgets the values that were read from external stores for the run. */
+  forget({ runId }: ClaimedRun): void {
+    this.#stored.forget(runId);
   }
 
   /** The value of a secret; `undefined` if neither the script nor its group has a secret of that name.
@@ -81,11 +99,16 @@ export class RunSecrets {
   ): Promise<Readonly<Record<string, string>>> {
     if (secrets.length === 0) return {};
     const { vault } = this.#deps;
-    const opened = secrets.map(async ({ name, version, sealed, group_id: groupId }) => {
-      const value = await vault.open({ scriptId: groupId ?? run.scriptId, name, version }, sealed);
-      return [name, value] as const;
-    });
-    const values = Object.fromEntries(await Promise.all(opened));
+    const [stored, ...opened] = await Promise.all([
+      this.#stored.valuesOf(run, secrets),
+      ...secrets
+        .filter(({ source }) => source === null)
+        .map(async ({ name, version, sealed, group_id: groupId }) => {
+          const place = { scriptId: groupId ?? run.scriptId, name, version };
+          return [name, await vault.open(place, sealed)] as const;
+        }),
+    ]);
+    const values = Object.fromEntries([...opened, ...stored]);
     await this.#record(run, secrets);
     return values;
   }
@@ -98,10 +121,11 @@ export class RunSecrets {
         type: 'ReadSecrets',
         runId,
         scriptId,
-        secrets: secrets.map(({ name, version, group_id: groupId }) => ({
+        secrets: secrets.map(({ name, version, source, group_id: groupId }) => ({
           name,
           version,
           ...(groupId !== null && { groupId }),
+          ...(source !== null && { storeId: source.storeId }),
         })),
       },
       systemContext('runtime', ids.next(), correlationId),

@@ -446,6 +446,22 @@ const ofPlatform: readonly Screen[] = [
     ],
   },
   {
+    path: '/secret-stores',
+    of: administrators,
+    sign: role('heading', 'Secret stores'),
+    actions: [
+      {
+        of: administrators,
+        control: role('button', 'New store'),
+        work: fill(
+          { Name: 'store of %', Address: 'https://vault.example.com', Token: 'token' },
+          'Create store',
+          text('store of administrator'),
+        ),
+      },
+    ],
+  },
+  {
     path: '/people',
     of: administrators,
     sign: role('row', /ada@example.com/),

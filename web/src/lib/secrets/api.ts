@@ -7,11 +7,11 @@ export interface SecretOwner {
   id: string;
 }
 
-export interface NewValue {
-  value: string;
+/** A value, or its place in a secret store. */
+export type NewValue = ({ value: string } | { store: string; path: string; key: string }) & {
   as_environment: boolean;
   rotate_after_days: number | null;
-}
+};
 
 /** Names only, never values. */
 export function listSecrets(

@@ -17,6 +17,7 @@ import Settings from '@lucide/svelte/icons/settings-2';
 import Rewind from '@lucide/svelte/icons/rewind';
 import Server from '@lucide/svelte/icons/server';
 import Users from '@lucide/svelte/icons/users';
+import Vault from '@lucide/svelte/icons/vault';
 import Workflow from '@lucide/svelte/icons/workflow';
 
 /** The section in the menu; `own` pages are under the user's name instead. */
@@ -89,6 +90,14 @@ const places: readonly Place[] = [
     icon: Users,
     key: 'p',
     right: 'users.manage',
+  },
+  {
+    section: 'platform',
+    href: '/secret-stores',
+    label: 'Secret stores',
+    icon: Vault,
+    key: 'k',
+    right: 'system.manage',
   },
   {
     section: 'platform',

@@ -1,0 +1,17 @@
+/** External secret stores. Values are read when a run needs them and are never stored. */
+import type { StorePlace } from '#domain/secret-store/store.ts';
+
+/** One store, opened for one purpose, such as the start of a run. Places with the same path are read once. */
+export interface SecretStore {
+  /** The value in UTF-8.
+   *  @throws StoreFailure if the value does not exist, is too large or cannot be read */
+  read(place: StorePlace, signal: AbortSignal): Promise<string>;
+  /** Reads no value.
+   *  @throws StoreFailure if the store cannot be reached or refuses the credential */
+  check(signal: AbortSignal): Promise<void>;
+}
+
+/** A store could not be read. The message contains neither a value nor a credential. */
+export class StoreFailure extends Error {
+  override readonly name = 'StoreFailure';
+}

@@ -1,0 +1,140 @@
+import type { Aggregate } from '#domain/kernel/aggregate.ts';
+import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
+import { isSameJson } from '#domain/kernel/json.ts';
+import { newNameProblem } from '#domain/kernel/names.ts';
+import type { Sealed } from '#domain/secret/events.ts';
+import type { ChangeSecretStore, SecretStoreCommand } from './commands.ts';
+import type { SecretStoreEvent } from './events.ts';
+import { evolveSecretStore, initialSecretStore, type SecretStoreState } from './state.ts';
+import { connectionProblem, needsNewCredentials, type SecretStoreSettings } from './store.ts';
+
+export interface SecretStoreFacts {
+  /** Whether the key that sealed the credentials still exists; true without credentials. */
+  readonly keyExists: boolean;
+  /** The first given group that does not exist; `undefined` if all of them exist. */
+  readonly missingGroupId: string | undefined;
+  /** The secrets that are in the store, such as `TOKEN of the script "Report"`. */
+  readonly users: readonly string[];
+}
+
+/** The number of users that a refusal names. */
+const namedUsers = 5;
+
+export function decideSecretStore(
+  state: SecretStoreState,
+  command: SecretStoreCommand,
+  facts: SecretStoreFacts,
+): Decision<SecretStoreEvent> {
+  switch (command.type) {
+    case 'CreateSecretStore': {
+      if (state.status !== 'absent') return refuse('already_exists', 'The secret store exists.');
+      const { type: _, ...data } = command;
+      const { secretStoreId: _id, sealed, ...settings } = data;
+      return problemOf(settings, sealed, '', facts) ?? accept({ type: 'SecretStoreCreated', data });
+    }
+    case 'ChangeSecretStore':
+      return state.status === 'there' ? change(state, command, facts) : unknown;
+    case 'DeleteSecretStore': {
+      const { secretStoreId } = command;
+      if (state.status === 'deleted') return accept();
+      if (state.status === 'absent') return unknown;
+      if (facts.users.length > 0) return refuse('secret_store_in_use', inUse(facts.users));
+      return accept({ type: 'SecretStoreDeleted', data: { secretStoreId } });
+    }
+  }
+}
+
+const unknown = refuse('not_found', 'Secret store not found.');
+const changedMeanwhile = refuse(
+  'version_mismatch',
+  'The secret store has changed since you read it. Reload it and try again.',
+);
+
+function inUse(users: readonly string[]): string {
+  const more = users.length - namedUsers;
+  const named = users.slice(0, namedUsers).join(', ') + (more > 0 ? ` and ${more} more` : '');
+  return `Secrets still use this store: ${named}. Change or delete the secrets first.`;
+}
+
+function change(
+  state: Extract<SecretStoreState, { status: 'there' }>,
+  command: ChangeSecretStore,
+  facts: SecretStoreFacts,
+): Decision<SecretStoreEvent> {
+  const { type: _, secretStoreId, expectedVersion, ...wanted } = command;
+  const present: Record<string, unknown> = { ...state.settings, sealed: state.sealed };
+  const changes = Object.entries(wanted).filter(
+    ([name, value]) => value !== undefined && !isSameJson(value, present[name]),
+  );
+  if (changes.length === 0) return accept();
+  if (expectedVersion !== undefined && expectedVersion !== state.version) return changedMeanwhile;
+  const { sealed = state.sealed, ...changed } = wanted;
+  const settings = { ...state.settings, ...changed };
+  if (
+    wanted.sealed === undefined &&
+    needsNewCredentials(state.settings.connection, settings.connection)
+  ) {
+    return refuse(
+      'validation_failed',
+      'The credential is required when the address, the namespace or the method of authentication changes.',
+    );
+  }
+  const data = { secretStoreId, ...Object.fromEntries(changes) };
+  return (
+    problemOf(settings, sealed, state.settings.name, facts) ??
+    accept({ type: 'SecretStoreChanged', data })
+  );
+}
+
+function problemOf(
+  { name, connection }: SecretStoreSettings,
+  sealed: Sealed | null,
+  presentName: string,
+  { keyExists, missingGroupId }: SecretStoreFacts,
+): Decision<never> | undefined {
+  const unusable = newNameProblem('name', name, presentName);
+  if (unusable !== undefined) return refuse('validation_failed', unusable);
+  const problem = connectionProblem(connection);
+  if (problem !== undefined) {
+    return refuse('validation_failed', `The secret store cannot be saved: ${problem}.`);
+  }
+  if ((sealed === null) !== (connection.type === 'files')) {
+    return refuse('validation_failed', 'A Vault requires a credential. Files have none.');
+  }
+  if (missingGroupId !== undefined) {
+    return refuse('validation_failed', `A group does not exist: ${missingGroupId}.`);
+  }
+  return keyExists ? undefined : changedMeanwhile;
+}
+
+export const secretStoreAggregate: Aggregate<
+  SecretStoreState,
+  SecretStoreCommand,
+  SecretStoreEvent,
+  SecretStoreFacts
+> = {
+  streamType: 'secret_store',
+  commands: { CreateSecretStore: true, ChangeSecretStore: true, DeleteSecretStore: true },
+  events: { SecretStoreCreated: true, SecretStoreChanged: true, SecretStoreDeleted: true },
+  initial: initialSecretStore,
+  evolve: evolveSecretStore,
+  stateVersion: 1,
+  decide: decideSecretStore,
+  streamOf: (command) => `secret_store-${command.secretStoreId}`,
+  // The command that destroys the key takes this guard too.
+  guards: (command) => [`secret-${command.secretStoreId}`],
+  readFacts: async (command, reads) => {
+    if (command.type === 'DeleteSecretStore') {
+      const users = await reads.secretStoreUsers(command.secretStoreId);
+      return { keyExists: true, missingGroupId: undefined, users };
+    }
+    const { sealed, groupIds } = command;
+    const named = [...new Set(groupIds ?? [])];
+    const exist = await Promise.all(named.map((id) => reads.groupExists(id)));
+    return {
+      keyExists: !sealed || (await reads.dataKeyExists(sealed.keyId)),
+      missingGroupId: named.find((_, index) => exist[index] === false),
+      users: [],
+    };
+  },
+};

@@ -1,0 +1,31 @@
+/** Events of an external secret store, in streams `secret_store-<id>`. Permanent: never rename a type or change the
+ *  meaning of a field. Credentials are stored as ciphertext only. Values of the store are never recorded. */
+import type { DomainEvent } from '#domain/kernel/event.ts';
+import type { SecretStoreId } from '#domain/kernel/ids.ts';
+import type { Sealed } from '#domain/secret/events.ts';
+import type { SecretStoreSettings } from './store.ts';
+
+export type SecretStoreCreated = DomainEvent<
+  'SecretStoreCreated',
+  SecretStoreSettings & {
+    readonly secretStoreId: SecretStoreId;
+    /** The token or secret id. Null for files. */
+    readonly sealed: Sealed | null;
+  }
+>;
+
+/** Absent settings keep their values. */
+export type SecretStoreChanged = DomainEvent<
+  'SecretStoreChanged',
+  Partial<SecretStoreSettings> & {
+    readonly secretStoreId: SecretStoreId;
+    readonly sealed?: Sealed | null;
+  }
+>;
+
+export type SecretStoreDeleted = DomainEvent<
+  'SecretStoreDeleted',
+  { readonly secretStoreId: SecretStoreId }
+>;
+
+export type SecretStoreEvent = SecretStoreCreated | SecretStoreChanged | SecretStoreDeleted;

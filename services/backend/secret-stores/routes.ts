@@ -1,0 +1,237 @@
+/** External secret stores. */
+import { mustParse, parseGroupId, parseSecretStoreId } from '#domain/kernel/ids.ts';
+import { StoreFailure } from '#domain/ports/secret-stores.ts';
+import type { ChangeSecretStore, CreateSecretStore } from '#domain/secret-store/commands.ts';
+import { credentialPlace, storeTimeoutMs } from '#infra/secret-stores/secret-stores.ts';
+import { UnreadableSecret } from '#infra/secrets/envelope.ts';
+import { findSecretStore, listSecretStores } from '#projections/secret-stores/queries.ts';
+import { visibleGroups } from '../access/visibility.ts';
+import { operation, type Call, type Operation } from '../http/operation.ts';
+import { accepted, positionHeader } from '../http/outcome.ts';
+import { fieldProblem, isProblem, notFound, problem } from '../http/problem.ts';
+import { json, nothing, type Answer } from '../http/reply.ts';
+import { pathParameters } from '../http/schema.ts';
+import type { Services } from '../services.ts';
+import { readConnection } from './connection.ts';
+import {
+  NewSecretStore,
+  newSecretStoreExample,
+  SecretStore,
+  SecretStoreChange,
+  SecretStoreItems,
+  SecretStoreTest,
+  SecretStoreTestResult,
+} from './schema.ts';
+import { canSeeStore, secretStoreJson } from './view.ts';
+
+const tag = 'Secrets';
+const path = '/api/v1/secret-stores';
+const reading = { right: 'secrets.manage' } as const;
+const managing = { right: 'system.manage' } as const;
+const parameters = { secret_store_id: pathParameters.secretStoreId };
+
+const list = operation({
+  method: 'get',
+  path,
+  operationId: 'listSecretStores',
+  summary: "List the external secret stores that the caller's scripts may read",
+  description: 'Only administrators see the settings of the connection.',
+  tag,
+  access: reading,
+  responses: { 200: { description: 'The secret stores.', schema: SecretStoreItems } },
+  handle: async ({ principal }, { readModels }) => {
+    const visible = visibleGroups(principal);
+    const rows = (await listSecretStores(readModels)).filter((row) => canSeeStore(row, visible));
+    return json(200, { items: rows.map((row) => secretStoreJson(row, visible)) });
+  },
+});
+
+const get = operation({
+  method: 'get',
+  path: `${path}/{secret_store_id}`,
+  operationId: 'getSecretStore',
+  summary: 'Read a secret store',
+  tag,
+  access: reading,
+  parameters,
+  responses: { 200: { description: 'The secret store.', schema: SecretStore } },
+  handle: async ({ principal, parameters: { secret_store_id: id } }, { readModels }) => {
+    const visible = visibleGroups(principal);
+    const row = await findSecretStore(readModels, id);
+    if (row === undefined || !canSeeStore(row, visible)) return notFound;
+    return json(200, secretStoreJson(row, visible));
+  },
+});
+
+const create = operation({
+  method: 'post',
+  path,
+  operationId: 'createSecretStore',
+  summary: 'Create a secret store',
+  description:
+    'Secrets of scripts and groups can then refer to values in the store, which are read when a run starts. ' +
+    'The credential is encrypted and never returned.',
+  tag,
+  access: managing,
+  creates: true,
+  body: { schema: NewSecretStore, example: newSecretStoreExample },
+  responses: {
+    201: { description: 'Created.', schema: SecretStore, headers: ['Location', 'Orch-Position'] },
+  },
+  refusals: ['version_mismatch', 'unavailable'],
+  handle: async ({ body, context }, services) => {
+    const connection = readConnection(body.type, body);
+    if (isProblem(connection)) return connection;
+    const { credential } = body;
+    if (connection.type === 'vault' && credential === undefined) {
+      return fieldProblem('credential', 'is required');
+    }
+    const secretStoreId = mustParse(parseSecretStoreId, services.ids.next());
+    return await sealing(async () => {
+      const command: CreateSecretStore = {
+        type: 'CreateSecretStore',
+        secretStoreId,
+        name: body.name,
+        groupIds: groupsOf(body.group_ids),
+        connection,
+        sealed: credential === undefined ? null : await seal(secretStoreId, credential, services),
+      };
+      return await executeCommand(command, context, services);
+    });
+  },
+});
+
+const change = operation({
+  method: 'patch',
+  path: `${path}/{secret_store_id}`,
+  operationId: 'changeSecretStore',
+  summary: 'Change a secret store',
+  description:
+    'An omitted credential is kept, unless the address, the namespace or the method of authentication changes: ' +
+    'another server must not receive it.',
+  tag,
+  access: managing,
+  parameters,
+  body: {
+    schema: SecretStoreChange,
+    example: { name: 'Company Vault' },
+    mediaTypes: ['application/merge-patch+json'],
+  },
+  responses: {
+    200: { description: 'The secret store.', schema: SecretStore, headers: ['Orch-Position'] },
+  },
+  refusals: ['version_mismatch', 'unavailable'],
+  handle: async ({ parameters: { secret_store_id: id }, body, context }, services) => {
+    const row = await findSecretStore(services.readModels, id);
+    if (row === undefined) return notFound;
+    const present = row.settings.connection;
+    const connection = readConnection(present.type, body, present);
+    if (isProblem(connection)) return connection;
+    const { name, group_ids: groupIds, credential } = body;
+    return await sealing(async () => {
+      const command: ChangeSecretStore = {
+        type: 'ChangeSecretStore',
+        secretStoreId: id,
+        connection,
+        ...(name !== undefined && { name }),
+        ...(groupIds !== undefined && { groupIds: groupsOf(groupIds) }),
+        ...(credential !== undefined && { sealed: await seal(id, credential, services) }),
+        expectedVersion: row.stream_version,
+      };
+      return await executeCommand(command, context, services);
+    });
+  },
+});
+
+const remove = operation({
+  method: 'delete',
+  path: `${path}/{secret_store_id}`,
+  operationId: 'deleteSecretStore',
+  summary: 'Delete a secret store that no secret uses',
+  description: 'The encryption key of the credential is destroyed.',
+  tag,
+  access: managing,
+  parameters,
+  responses: { 204: { description: 'Deleted.', headers: ['Orch-Position'] } },
+  refusals: ['secret_store_in_use'],
+  handle: async ({ parameters: { secret_store_id: id }, context }, services) => {
+    const command = { type: 'DeleteSecretStore', secretStoreId: id } as const;
+    const outcome = accepted(await services.commands.execute(command, context));
+    if (isProblem(outcome)) return outcome;
+    await services.vault.destroyUnusedKey(id);
+    return nothing(204, positionHeader(outcome));
+  },
+});
+
+const test = operation({
+  method: 'post',
+  path: `${path}/{secret_store_id}/test`,
+  operationId: 'testSecretStore',
+  summary: 'Check that a secret store can be read',
+  description:
+    'Connects and signs in. With a path and key, also reads the value, which is not returned. Changes nothing.',
+  tag,
+  access: managing,
+  parameters,
+  body: { schema: SecretStoreTest, example: {}, optional: true },
+  responses: { 200: { description: 'The outcome.', schema: SecretStoreTestResult } },
+  handle: async ({ parameters: { secret_store_id: id }, body }, services) => {
+    const row = await findSecretStore(services.readModels, id);
+    if (row === undefined) return notFound;
+    const { path: place = '', key } = body;
+    try {
+      const store = await services.secretStores.open(row);
+      const signal = AbortSignal.timeout(storeTimeoutMs);
+      if (key === undefined) await store.check(signal);
+      else await store.read({ path: place, key }, signal);
+      return json(200, { ok: true, detail: null });
+    } catch (error) {
+      if (!(error instanceof StoreFailure || error instanceof UnreadableSecret)) throw error;
+      return json(200, { ok: false, detail: error.message });
+    }
+  },
+});
+
+function groupsOf(ids: readonly string[] | null) {
+  return ids?.map((id) => mustParse(parseGroupId, id)) ?? null;
+}
+
+async function seal(storeId: string, credential: string, { vault }: Services) {
+  return await vault.seal(credentialPlace(storeId), credential);
+}
+
+async function sealing(work: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof UnreadableSecret)) throw error;
+    return problem('unavailable', `The credential cannot be stored: ${error.message}`);
+  }
+}
+
+async function executeCommand(
+  command: CreateSecretStore | ChangeSecretStore,
+  context: Call['context'],
+  { commands, readModels }: Services,
+): Promise<Answer> {
+  const outcome = accepted(await commands.execute(command, context));
+  if (isProblem(outcome)) return outcome;
+  // A repeated request gets the store of the first one, which has another id.
+  const id = outcome.streamId.slice('secret_store-'.length);
+  const row = await findSecretStore(readModels, id);
+  if (row === undefined) return notFound;
+  const isNew = command.type === 'CreateSecretStore';
+  return json(isNew ? 201 : 200, secretStoreJson(row, null), {
+    ...(isNew && { Location: `${path}/${id}` }),
+    ...positionHeader(outcome),
+  });
+}
+
+export const secretStoreOperations: readonly Operation[] = [
+  list,
+  create,
+  get,
+  change,
+  remove,
+  test,
+];

@@ -1,0 +1,51 @@
+/** External secret stores as the API shows them. Credentials are never returned. */
+import type { GroupId } from '#domain/kernel/ids.ts';
+import type { SecretStoresTable } from '#projections/secret-stores/table.ts';
+
+/** @param visible the caller's groups; null for administrators, who see all settings */
+export function secretStoreJson(row: SecretStoresTable, visible: readonly GroupId[] | null) {
+  const { name, groupIds, connection } = row.settings;
+  return {
+    id: row.secret_store_id,
+    name,
+    type: connection.type,
+    group_ids:
+      visible === null ? groupIds : (groupIds?.filter((id) => visible.includes(id)) ?? null),
+    ...(visible === null ? settingsJson(row) : noSettings),
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+  };
+}
+
+/** Whether the caller's scripts may read the store. */
+export function canSeeStore(
+  { settings: { groupIds } }: SecretStoresTable,
+  visible: readonly GroupId[] | null,
+): boolean {
+  return visible === null || groupIds === null || groupIds.some((id) => visible.includes(id));
+}
+
+const noSettings = {
+  folder: null,
+  address: null,
+  namespace: null,
+  mount: null,
+  kv_version: null,
+  auth: null,
+  auth_mount: null,
+  role_id: null,
+};
+
+function settingsJson({ settings: { connection } }: SecretStoresTable) {
+  if (connection.type === 'files') return { ...noSettings, folder: connection.folder };
+  const { address, namespace, mount, kvVersion, auth } = connection;
+  return {
+    ...noSettings,
+    address,
+    namespace,
+    mount,
+    kv_version: kvVersion,
+    auth: auth.type,
+    ...(auth.type === 'app_role' && { auth_mount: auth.mount, role_id: auth.roleId }),
+  };
+}
