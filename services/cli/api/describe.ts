@@ -33,6 +33,8 @@ interface DescribedOperation {
   readonly description?: string;
   readonly tags: readonly string[];
   readonly 'x-access': string;
+  /** Only sessions may call the operation, although it requires a right. */
+  readonly 'x-session'?: true;
   readonly parameters?: readonly DescribedParameter[];
   readonly requestBody?: { readonly content: Content };
   readonly responses: Readonly<Record<string, { readonly content?: Content }>>;
@@ -111,7 +113,9 @@ function reduce(
     ...(description !== undefined && { details: plainText(description) }),
     example: exampleOf(fields, parameters, content['application/json']?.example, upload),
     fields,
-    ...(described['x-access'] === 'session' && { session: true }),
+    ...((described['x-access'] === 'session' || described['x-session'] === true) && {
+      session: true,
+    }),
     ...(upload !== undefined && { upload }),
     ...((isFile || /^export|^openapi$/.test(id)) && { download: true }),
     ...(json.some((one) => 'next_cursor' in (resolve(one, schemas).properties ?? {})) &&

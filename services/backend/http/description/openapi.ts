@@ -140,6 +140,7 @@ function operationObject(one: Operation, form: number, components: Components): 
     tags: [one.tag],
     ...(one.access === 'public' && { security: [] }),
     'x-access': typeof one.access === 'string' ? one.access : one.access.right,
+    ...(typeof one.access !== 'string' && one.access.session && { 'x-session': true }),
     parameters: parametersOf(one, components),
     ...(one.body && { requestBody: requestBody(one, components) }),
     responses: { ...successes(one, components), ...failures(one) },
