@@ -1,3 +1,4 @@
+// Long because it has an address and a body for every operation.
 /** Each invalid request gets a documented response, and leaves nothing but an audit event. */
 import { request as httpRequest } from 'node:http';
 import { text } from 'node:stream/consumers';

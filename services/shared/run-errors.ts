@@ -1,4 +1,4 @@
-/** Keeps the errors of runs: their details beside the run, and a summary in the history. */
+/** Keeps the errors of runs: their details separately, and a summary in the history. */
 import { createHash } from 'node:crypto';
 import type { RunId, ScriptId } from '#domain/kernel/ids.ts';
 import { platformError, type ErrorFact, type RunError } from '#domain/run/error/error.ts';
