@@ -1,12 +1,15 @@
 import type { Recorded } from '#domain/aggregates.ts';
-import type { Identity, UserEvent } from '#domain/user/events.ts';
+import type { Identity, PasskeyUseRefused, UserEvent } from '#domain/user/events.ts';
 import { nextSecondFactor } from '#domain/user/state.ts';
 import type { Projection } from '../projection.ts';
 import { rowProjection } from '../rows.ts';
 import { userColumns, type UsersTable } from './table.ts';
 
 /** User accounts. */
-export const usersProjection: Projection = rowProjection<UsersTable, Recorded<UserEvent>>({
+export const usersProjection: Projection = rowProjection<
+  UsersTable,
+  Recorded<Exclude<UserEvent, PasskeyUseRefused>>
+>({
   name: 'users',
   version: 1,
   table: 'users',
@@ -22,6 +25,9 @@ export const usersProjection: Projection = rowProjection<UsersTable, Recorded<Us
     'SecondFactorDisabled',
     'RecoveryCodesReplaced',
     'RecoveryCodeUsed',
+    'PasskeyAdded',
+    'PasskeyRemoved',
+    'PasskeyUsed',
   ],
   keyOf: (event) => event.data.userId,
   step: (row, event) => {
@@ -72,7 +78,10 @@ export const usersProjection: Projection = rowProjection<UsersTable, Recorded<Us
       case 'SecondFactorEnabled':
       case 'SecondFactorDisabled':
       case 'RecoveryCodesReplaced':
-      case 'RecoveryCodeUsed': {
+      case 'RecoveryCodeUsed':
+      case 'PasskeyAdded':
+      case 'PasskeyRemoved':
+      case 'PasskeyUsed': {
         const previous = row.second_factor ?? undefined;
         return { ...row, second_factor: nextSecondFactor(previous, event) ?? null };
       }

@@ -82,14 +82,16 @@ const enable = operation({
     if (!isKey(key)) return fieldProblem('key', 'is not a key of 26 to 128 characters in base32');
     const user = await confirmIdentity({ password, code: false }, call, services);
     if (isProblem(user)) return user;
-    if (user.second_factor !== null) {
+    if (user.second_factor?.sealed !== undefined) {
       return problem('already_exists', 'A second factor is already enabled. Disable it first.');
     }
     const { userId } = call.principal;
     if (!(await isCurrentCode({ userId, key, code }, services))) {
       return fieldProblem('code', 'is not the current code, or was already used');
     }
-    const { codes, hashes } = newRecoveryCodes();
+    // An account with passkeys has recovery codes already.
+    const isFirst = user.second_factor === null;
+    const { codes, hashes } = isFirst ? newRecoveryCodes() : { codes: [], hashes: [] };
     try {
       const factor = await sealFactor({ userId, key, hashes }, services);
       const command = { type: 'EnableSecondFactor', userId, ...factor } as const;
