@@ -224,4 +224,23 @@ describe('a passkey', () => {
     const disabled: UserEvent = { type: 'SecondFactorDisabled', data: { userId: userId() } };
     given(userAggregate, created, added, disabled).when(use(6), alone).thenRefuses('not_found');
   });
+
+  test('leaves no second factor when the last one is removed, so recovery codes are issued again', () => {
+    const again = { ...second, recoveryHashes: ['bb'] };
+    const { type: _, ...data } = again;
+    given(userAggregate, created, added, removed)
+      .when(again, alone)
+      .thenRecords({ type: 'PasskeyAdded', data });
+  });
+
+  test('is limited to 20 per account', () => {
+    const others = Array.from({ length: 19 }, (_, index): UserEvent => {
+      const ofOther = { passkeyId: `q${index}`, webauthnId: `v${index}` };
+      return { type: 'PasskeyAdded', data: { ...passkey, ...ofOther, recoveryHashes: [] } };
+    });
+    const further = { ...second, recoveryHashes: [] };
+    given(userAggregate, created, added, ...others)
+      .when(further, alone)
+      .thenRefuses('validation_failed');
+  });
 });
