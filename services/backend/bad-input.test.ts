@@ -99,6 +99,7 @@ const address = (path: string, id = '') =>
     .replace('{identity_provider_id}', id || identityProviderId)
     .replace('{provider}', id || 'acme')
     .replace('{pool_id}', id || poolId)
+    .replace('{passkey_id}', id || nowhere)
     .replace('{session_id}', id || nowhere)
     .replace('{token}', id || hook.token)
     .replace('{id}', id || scriptId)

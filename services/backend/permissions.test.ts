@@ -6,6 +6,8 @@ import { rights, scopes, scopesOf, type Right, type Scope } from '#domain/kernel
 import { systemContext } from '#domain/ports/commands.ts';
 import { TOTP } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { issueChallenge } from '#infra/postgres/access/passkey-challenges.ts';
+import { TestAuthenticator } from './testing/authenticator.ts';
 import { newKey, newRecoveryCodes, sealFactor } from './access/second-factor.ts';
 import { formsOf, type Operation } from './http/operation.ts';
 import { operations } from './operations.ts';
@@ -95,6 +97,8 @@ const bodies: Readonly<Record<string, (client: TestClient, groupId: string) => u
     return { current_password: accountPassword, key, code };
   },
   replaceRecoveryCodes: withFactor,
+  addPasskey: newPasskey,
+  removePasskey: withFactor,
   disableSecondFactor: withFactor,
   applyUpdate: async () => {
     await endUpdate();
@@ -108,6 +112,16 @@ const bodies: Readonly<Record<string, (client: TestClient, groupId: string) => u
   uploadBackup: () => downloadedBackup(platform),
   createToken: () => ({ name: 'Made', scopes: ['*'] }),
 };
+/** A passkey for an account without a second factor. */
+async function newPasskey(client: TestClient): Promise<object> {
+  const { id } = (await client.get('/api/v1/auth/me')).json;
+  const userId = mustParse(parseUserId, id);
+  const challenge = await issueChallenge(platform.pool, userId, 'add');
+  const origin = platform.origin.replace('127.0.0.1', 'localhost');
+  const credential = new TestAuthenticator().create({ challenge, origin });
+  return { name: 'Laptop', current_password: accountPassword, credential };
+}
+
 /** Enables the second factor of the account. @returns a body with a recovery code */
 async function withFactor(client: TestClient): Promise<object> {
   const { commands, ids } = platform.services;
@@ -248,6 +262,7 @@ test('only the intended operations are public', () => {
   expect(open).toEqual([
     '/api/v1/auth/login',
     '/api/v1/auth/refresh',
+    '/api/v1/auth/second-factor/challenge',
     '/api/v1/auth/providers',
     '/api/v1/auth/oidc/{provider}/start',
     '/api/v1/auth/oidc/{provider}/callback',
