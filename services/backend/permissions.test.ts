@@ -12,7 +12,14 @@ import { newKey, newRecoveryCodes, sealFactor } from './access/second-factor.ts'
 import { formsOf, type Operation } from './http/operation.ts';
 import { operations } from './operations.ts';
 import { description } from './testing/described.ts';
-import { addressOf, newGroup, newUser, scriptIn, type Form } from './testing/named-things.ts';
+import {
+  addressOf,
+  passkeyRecoveryCode,
+  newGroup,
+  newUser,
+  scriptIn,
+  type Form,
+} from './testing/named-things.ts';
 import {
   accountPassword,
   apiToken,
@@ -29,11 +36,13 @@ import { nextRelease, startTestBackend, type TestBackend } from './testing/test-
 import type { Answer, TestClient } from './testing/test-client.ts';
 
 const allRoles = [...roles, 'auditor'];
+/** Passkeys require a host name. */
+const publicUrl = 'http://localhost:8000';
 let platform: TestBackend;
 const people = new Map<string, TestClient>();
 let token: TestClient;
 beforeAll(async () => {
-  platform = await startTestBackend();
+  platform = await startTestBackend({ publicUrl });
   for (const role of allRoles) people.set(role, await inCustom(role));
   token = (await apiToken(platform.admin, ['*'], { expires_in_days: null })).client;
 });
@@ -98,7 +107,7 @@ const bodies: Readonly<Record<string, (client: TestClient, groupId: string) => u
   },
   replaceRecoveryCodes: withFactor,
   addPasskey: newPasskey,
-  removePasskey: withFactor,
+  removePasskey: () => ({ current_password: accountPassword, code: passkeyRecoveryCode }),
   disableSecondFactor: withFactor,
   applyUpdate: async () => {
     await endUpdate();
@@ -116,8 +125,11 @@ const bodies: Readonly<Record<string, (client: TestClient, groupId: string) => u
 async function newPasskey(client: TestClient): Promise<object> {
   const { id } = (await client.get('/api/v1/auth/me')).json;
   const userId = mustParse(parseUserId, id);
+  const { commands, ids } = platform.services;
+  const command = { type: 'DisableSecondFactor', userId } as const;
+  await commands.execute(command, systemContext('updater', ids.next()));
   const challenge = await issueChallenge(platform.pool, userId, 'add');
-  const origin = platform.origin.replace('127.0.0.1', 'localhost');
+  const origin = publicUrl;
   const credential = new TestAuthenticator().create({ challenge, origin });
   return { name: 'Laptop', current_password: accountPassword, credential };
 }
