@@ -399,6 +399,24 @@ export const userCommand: fc.Arbitrary<UserCommand> = fc.oneof(
     userId,
     recoveryHash: fc.constantFrom('aa', 'cc'),
   }),
+  fc.record({
+    type: fc.constant('AddPasskey'),
+    userId,
+    passkeyId: fc.constantFrom('p1', 'p2'),
+    name: fc.constant('Laptop'),
+    webauthnId: fc.constantFrom('w1', 'w2'),
+    publicKey: fc.constant('key'),
+    counter: fc.constantFrom(0, 1),
+    transports: fc.constant(['internal']),
+    recoveryHashes: fc.constantFrom([], ['aa', 'bb']),
+  }),
+  fc.record({ type: fc.constant('RemovePasskey'), userId, passkeyId: fc.constantFrom('p1', 'p2') }),
+  fc.record({
+    type: fc.constant('UsePasskey'),
+    userId,
+    passkeyId: fc.constantFrom('p1', 'p2'),
+    counter: fc.constantFrom(0, 1, 2),
+  }),
 );
 
 export const secretStoreCommand: fc.Arbitrary<SecretStoreCommand> = fc.oneof(

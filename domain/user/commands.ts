@@ -1,5 +1,8 @@
 import type { GroupId, UserId } from '#domain/kernel/ids.ts';
 import type {
+  PasskeyAdded,
+  PasskeyRemoved,
+  PasskeyUsed,
   RecoveryCodesReplaced,
   RecoveryCodeUsed,
   SecondFactorDisabled,
@@ -49,6 +52,12 @@ export type ReplaceRecoveryCodes = RecoveryCodesReplaced['data'] & {
 
 export type UseRecoveryCode = RecoveryCodeUsed['data'] & { readonly type: 'UseRecoveryCode' };
 
+export type AddPasskey = PasskeyAdded['data'] & { readonly type: 'AddPasskey' };
+
+export type RemovePasskey = PasskeyRemoved['data'] & { readonly type: 'RemovePasskey' };
+
+export type UsePasskey = PasskeyUsed['data'] & { readonly type: 'UsePasskey' };
+
 export type UserCommand =
   | CreateUser
   | ChangeUser
@@ -59,4 +68,7 @@ export type UserCommand =
   | EnableSecondFactor
   | DisableSecondFactor
   | ReplaceRecoveryCodes
-  | UseRecoveryCode;
+  | UseRecoveryCode
+  | AddPasskey
+  | RemovePasskey
+  | UsePasskey;

@@ -171,3 +171,76 @@ describe('a second factor', () => {
     given(userAggregate, created).when(replace, alone).thenRefuses('not_found');
   });
 });
+
+describe('a passkey', () => {
+  const passkey = {
+    userId: userId(),
+    passkeyId: 'p1',
+    name: 'Laptop',
+    webauthnId: 'w1',
+    publicKey: 'key',
+    counter: 5,
+    transports: ['internal'],
+  };
+  const add = { type: 'AddPasskey', ...passkey, recoveryHashes: ['aa'] } as const;
+  const added: UserEvent = { type: 'PasskeyAdded', data: { ...passkey, recoveryHashes: ['aa'] } };
+  const second = { ...add, passkeyId: 'p2', webauthnId: 'w2' };
+  const ids = { userId: userId(), passkeyId: 'p1' };
+  const remove = { type: 'RemovePasskey', ...ids } as const;
+  const removed: UserEvent = { type: 'PasskeyRemoved', data: ids };
+  const use = (counter: number) => ({ type: 'UsePasskey', ...ids, counter }) as const;
+  const used = (counter: number): UserEvent => ({ type: 'PasskeyUsed', data: { ...ids, counter } });
+
+  test('is added once, and each authenticator once', () => {
+    given(userAggregate, created).when(add, alone).thenRecords(added);
+    given(userAggregate, created, added).when(add, alone).thenRecordsNothing();
+    const again = { ...add, passkeyId: 'p2' };
+    given(userAggregate, created, added).when(again, alone).thenRefuses('already_exists');
+  });
+
+  test('comes with recovery codes only as the first factor', () => {
+    const without = { ...add, recoveryHashes: [] };
+    given(userAggregate, created).when(without, alone).thenRefuses('version_mismatch');
+    given(userAggregate, created, added).when(second, alone).thenRefuses('version_mismatch');
+  });
+
+  test('is refused with a counter that does not increase, which is recorded', () => {
+    given(userAggregate, created, added).when(use(6), alone).thenRecords(used(6));
+    for (const counter of [5, 4, 0]) {
+      const refused: UserEvent = { type: 'PasskeyUseRefused', data: { ...ids, counter } };
+      given(userAggregate, created, added).when(use(counter), alone).thenRecords(refused);
+    }
+  });
+
+  test('can be used repeatedly without a counter', () => {
+    const data = { ...passkey, counter: 0, recoveryHashes: ['aa'] };
+    const uncounted: UserEvent = { type: 'PasskeyAdded', data };
+    given(userAggregate, created, uncounted, used(0)).when(use(0), alone).thenRecords(used(0));
+  });
+
+  test('is removed once, and by disabling the second factor', () => {
+    given(userAggregate, created, added).when(remove, alone).thenRecords(removed);
+    given(userAggregate, created, added, removed).when(remove, alone).thenRecordsNothing();
+    const disabled: UserEvent = { type: 'SecondFactorDisabled', data: { userId: userId() } };
+    given(userAggregate, created, added, disabled).when(use(6), alone).thenRefuses('not_found');
+  });
+
+  test('leaves no second factor when the last one is removed, so recovery codes are issued again', () => {
+    const again = { ...second, recoveryHashes: ['bb'] };
+    const { type: _, ...data } = again;
+    given(userAggregate, created, added, removed)
+      .when(again, alone)
+      .thenRecords({ type: 'PasskeyAdded', data });
+  });
+
+  test('is limited to 20 per account', () => {
+    const others = Array.from({ length: 19 }, (_, index): UserEvent => {
+      const ofOther = { passkeyId: `q${index}`, webauthnId: `v${index}` };
+      return { type: 'PasskeyAdded', data: { ...passkey, ...ofOther, recoveryHashes: [] } };
+    });
+    const further = { ...second, recoveryHashes: [] };
+    given(userAggregate, created, added, ...others)
+      .when(further, alone)
+      .thenRefuses('validation_failed');
+  });
+});

@@ -3,9 +3,9 @@ import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
 import type { StreamId } from '#domain/kernel/event.ts';
 import { canonicalJson, isSameJson } from '#domain/kernel/json.ts';
 import { emailProblem, newNameProblem } from '#domain/kernel/names.ts';
-import type { ChangeUser, UserCommand } from './commands.ts';
-import type { Identity, UserEvent, UserSettings } from './events.ts';
-import { evolveUser, initialUser, type UserState } from './state.ts';
+import type { AddPasskey, ChangeUser, UsePasskey, UserCommand } from './commands.ts';
+import type { Identity, SecondFactor, UserEvent, UserSettings } from './events.ts';
+import { evolveUser, initialUser, passkeysOf, type UserState } from './state.ts';
 
 export interface UserDecisionFacts {
   readonly emailTaken: boolean;
@@ -60,8 +60,8 @@ export function decideUser(
       return accept({ type: 'UserIdentityUnlinked', data });
     }
     case 'EnableSecondFactor': {
-      if (state.secondFactor !== undefined) return factorEnabled;
-      if (!facts.keyExists) return keyDestroyed;
+      if (state.secondFactor?.sealed !== undefined) return factorEnabled;
+      if (!facts.keyExists || !isFirstAsExpected(state.secondFactor, command)) return conflict;
       const { type: _, ...data } = command;
       return accept({ type: 'SecondFactorEnabled', data });
     }
@@ -79,19 +79,67 @@ export function decideUser(
       if (state.secondFactor?.recoveryHashes.includes(recoveryHash) !== true) return noCode;
       return accept({ type: 'RecoveryCodeUsed', data: { userId, recoveryHash } });
     }
+    case 'AddPasskey':
+      return addPasskey(state.secondFactor, command);
+    case 'RemovePasskey': {
+      const { passkeyId } = command;
+      if (!passkeysOf(state.secondFactor).some((one) => one.passkeyId === passkeyId))
+        return accept();
+      return accept({ type: 'PasskeyRemoved', data: { userId, passkeyId } });
+    }
+    case 'UsePasskey':
+      return applyPasskey(state.secondFactor, command);
   }
+}
+
+const maxPasskeys = 20;
+
+function addPasskey(factor: SecondFactor | undefined, command: AddPasskey): Decision<UserEvent> {
+  const { type: _, ...data } = command;
+  const passkeys = passkeysOf(factor);
+  if (passkeys.some((one) => one.passkeyId === command.passkeyId)) return accept();
+  const unusable = newNameProblem('name', command.name);
+  if (unusable !== undefined) return refuse('validation_failed', unusable);
+  if (passkeys.some((one) => one.webauthnId === command.webauthnId)) return passkeyExists;
+  if (passkeys.length >= maxPasskeys) return tooManyPasskeys;
+  if (!isFirstAsExpected(factor, command)) return conflict;
+  return accept({ type: 'PasskeyAdded', data });
+}
+
+/** Recovery codes are issued together with the first factor only. */
+function isFirstAsExpected(
+  factor: SecondFactor | undefined,
+  { recoveryHashes }: Pick<SecondFactor, 'recoveryHashes'>,
+): boolean {
+  return (factor === undefined) === recoveryHashes.length > 0;
+}
+
+/** A counter that does not increase reveals a copied passkey (WebAuthn §6.1.1). Passkeys without a counter send 0. */
+function applyPasskey(
+  factor: SecondFactor | undefined,
+  { userId, passkeyId, counter }: UsePasskey,
+): Decision<UserEvent> {
+  const passkey = passkeysOf(factor).find((one) => one.passkeyId === passkeyId);
+  if (passkey === undefined) return noPasskey;
+  const isCurrent = counter > passkey.counter || (counter === 0 && passkey.counter === 0);
+  const data = { userId, passkeyId, counter };
+  return accept({ type: isCurrent ? 'PasskeyUsed' : 'PasskeyUseRefused', data });
 }
 
 const factorEnabled = refuse(
   'already_exists',
   'A second factor is already enabled. Disable it first.',
 );
-const keyDestroyed = refuse(
-  'version_mismatch',
-  'The account was changed at the same time. Try again.',
-);
+const conflict = refuse('version_mismatch', 'The account was changed at the same time. Try again.');
 const noFactor = refuse('not_found', 'No second factor is enabled.');
 const noCode = refuse('not_found', 'The recovery code is unknown or was already used.');
+
+const passkeyExists = refuse('already_exists', 'The account already has this passkey.');
+const tooManyPasskeys = refuse(
+  'validation_failed',
+  `An account has at most ${maxPasskeys} passkeys. Remove one first.`,
+);
+const noPasskey = refuse('not_found', 'The account has no such passkey.');
 
 const identityTaken = refuse(
   'already_exists',
@@ -161,6 +209,9 @@ function identityOf(command: UserCommand): Identity | undefined {
     case 'DisableSecondFactor':
     case 'ReplaceRecoveryCodes':
     case 'UseRecoveryCode':
+    case 'AddPasskey':
+    case 'RemovePasskey':
+    case 'UsePasskey':
       return undefined;
   }
 }
@@ -183,6 +234,9 @@ export const userAggregate: Aggregate<UserState, UserCommand, UserEvent, UserDec
     DisableSecondFactor: true,
     ReplaceRecoveryCodes: true,
     UseRecoveryCode: true,
+    AddPasskey: true,
+    RemovePasskey: true,
+    UsePasskey: true,
   },
   events: {
     UserCreated: true,
@@ -194,10 +248,14 @@ export const userAggregate: Aggregate<UserState, UserCommand, UserEvent, UserDec
     SecondFactorDisabled: true,
     RecoveryCodesReplaced: true,
     RecoveryCodeUsed: true,
+    PasskeyAdded: true,
+    PasskeyRemoved: true,
+    PasskeyUsed: true,
+    PasskeyUseRefused: true,
   },
   initial: initialUser,
   evolve: evolveUser,
-  stateVersion: 4,
+  stateVersion: 5,
   decide: decideUser,
   streamOf: (command) => `user-${command.userId}`,
   guards: guardsOf,

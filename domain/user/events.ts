@@ -64,19 +64,42 @@ export type UserIdentityUnlinked = DomainEvent<
   { readonly userId: UserId; readonly identityProviderId: IdentityProviderId }
 >;
 
-/** What a sign-in to the account requires in addition to the password. */
+/** A WebAuthn credential. */
+export interface Passkey {
+  /** Unique in the account. */
+  readonly passkeyId: string;
+  readonly name: string;
+  /** The credential id of the authenticator, in base64url. */
+  readonly webauthnId: string;
+  /** COSE key, in base64url. */
+  readonly publicKey: string;
+  /** The last sign counter of the authenticator; 0 if it has none. */
+  readonly counter: number;
+  readonly transports: readonly string[];
+}
+
+/** What a sign-in to the account requires in addition to the password: a code or a passkey. */
 export interface SecondFactor {
-  /** The key of the one-time codes (RFC 6238), under a data key of the account. */
-  readonly sealed: Sealed;
+  /** The key of the one-time codes (RFC 6238), under a data key of the account. Absent: passkeys only. */
+  readonly sealed?: Sealed;
+  /** Absent: none was ever added. */
+  readonly passkeys?: readonly Passkey[];
   /** SHA-256 of the recovery codes in hexadecimal. */
   readonly recoveryHashes: readonly string[];
 }
 
+/** Sign-ins accept one-time codes. */
 export type SecondFactorEnabled = DomainEvent<
   'SecondFactorEnabled',
-  SecondFactor & { readonly userId: UserId }
+  {
+    readonly userId: UserId;
+    readonly sealed: Sealed;
+    /** Empty if the account has recovery codes already. */
+    readonly recoveryHashes: readonly string[];
+  }
 >;
 
+/** The one-time codes, the recovery codes and all passkeys become invalid. */
 export type SecondFactorDisabled = DomainEvent<'SecondFactorDisabled', { readonly userId: UserId }>;
 
 /** The previous recovery codes become invalid. */
@@ -91,6 +114,34 @@ export type RecoveryCodeUsed = DomainEvent<
   { readonly userId: UserId; readonly recoveryHash: string }
 >;
 
+/** Sign-ins accept the passkey. */
+export type PasskeyAdded = DomainEvent<
+  'PasskeyAdded',
+  Passkey & {
+    readonly userId: UserId;
+    /** Empty if the account has recovery codes already. */
+    readonly recoveryHashes: readonly string[];
+  }
+>;
+
+/** Without another passkey or one-time codes, the account has no second factor. */
+export type PasskeyRemoved = DomainEvent<
+  'PasskeyRemoved',
+  { readonly userId: UserId; readonly passkeyId: string }
+>;
+
+/** A passkey has confirmed the user. */
+export type PasskeyUsed = DomainEvent<
+  'PasskeyUsed',
+  { readonly userId: UserId; readonly passkeyId: string; readonly counter: number }
+>;
+
+/** The sign counter did not increase: the passkey may have been copied. */
+export type PasskeyUseRefused = DomainEvent<
+  'PasskeyUseRefused',
+  { readonly userId: UserId; readonly passkeyId: string; readonly counter: number }
+>;
+
 export type UserEvent =
   | UserCreated
   | UserChanged
@@ -100,4 +151,8 @@ export type UserEvent =
   | SecondFactorEnabled
   | SecondFactorDisabled
   | RecoveryCodesReplaced
-  | RecoveryCodeUsed;
+  | RecoveryCodeUsed
+  | PasskeyAdded
+  | PasskeyRemoved
+  | PasskeyUsed
+  | PasskeyUseRefused;

@@ -1,5 +1,9 @@
 import type {
   Identity,
+  Passkey,
+  PasskeyAdded,
+  PasskeyRemoved,
+  PasskeyUsed,
   RecoveryCodesReplaced,
   RecoveryCodeUsed,
   SecondFactor,
@@ -25,7 +29,10 @@ export type SecondFactorEvent =
   | SecondFactorEnabled
   | SecondFactorDisabled
   | RecoveryCodesReplaced
-  | RecoveryCodeUsed;
+  | RecoveryCodeUsed
+  | PasskeyAdded
+  | PasskeyRemoved
+  | PasskeyUsed;
 
 export const initialUser: UserState = { status: 'absent' };
 
@@ -52,11 +59,16 @@ export function evolveUser(state: UserState, event: UserEvent): UserState {
     case 'SecondFactorEnabled':
     case 'SecondFactorDisabled':
     case 'RecoveryCodesReplaced':
-    case 'RecoveryCodeUsed': {
+    case 'RecoveryCodeUsed':
+    case 'PasskeyAdded':
+    case 'PasskeyRemoved':
+    case 'PasskeyUsed': {
       const { secondFactor: previous, ...rest } = state;
       const secondFactor = nextSecondFactor(previous, event);
       return { ...rest, ...(secondFactor && { secondFactor }) };
     }
+    case 'PasskeyUseRefused':
+      return state;
   }
 }
 
@@ -68,7 +80,7 @@ export function nextSecondFactor(
   switch (event.type) {
     case 'SecondFactorEnabled': {
       const { sealed, recoveryHashes } = event.data;
-      return { sealed, recoveryHashes };
+      return { ...(previous ?? { recoveryHashes }), sealed };
     }
     case 'SecondFactorDisabled':
       return undefined;
@@ -80,7 +92,31 @@ export function nextSecondFactor(
       const left = previous.recoveryHashes.filter((hash) => hash !== recoveryHash);
       return { ...previous, recoveryHashes: left };
     }
+    case 'PasskeyAdded': {
+      const { userId: _, recoveryHashes, ...passkey } = event.data;
+      const passkeys = [...passkeysOf(previous), passkey];
+      return { ...(previous ?? { recoveryHashes }), passkeys };
+    }
+    case 'PasskeyRemoved': {
+      const passkeys = passkeysOf(previous).filter(
+        ({ passkeyId }) => passkeyId !== event.data.passkeyId,
+      );
+      if (previous?.sealed === undefined && passkeys.length === 0) return undefined;
+      return previous && { ...previous, passkeys };
+    }
+    case 'PasskeyUsed': {
+      const { passkeyId, counter } = event.data;
+      const passkeys = passkeysOf(previous).map((one) =>
+        one.passkeyId === passkeyId ? { ...one, counter } : one,
+      );
+      return previous && { ...previous, passkeys };
+    }
   }
+}
+
+/** The passkeys of a second factor. */
+export function passkeysOf(factor: SecondFactor | null | undefined): readonly Passkey[] {
+  return factor?.passkeys ?? [];
 }
 
 function othersOf(

@@ -32,6 +32,7 @@ export const omittedTables: readonly string[] = [
   'backup_work',
   'login_failures',
   'one_time_codes',
+  'passkey_challenges',
   'projection_versions',
   'replay_marks',
   'repository_checks',

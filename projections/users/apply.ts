@@ -1,12 +1,15 @@
 import type { Recorded } from '#domain/aggregates.ts';
-import type { Identity, UserEvent } from '#domain/user/events.ts';
-import { nextSecondFactor } from '#domain/user/state.ts';
+import type { Identity, PasskeyUseRefused, SecondFactor, UserEvent } from '#domain/user/events.ts';
+import { nextSecondFactor, type SecondFactorEvent } from '#domain/user/state.ts';
 import type { Projection } from '../projection.ts';
 import { rowProjection } from '../rows.ts';
-import { userColumns, type UsersTable } from './table.ts';
+import { userColumns, type StoredFactor, type UsersTable } from './table.ts';
 
 /** User accounts. */
-export const usersProjection: Projection = rowProjection<UsersTable, Recorded<UserEvent>>({
+export const usersProjection: Projection = rowProjection<
+  UsersTable,
+  Recorded<Exclude<UserEvent, PasskeyUseRefused>>
+>({
   name: 'users',
   version: 1,
   table: 'users',
@@ -22,6 +25,9 @@ export const usersProjection: Projection = rowProjection<UsersTable, Recorded<Us
     'SecondFactorDisabled',
     'RecoveryCodesReplaced',
     'RecoveryCodeUsed',
+    'PasskeyAdded',
+    'PasskeyRemoved',
+    'PasskeyUsed',
   ],
   keyOf: (event) => event.data.userId,
   step: (row, event) => {
@@ -72,9 +78,12 @@ export const usersProjection: Projection = rowProjection<UsersTable, Recorded<Us
       case 'SecondFactorEnabled':
       case 'SecondFactorDisabled':
       case 'RecoveryCodesReplaced':
-      case 'RecoveryCodeUsed': {
-        const previous = row.second_factor ?? undefined;
-        return { ...row, second_factor: nextSecondFactor(previous, event) ?? null };
+      case 'RecoveryCodeUsed':
+      case 'PasskeyAdded':
+      case 'PasskeyRemoved':
+      case 'PasskeyUsed': {
+        const next = nextSecondFactor(row.second_factor ?? undefined, event);
+        return { ...row, second_factor: next ? withTimes(next, row.second_factor, event) : null };
       }
     }
   },
@@ -85,4 +94,33 @@ function othersOf(
   { identityProviderId }: Pick<Identity, 'identityProviderId'>,
 ): readonly Identity[] {
   return identities.filter((one) => one.identityProviderId !== identityProviderId);
+}
+
+function withTimes(
+  next: SecondFactor,
+  previous: StoredFactor | null,
+  event: Recorded<SecondFactorEvent>,
+): StoredFactor {
+  const times = previous?.passkeyTimes ?? {};
+  switch (event.type) {
+    case 'PasskeyAdded': {
+      const added = { addedAt: event.recordedAt.toISOString() };
+      return { ...next, passkeyTimes: { ...times, [event.data.passkeyId]: added } };
+    }
+    case 'PasskeyUsed': {
+      const known = times[event.data.passkeyId];
+      if (known === undefined) return next;
+      const used = { ...known, lastUsedAt: event.recordedAt.toISOString() };
+      return { ...next, passkeyTimes: { ...times, [event.data.passkeyId]: used } };
+    }
+    case 'PasskeyRemoved': {
+      const { [event.data.passkeyId]: _, ...others } = times;
+      return { ...next, passkeyTimes: others };
+    }
+    case 'SecondFactorEnabled':
+    case 'SecondFactorDisabled':
+    case 'RecoveryCodesReplaced':
+    case 'RecoveryCodeUsed':
+      return next;
+  }
 }

@@ -2,6 +2,17 @@ import type { Identity, SecondFactor } from '#domain/user/events.ts';
 import type { Role } from '#domain/kernel/actor.ts';
 import type { Columns } from '../columns.ts';
 
+/** The second factor, with the times of its passkeys by their ids. */
+export interface StoredFactor extends SecondFactor {
+  readonly passkeyTimes?: Readonly<Record<string, PasskeyTimes>>;
+}
+
+/** In ISO 8601. */
+export interface PasskeyTimes {
+  readonly addedAt: string;
+  readonly lastUsedAt?: string;
+}
+
 export interface UsersTable {
   readonly user_id: string;
   readonly stream_version: number;
@@ -17,7 +28,7 @@ export interface UsersTable {
   /** The session that stayed valid. */
   readonly kept_session_id: string | null;
   readonly identities: readonly Identity[];
-  readonly second_factor: SecondFactor | null;
+  readonly second_factor: StoredFactor | null;
   readonly created_at: Date;
 }
 

@@ -112,6 +112,7 @@ const address = (path: string, id = '') =>
     .replace('{provider}', id || 'acme')
     .replace('{pool_id}', id || poolId)
     .replace('{repository_id}', id || repositoryId)
+    .replace('{passkey_id}', id || nowhere)
     .replace('{session_id}', id || nowhere)
     .replace('{token}', id || hook.token)
     .replace('{id}', id || scriptId)

@@ -2,6 +2,7 @@
 import { version } from '#services/shared/version.ts';
 import Type from 'typebox';
 import { authOperations } from './access/routes.ts';
+import { passkeyOperations } from './access/passkey-routes.ts';
 import { secondFactorOperations } from './access/second-factor-routes.ts';
 import { tokenOperations } from './access/token-routes.ts';
 import { approvalOperations } from './approvals/routes.ts';
@@ -90,6 +91,7 @@ const openapi = operation({
 export const operations: readonly Operation[] = [
   ...authOperations,
   ...secondFactorOperations,
+  ...passkeyOperations,
   ...ownAccountOperations,
   ...tokenOperations,
   ...scriptOperations,

@@ -11,11 +11,20 @@ import { rights, scopes, scopesOf, type Right, type Scope } from '#domain/kernel
 import { systemContext } from '#domain/ports/commands.ts';
 import { TOTP } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { issueChallenge } from '#infra/postgres/access/passkey-challenges.ts';
+import { TestAuthenticator } from './testing/authenticator.ts';
 import { newKey, newRecoveryCodes, sealFactor } from './access/second-factor.ts';
 import { formsOf, type Operation } from './http/operation.ts';
 import { operations } from './operations.ts';
 import { description } from './testing/described.ts';
-import { addressOf, newGroup, newUser, scriptIn, type Form } from './testing/named-things.ts';
+import {
+  addressOf,
+  passkeyRecoveryCode,
+  newGroup,
+  newUser,
+  scriptIn,
+  type Form,
+} from './testing/named-things.ts';
 import {
   accountPassword,
   apiToken,
@@ -32,13 +41,15 @@ import { nextRelease, startTestBackend, type TestBackend } from './testing/test-
 import type { Answer, TestClient } from './testing/test-client.ts';
 
 const allRoles = [...roles, 'auditor'];
+/** Passkeys require a host name. */
+const publicUrl = 'http://localhost:8000';
 let platform: TestBackend;
 const people = new Map<string, TestClient>();
 let token: TestClient;
 let gitServer: TestGitServer;
 let served: TestRepository;
 beforeAll(async () => {
-  platform = await startTestBackend();
+  platform = await startTestBackend({ publicUrl });
   gitServer = await startGitServer();
   served = await gitServer.repository('served');
   await served.commit({ 'README.md': 'Nothing to provide.' });
@@ -112,6 +123,8 @@ const bodies: Readonly<Record<string, (client: TestClient, groupId: string) => u
     return { current_password: accountPassword, key, code };
   },
   replaceRecoveryCodes: withFactor,
+  addPasskey: newPasskey,
+  removePasskey: () => ({ current_password: accountPassword, code: passkeyRecoveryCode }),
   disableSecondFactor: withFactor,
   applyUpdate: async () => {
     await endUpdate();
@@ -131,6 +144,19 @@ async function serveRepositories(): Promise<undefined> {
   for (const { id } of (json as { items: { id: string }[] }).items) {
     await platform.admin.patch(`/api/v1/repositories/${id}`, { url: served.url });
   }
+}
+
+/** A passkey for an account without a second factor. */
+async function newPasskey(client: TestClient): Promise<object> {
+  const { id } = (await client.get('/api/v1/auth/me')).json;
+  const userId = mustParse(parseUserId, id);
+  const { commands, ids } = platform.services;
+  const command = { type: 'DisableSecondFactor', userId } as const;
+  await commands.execute(command, systemContext('updater', ids.next()));
+  const challenge = await issueChallenge(platform.pool, userId, 'add');
+  const origin = publicUrl;
+  const credential = new TestAuthenticator().create({ challenge, origin });
+  return { name: 'Laptop', current_password: accountPassword, credential };
 }
 
 /** Enables the second factor of the account. @returns a body with a recovery code */
@@ -273,6 +299,7 @@ test('only the intended operations are public', () => {
   expect(open).toEqual([
     '/api/v1/auth/login',
     '/api/v1/auth/refresh',
+    '/api/v1/auth/second-factor/challenge',
     '/api/v1/auth/providers',
     '/api/v1/auth/oidc/{provider}/start',
     '/api/v1/auth/oidc/{provider}/callback',

@@ -20,7 +20,11 @@ const cannotSucceed = new Set([
   'POST /api/v1/auth/refresh',
   'DELETE /api/v1/auth/sessions/{session_id}',
   'POST /api/v1/auth/second-factor',
+  'POST /api/v1/auth/second-factor/challenge',
   'POST /api/v1/auth/second-factor/disable',
+  'POST /api/v1/auth/second-factor/passkeys',
+  'POST /api/v1/auth/second-factor/passkeys/options',
+  'POST /api/v1/auth/second-factor/passkeys/{passkey_id}/remove',
   'POST /api/v1/auth/second-factor/recovery-codes',
   // It needs an identity provider.
   'POST /api/v1/auth/oidc/{provider}/backchannel-logout',

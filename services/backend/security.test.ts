@@ -94,7 +94,14 @@ async function workOf(body: { readonly email: string; readonly password: string 
   const commandId = mustParse(parseCommandId, services.ids.next());
   const actor = { kind: 'anonymous' } as const;
   const context = { commandId, actor, ip: null, correlationId: commandId, causationId: null };
-  const call = { body, context, ip: '192.0.2.200', header: () => undefined, headers: {} };
+  const call = {
+    body,
+    context,
+    ip: '192.0.2.200',
+    header: () => undefined,
+    origin: platform.origin,
+    headers: {},
+  };
   expect(await openSession(call, counting)).toMatchObject({ code: 'unauthenticated' });
   return work;
 }

@@ -7,19 +7,28 @@ import { isTooLong } from '#services/shared/passwords.ts';
 import type { Call } from '../http/operation.ts';
 import { fieldProblem, type Problem } from '../http/problem.ts';
 import type { Services } from '../services.ts';
+import type { PasskeySignature } from './passkey-schema.ts';
+import { checkPasskey } from './passkeys.ts';
 import { isRightCode } from './second-factor.ts';
 import { tooMany } from './sign-in.ts';
 
 /** The request of a signed-in user. */
-type SessionCall = Pick<Call, 'context' | 'ip'> & { readonly principal: Principal };
+type SessionCall = Pick<Call, 'context' | 'ip' | 'origin'> & { readonly principal: Principal };
 
-/** Checks the password, and the code if the account has a second factor. Failed attempts count towards the sign-in
+interface Given {
+  readonly password: string;
+  /** `false`: no second factor is required. */
+  readonly code: string | undefined | false;
+  /** Instead of a code. */
+  readonly passkey?: PasskeySignature | undefined;
+}
+
+/** Checks the password, and the code or the passkey if the account has a second factor. Failed attempts count towards the sign-in
  *  limit.
- *  @param code `false`: no code is required
  *  @returns the account, or the problem to send */
 export async function confirmIdentity(
-  given: { readonly password: string; readonly code: string | undefined | false },
-  { principal, ip, context }: SessionCall,
+  given: Given,
+  { principal, ip, context, origin }: SessionCall,
   services: Services,
 ): Promise<UserView | Problem> {
   const user = await findUser(services.readModels, principal.userId);
@@ -28,7 +37,7 @@ export async function confirmIdentity(
   const admission = await services.throttle.admit(
     { email: user.email, userId: principal.userId, ip },
     async () => {
-      wrong = await problemOf(user, given, { context, services });
+      wrong = await problemOf(user, given, { origin, context, services });
       return wrong === undefined ? 'right' : 'wrong';
     },
   );
@@ -38,8 +47,8 @@ export async function confirmIdentity(
 
 async function problemOf(
   user: UserView,
-  { password, code }: { readonly password: string; readonly code: string | undefined | false },
-  { context, services }: { context: CommandContext; services: Services },
+  { password, code, passkey }: Given,
+  { origin, context, services }: { origin: string; context: CommandContext; services: Services },
 ): Promise<Problem | undefined> {
   const { database, passwords } = services;
   const isPassword =
@@ -48,8 +57,12 @@ async function problemOf(
   if (!isPassword) return fieldProblem('current_password', 'is not your current password');
   const { second_factor: factor } = user;
   if (code === false || factor === null) return undefined;
-  if (code === undefined) return fieldProblem('code', 'is required');
   const owner = { ...user, second_factor: factor };
+  if (passkey !== undefined) {
+    const reason = await checkPasskey(owner, passkey, { origin, context, services });
+    return reason === undefined ? undefined : fieldProblem('passkey', reason);
+  }
+  if (code === undefined) return fieldProblem('code', 'is required');
   const isCode = await isRightCode(owner, code, { context, services });
   return isCode
     ? undefined

@@ -43,8 +43,10 @@ describe('a session whose role requires a second factor', () => {
   test('can only enable the second factor, change the password and sign out', () => {
     const allowed = operations.filter((one) => one.allowsFactorSetUp === true);
     expect(allowed.map(({ operationId }) => operationId).toSorted()).toEqual([
+      'addPasskey',
       'changePassword',
       'createFactorKey',
+      'createPasskeyOptions',
       'enableSecondFactor',
       'getSecondFactor',
       'logout',

@@ -2,6 +2,7 @@
 import { roles } from '#domain/kernel/actor.ts';
 import Type from 'typebox';
 import { Exact, examples, Uuid, Time, Nullable } from '../http/schema.ts';
+import { passkeyField } from './passkey-schema.ts';
 import { codeField } from './second-factor-schema.ts';
 
 export const RoleSchema = Type.Enum(roles, { title: 'Role' });
@@ -102,6 +103,7 @@ export const Credentials = Exact(
     email: Type.String({ maxLength: 254 }),
     password: Type.String(),
     code: Type.Optional(codeField),
+    passkey: Type.Optional(passkeyField),
   },
   { title: 'Credentials' },
 );

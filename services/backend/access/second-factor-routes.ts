@@ -7,6 +7,7 @@ import { fieldProblem, isProblem, problem } from '../http/problem.ts';
 import { json } from '../http/reply.ts';
 import { Exact } from '../http/schema.ts';
 import { confirmIdentity } from './confirm-identity.ts';
+import { passkeysJson } from './view.ts';
 import {
   FactorConfirmation,
   FactorKey,
@@ -36,8 +37,12 @@ const read = operation({
   responses: { 200: { description: 'The state.', schema: SecondFactorState } },
   handle: async ({ principal }, { readModels }) => {
     const factor = (await findUser(readModels, principal.userId))?.second_factor ?? null;
-    const left = factor?.recoveryHashes.length ?? 0;
-    return json(200, { enabled: factor !== null, recovery_codes_left: left });
+    return json(200, {
+      enabled: factor !== null,
+      app: factor?.sealed !== undefined,
+      passkeys: passkeysJson(factor),
+      recovery_codes_left: factor?.recoveryHashes.length ?? 0,
+    });
   },
 });
 
@@ -65,9 +70,10 @@ const enable = operation({
   method: 'post',
   path: '/api/v1/auth/second-factor',
   operationId: 'enableSecondFactor',
-  summary: 'Require a one-time code when you sign in with your password',
+  summary: 'Accept codes from an authenticator app as your second factor',
   description:
-    'Returns ten recovery codes, each of which replaces a one-time code once. They are not returned again. Sign-ins at ' +
+    'Returns ten recovery codes, each of which replaces a one-time code once, or none if the account has recovery ' +
+    'codes already. They are not returned again. Sign-ins at ' +
     'an identity provider and API tokens do not require a code. Failed attempts count towards the sign-in limit.',
   body: {
     schema: NewFactor,
@@ -78,18 +84,23 @@ const enable = operation({
   },
   refusals: ['rate_limited', 'already_exists', 'version_mismatch', 'unavailable'],
   handle: async (call, services) => {
-    const { current_password: password, key, code } = call.body;
+    const { current_password: password, key, code, recovery_code: recovery, passkey } = call.body;
     if (!isKey(key)) return fieldProblem('key', 'is not a key of 26 to 128 characters in base32');
-    const user = await confirmIdentity({ password, code: false }, call, services);
+    const before = await findUser(services.readModels, call.principal.userId);
+    const hasApp = before?.second_factor?.sealed !== undefined;
+    const other = { code: hasApp ? (false as const) : recovery, passkey };
+    const user = await confirmIdentity({ password, ...other }, call, services);
     if (isProblem(user)) return user;
-    if (user.second_factor !== null) {
+    if (user.second_factor?.sealed !== undefined) {
       return problem('already_exists', 'A second factor is already enabled. Disable it first.');
     }
     const { userId } = call.principal;
     if (!(await isCurrentCode({ userId, key, code }, services))) {
       return fieldProblem('code', 'is not the current code, or was already used');
     }
-    const { codes, hashes } = newRecoveryCodes();
+    // An account with passkeys has recovery codes already.
+    const isFirst = user.second_factor === null;
+    const { codes, hashes } = isFirst ? newRecoveryCodes() : { codes: [], hashes: [] };
     try {
       const factor = await sealFactor({ userId, key, hashes }, services);
       const command = { type: 'EnableSecondFactor', userId, ...factor } as const;
@@ -115,8 +126,8 @@ const replaceCodes = operation({
   },
   refusals: ['rate_limited'],
   handle: async (call, services) => {
-    const { current_password: password, code } = call.body;
-    const user = await confirmIdentity({ password, code }, call, services);
+    const { current_password: password, code, passkey } = call.body;
+    const user = await confirmIdentity({ password, code, passkey }, call, services);
     if (isProblem(user)) return user;
     const { codes, hashes } = newRecoveryCodes();
     const { userId } = call.principal;
@@ -127,7 +138,7 @@ const replaceCodes = operation({
   },
 });
 
-const factorRequired = problem(
+export const factorRequired = problem(
   'forbidden',
   'Your role requires a second factor, so you cannot disable it. To replace it, ask an administrator to reset it, and set up a new one at your next sign-in.',
 );
@@ -139,15 +150,15 @@ const disable = operation({
   operationId: 'disableSecondFactor',
   summary: 'Disable your second factor',
   description:
-    'The key of the authenticator app and the recovery codes become invalid. Refused if the role requires a second ' +
+    'The key of the authenticator app, the passkeys and the recovery codes become invalid. Refused if the role requires a second ' +
     'factor.',
   body: { schema: FactorConfirmation, example: confirmation },
   responses: { 204: { description: 'Disabled.', headers: ['Orch-Position'] } },
   refusals: ['rate_limited'],
   handle: async (call, services) => {
-    const { current_password: password, code } = call.body;
+    const { current_password: password, code, passkey } = call.body;
     if (services.secondFactorRoles.includes(call.principal.role)) return factorRequired;
-    const user = await confirmIdentity({ password, code }, call, services);
+    const user = await confirmIdentity({ password, code, passkey }, call, services);
     if (isProblem(user)) return user;
     const { userId } = call.principal;
     const command = { type: 'DisableSecondFactor', userId } as const;

@@ -1,13 +1,23 @@
 /** The second factor on the wire. */
 import Type from 'typebox';
-import { Exact } from '../http/schema.ts';
+import { Exact, examples } from '../http/schema.ts';
+import { PasskeyView, passkeyField } from './passkey-schema.ts';
+
+const stateExample = {
+  enabled: true,
+  app: false,
+  passkeys: [{ id: examples.runId, name: 'Laptop', added_at: examples.time, last_used_at: null }],
+  recovery_codes_left: 9,
+};
 
 export const SecondFactorState = Exact(
   {
     enabled: Type.Boolean(),
+    app: Type.Boolean({ description: 'Whether codes of an authenticator app are accepted.' }),
+    passkeys: Type.Array(PasskeyView, { description: 'Oldest first.' }),
     recovery_codes_left: Type.Integer({ minimum: 0, description: 'Number of unused codes.' }),
   },
-  { title: 'SecondFactor', examples: [{ enabled: true, recovery_codes_left: 9 }] },
+  { title: 'SecondFactor', examples: [stateExample] },
 );
 
 export const FactorKey = Exact(
@@ -32,7 +42,11 @@ export const codeField = Type.String({
 });
 
 export const FactorConfirmation = Exact(
-  { current_password: Type.String(), code: Type.Optional(codeField) },
+  {
+    current_password: Type.String(),
+    code: Type.Optional(codeField),
+    passkey: Type.Optional(passkeyField),
+  },
   { title: 'FactorConfirmation' },
 );
 
@@ -44,6 +58,13 @@ export const NewFactor = Exact(
       maxLength: 100,
       description: 'The current code from the authenticator app.',
     }),
+    recovery_code: Type.Optional(
+      Type.String({
+        maxLength: 100,
+        description: 'Required if the account has passkeys, unless `passkey` is given.',
+      }),
+    ),
+    passkey: Type.Optional(passkeyField),
   },
   { title: 'SecondFactorInput' },
 );

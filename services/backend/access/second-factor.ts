@@ -3,6 +3,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { mustParse, parseCommandId, parseUserId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
+import type { Sealed } from '#domain/secret/events.ts';
 import type { SecondFactor } from '#domain/user/events.ts';
 import { acceptStep } from '#infra/postgres/access/one-time-codes.ts';
 import type { UsersTable } from '#projections/users/table.ts';
@@ -48,7 +49,7 @@ export function newRecoveryCodes(): { readonly codes: string[]; readonly hashes:
 export async function sealFactor(
   { userId, key, hashes }: { userId: string; key: string; hashes: readonly string[] },
   { vault }: Services,
-): Promise<SecondFactor> {
+): Promise<SecondFactor & { readonly sealed: Sealed }> {
   return { sealed: await vault.seal(placeOf(userId), key), recoveryHashes: hashes };
 }
 
@@ -74,6 +75,7 @@ export async function isRightCode(
   const { user_id: id, email, second_factor: factor } = user;
   const digits = code.replaceAll(/[\s-]/g, '');
   if (/^\d{6}$/.test(digits)) {
+    if (factor.sealed === undefined) return false;
     const key = await services.vault.open(placeOf(id), factor.sealed);
     return await isCurrentCode({ userId: id, key, code: digits }, services);
   }

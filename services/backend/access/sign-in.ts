@@ -12,6 +12,8 @@ import { isProblem, problem, type Problem } from '../http/problem.ts';
 import { isOwnPage } from '../http/wire/client.ts';
 import type { Services } from '../services.ts';
 import { windowSeconds, type Admission } from './login-throttle.ts';
+import type { PasskeySignature } from './passkey-schema.ts';
+import { checkPasskey } from './passkeys.ts';
 import { isRightCode } from './second-factor.ts';
 import {
   newRefreshToken,
@@ -32,8 +34,14 @@ export interface SignedIn extends Renewed {
   readonly position: Readonly<Record<string, string>>;
 }
 
-interface LoginCall extends Pick<Call, 'context' | 'ip' | 'header' | 'headers'> {
-  readonly body: { readonly email: string; readonly password: string; readonly code?: string };
+interface LoginCall extends Pick<Call, 'context' | 'ip' | 'header' | 'headers' | 'origin'> {
+  readonly body: {
+    readonly email: string;
+    readonly password: string;
+    readonly code?: string;
+    /** Instead of a code. */
+    readonly passkey?: PasskeySignature;
+  };
 }
 
 /** Number of stored characters of the `User-Agent` header. */
@@ -47,7 +55,7 @@ export const foreignPage: Problem = problem(
 
 const codeMissing = problem(
   'second_factor_required',
-  'Enter a code from your authenticator app, or a recovery code.',
+  'Use a passkey, or enter a code from your authenticator app or a recovery code.',
 );
 const codeWrong = problem(
   'second_factor_required',
@@ -59,40 +67,85 @@ const passwordsDisabled = problem(
   'Only administrators can sign in with a password. Sign in at your identity provider.',
 );
 
-/** Checks a password in constant time, then the code of the second factor, and opens a session. */
+/** Checks a password in constant time, then the second factor, and opens a session. */
 export async function openSession(
   call: LoginCall,
   services: Services,
 ): Promise<SignedIn | Problem> {
-  if (!isOwnPage(call.headers)) return foreignPage;
-  const { password, code } = call.body;
+  const user = await admitUser(call, services, (owner) => factorProblem(owner, call, services));
+  if (isProblem(user)) return user;
+  if (services.passwordSignIn === 'administrators' && user.role !== 'administrator') {
+    return { ...passwordsDisabled, resource: `user-${user.user_id}` };
+  }
+  return await openSessionOf({ user }, call, services);
+}
+
+/** Checks a password like a sign-in, without the second factor. A correct password does not reset the count of
+ *  failed sign-ins. */
+export async function checkPassword(
+  call: Pick<LoginCall, 'body' | 'headers' | 'ip'>,
+  services: Services,
+): Promise<SignInUser | Problem> {
+  let user: SignInUser | undefined;
+  const refusal = await admitUser(call, services, async (owner) => {
+    user = owner;
+    return await Promise.resolve({ result: 'incomplete', problem: codeMissing });
+  });
+  return user ?? refusal;
+}
+
+type SignInUser = UsersTable & { readonly user_id: UserId };
+
+/** Absent: nothing is missing. */
+type FactorProblem =
+  | { readonly result: 'wrong' | 'incomplete'; readonly problem: Problem }
+  | undefined;
+
+async function factorProblem(
+  user: SignInUser,
+  { body: { code, passkey }, context, origin }: LoginCall,
+  services: Services,
+): Promise<FactorProblem> {
+  const { second_factor: factor } = user;
+  if (factor === null) return undefined;
+  const owner = { ...user, second_factor: factor };
+  if (passkey !== undefined) {
+    const reason = await checkPasskey(owner, passkey, { origin, context, services });
+    if (reason === undefined) return undefined;
+    const refused = problem('second_factor_required', `The passkey ${reason}.`);
+    return { result: 'wrong', problem: refused };
+  }
+  if (code === undefined) return { result: 'incomplete', problem: codeMissing };
+  const isCode = await isRightCode(owner, code, { context, services });
+  return isCode ? undefined : { result: 'wrong', problem: codeWrong };
+}
+
+/** Checks a password within the limits of failed sign-ins, then whatever else the sign-in requires.
+ *  @returns the account, or the problem to send */
+async function admitUser(
+  { body, headers, ip }: Pick<LoginCall, 'body' | 'headers' | 'ip'>,
+  services: Services,
+  check: (user: SignInUser) => Promise<FactorProblem>,
+): Promise<SignInUser | Problem> {
+  if (!isOwnPage(headers)) return foreignPage;
+  const { password } = body;
   if (isTooLong(password)) return passwordTooLong;
-  const email = call.body.email.trim().toLowerCase();
-  const user = await findUserByEmail(services.readModels, email);
-  const userId = user === undefined ? undefined : mustParse(parseUserId, user.user_id);
-  let refusal: Problem = problem(
-    'unauthenticated',
-    wrong,
-    userId && { resource: `user-${userId}` },
-  );
-  const admission = await services.throttle.admit({ email, userId, ip: call.ip }, async () => {
-    const isPassword = await isRight(user, password, services);
-    if (!isPassword || user === undefined) return 'wrong';
-    const { second_factor: factor } = user;
-    if (factor === null) return 'right';
-    refusal = { ...(code === undefined ? codeMissing : codeWrong), resource: `user-${userId}` };
-    if (code === undefined) return 'incomplete';
-    const owner = { ...user, second_factor: factor };
-    return (await isRightCode(owner, code, { context: call.context, services }))
-      ? 'right'
-      : 'wrong';
+  const email = body.email.trim().toLowerCase();
+  const found = await findUserByEmail(services.readModels, email);
+  const userId = found === undefined ? undefined : mustParse(parseUserId, found.user_id);
+  const resource = userId && { resource: `user-${userId}` };
+  let refusal: Problem = problem('unauthenticated', wrong, resource);
+  const admission = await services.throttle.admit({ email, userId, ip }, async () => {
+    const isPassword = await isRight(found, password, services);
+    if (!isPassword || found === undefined || userId === undefined) return 'wrong';
+    const missing = await check({ ...found, user_id: userId });
+    if (missing === undefined) return 'right';
+    refusal = { ...missing.problem, ...resource };
+    return missing.result;
   });
   if (admission.kind === 'throttled') return tooMany(admission);
-  if (admission.result !== 'right' || user === undefined || userId === undefined) return refusal;
-  if (services.passwordSignIn === 'administrators' && user.role !== 'administrator') {
-    return { ...passwordsDisabled, resource: `user-${userId}` };
-  }
-  return await openSessionOf({ user: { ...user, user_id: userId } }, call, services);
+  if (admission.result !== 'right' || found === undefined || userId === undefined) return refusal;
+  return { ...found, user_id: userId };
 }
 
 async function isRight(

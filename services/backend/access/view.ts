@@ -2,6 +2,7 @@
 import type { SessionId } from '#domain/kernel/ids.ts';
 import type { SignedInSession } from '#projections/sessions/queries.ts';
 import type { TokenView } from '#projections/tokens/queries.ts';
+import { passkeysOf } from '#domain/user/state.ts';
 import type { UserView } from '#projections/users/queries.ts';
 import type { UsersTable } from '#projections/users/table.ts';
 
@@ -37,4 +38,12 @@ export function tokenJson(row: TokenView) {
     created_at: row.created_at,
     expires_at: row.expires_at,
   };
+}
+
+/** The passkeys of a second factor. */
+export function passkeysJson(factor: UsersTable['second_factor']) {
+  return passkeysOf(factor).map(({ passkeyId, name }) => {
+    const { addedAt, lastUsedAt } = factor?.passkeyTimes?.[passkeyId] ?? {};
+    return { id: passkeyId, name, added_at: addedAt, last_used_at: lastUsedAt ?? null };
+  });
 }

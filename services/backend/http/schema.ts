@@ -141,6 +141,12 @@ export const pathParameters = {
   ruleId: id('rule', examples.ruleId, parseRuleId),
   notificationDeliveryId: id('delivery', examples.notificationDeliveryId, parseDeliveryId),
   notificationId: id('notice', examples.notificationId, parseNoticeId),
+  passkeyId: {
+    description: 'Id of the passkey.',
+    schema: Uuid(),
+    example: examples.runId,
+    parse: parseRunId,
+  },
   userId: id('user', examples.userId, parseUserId),
   groupId: id('group', examples.groupId, parseGroupId),
   sessionId: id('session', examples.runId, parseSessionId),

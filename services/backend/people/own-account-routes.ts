@@ -83,10 +83,10 @@ const ownPassword = operation({
   },
   responses: { 204: { description: 'The password was changed.', headers: ['Orch-Position'] } },
   refusals: ['rate_limited'],
-  handle: async ({ principal, sessionId, body, ip, context }, services) => {
+  handle: async ({ principal, sessionId, body, ip, context, origin }, services) => {
     const { current_password: current, new_password: password } = body;
     const given = { password: current, code: false } as const;
-    const user = await confirmIdentity(given, { principal, ip, context }, services);
+    const user = await confirmIdentity(given, { principal, ip, context, origin }, services);
     if (isProblem(user)) return user;
     return noContent(await changePassword({ user, password, keep: sessionId }, context, services));
   },

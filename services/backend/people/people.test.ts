@@ -156,6 +156,7 @@ describe('a user', () => {
         context: { ...context, correlationId: commandId, causationId: null },
         ip: '127.0.0.1',
         header: () => undefined,
+        origin: platform.origin,
         headers: {},
       },
       slow,

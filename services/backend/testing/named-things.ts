@@ -1,4 +1,5 @@
 /** Creates the resources in paths of operations, in a group of a user. */
+import { createHash } from 'node:crypto';
 import { randomUUID } from 'node:crypto';
 import { objectKey } from '#domain/ports/object-keys.ts';
 import { mustParse, parseCommandId, parseSessionId, parseUserId } from '#domain/kernel/ids.ts';
@@ -59,6 +60,33 @@ export async function scriptIn({ admin }: TestBackend, groupId: string): Promise
 async function idOf(answer: ReturnType<TestClient['post']>): Promise<string> {
   const { json } = await answer;
   return (json as { id: string }).id;
+}
+
+/** The recovery code of an account whose passkey is in an address. */
+export const passkeyRecoveryCode = 'passkeyrecovery';
+
+/** Replaces the second factor of the account by a passkey. */
+async function passkeyOf({ services }: TestBackend, owner: TestClient): Promise<string> {
+  const userId = mustParse(parseUserId, await idOf(owner.get('/api/v1/auth/me')));
+  const passkeyId = services.ids.next();
+  const recoveryHash = createHash('sha256').update(passkeyRecoveryCode).digest('hex');
+  const passkey = { passkeyId, name: 'Laptop', webauthnId: 'AQID', publicKey: 'AQID', counter: 0 };
+  for (const command of [
+    { type: 'DisableSecondFactor', userId } as const,
+    {
+      type: 'AddPasskey',
+      userId,
+      ...passkey,
+      transports: [],
+      recoveryHashes: [recoveryHash],
+    } as const,
+  ]) {
+    const commandId = mustParse(parseCommandId, services.ids.next());
+    const actor = { kind: 'anonymous' } as const;
+    const context = { commandId, actor, ip: null, correlationId: commandId, causationId: null };
+    await services.commands.execute(command, context);
+  }
+  return passkeyId;
 }
 
 async function sessionOf({ services }: TestBackend, owner: TestClient): Promise<string> {
@@ -168,6 +196,7 @@ const makers: Readonly<Record<string, Make>> = {
     return id;
   },
   token_id: async (_platform, { owner }) => (await apiToken(owner, ['*'])).id,
+  passkey_id: async (platform, { owner }) => await passkeyOf(platform, owner),
   session_id: async (platform, { owner }) => await sessionOf(platform, owner),
   user_id: async ({ admin }) => await idOf(admin.post('/api/v1/users', newUser())),
   // Members see their group; only an unused group can be deleted.

@@ -22,6 +22,8 @@ const table = `
 -       anyone    me
 -       session   logout createWsTicket listSessions revokeSession revokeOtherSessions changePassword
 -       session   getSecondFactor createFactorKey enableSecondFactor replaceRecoveryCodes disableSecondFactor
+-       session   createPasskeyOptions addPasskey removePasskey
+-       public    createPasskeyChallenge
 
 ADOV    scripts:read,scripts:write                    listScripts getScript listTemplates listExpectations
 ADO     scripts:read,scripts:write                    listFiles getFile diffScript listScriptHistory getEnvironment

@@ -50,6 +50,7 @@ const renamed: Readonly<Record<string, string>> = {
 export const withoutCommand: Readonly<Record<string, string>> = {
   login: '`login` signs in and stores an API token instead of a session',
   refreshToken: 'sessions are for browsers; commands use API tokens',
+  createPasskeyChallenge: 'only browsers can use passkeys',
   logout: '`logout` revokes the API token of the profile',
   listSignInProviders: 'the sign-in page of the dashboard shows the providers',
   endProviderSessions: 'the identity provider sends a signed token',

@@ -5,14 +5,19 @@ import type {
   FactorKey,
   NewApiToken,
   Page,
+  PasskeySignature,
   SecondFactor,
   ShownApiToken,
   SignIn,
 } from '#lib/api/types.ts';
+import { createPasskey } from '#lib/session/passkeys.ts';
+import { session } from '#lib/session/session.svelte.ts';
 
 export interface Confirmation {
   current_password: string;
-  code: string;
+  code?: string;
+  /** Instead of a code. */
+  passkey?: PasskeySignature;
 }
 
 export function listTokens(cursor: string | null): Promise<Page<ApiToken>> {
@@ -59,8 +64,11 @@ export function createFactorKey(): Promise<FactorKey> {
 
 /** @returns the recovery codes, which only this response contains
  *  @throws ApiError 422 for a wrong password or code, 429 after too many attempts */
-export async function enableSecondFactor(key: string, given: Confirmation): Promise<string[]> {
-  const body = { key, ...given };
+export async function enableSecondFactor(
+  key: string,
+  { code = '', ...given }: Confirmation,
+): Promise<string[]> {
+  const body = { key, code, ...given };
   return (await unwrap(client.POST('/api/v1/auth/second-factor', { body }))).recovery_codes;
 }
 
@@ -74,6 +82,25 @@ export async function replaceRecoveryCodes(body: Confirmation): Promise<string[]
 /** @throws ApiError like `enableSecondFactor` */
 export async function disableSecondFactor(body: Confirmation): Promise<void> {
   await unwrap(client.POST('/api/v1/auth/second-factor/disable', { body }));
+}
+
+/** Creates a passkey in the browser and adds it to the account.
+ *  @returns the recovery codes, if the account had no second factor
+ *  @throws ApiError like `enableSecondFactor`, Error if the user cancels */
+export async function addPasskey(name: string, given: Confirmation): Promise<string[]> {
+  const path = '/api/v1/auth/second-factor/passkeys';
+  const options = await unwrap(client.POST(`${path}/options`, { body: {} }));
+  const { email = '', name: owner = '' } = session.user ?? {};
+  const credential = await createPasskey(options, { email, name: owner });
+  const body = { name, credential, ...given };
+  return (await unwrap(client.POST(path, { body }))).recovery_codes;
+}
+
+/** @throws ApiError like `enableSecondFactor` */
+export async function removePasskey(id: string, body: Confirmation): Promise<void> {
+  const params = { path: { passkey_id: id } };
+  const path = '/api/v1/auth/second-factor/passkeys/{passkey_id}/remove';
+  await unwrap(client.POST(path, { params, body }));
 }
 
 /** Changes the password and ends all other sessions.

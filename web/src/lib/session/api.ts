@@ -3,15 +3,19 @@ import { client, unwrap } from '#lib/api/client.ts';
 import { connection } from '#lib/api/connection.svelte.ts';
 import { sessionKey } from '#lib/api/session-key.ts';
 import { exclusively, forgetEverywhere, keeper } from '#lib/api/tokens.ts';
-import type { Me, SessionTokens } from '#lib/api/types.ts';
+import type { Me, PasskeySignature, SessionTokens } from '#lib/api/types.ts';
 
 /** Logs in. The server sets the refresh cookie, which scripts cannot read.
- *  @param code of the second factor, after the server has required it
+ *  @param factor a code or a passkey, after the server has required it
  *  @throws ApiError 401 for wrong credentials or a missing code, 429 while throttled */
-export async function logIn(email: string, password: string, code?: string): Promise<void> {
+export async function logIn(
+  email: string,
+  password: string,
+  factor: { code?: string; passkey?: PasskeySignature } = {},
+): Promise<void> {
   // No tab may send the new cookie with the key of the previous session.
   const answer = await exclusively(async () => {
-    const signedIn = await postLogin({ email, password, ...(code && { code }) });
+    const signedIn = await postLogin({ email, password, ...factor });
     sessionKey.set(signedIn.session_key);
     return signedIn;
   });

@@ -1,6 +1,6 @@
 import { ApiError } from '#lib/api/api-error.ts';
 import { keeper, onSessionEnded } from '#lib/api/tokens.ts';
-import type { Me } from '#lib/api/types.ts';
+import type { Me, PasskeySignature } from '#lib/api/types.ts';
 import { logIn, logOut, me } from './api.ts';
 
 /** Only pages behind the sign-in have queries, so the sign-in page does not load their client. */
@@ -33,8 +33,12 @@ class Session {
     return this.#resuming;
   }
 
-  async logIn(email: string, password: string, code?: string): Promise<void> {
-    await logIn(email, password, code);
+  async logIn(
+    email: string,
+    password: string,
+    factor?: { code?: string; passkey?: PasskeySignature },
+  ): Promise<void> {
+    await logIn(email, password, factor);
     const before = this.user;
     this.user = await me();
     this.#over = false;

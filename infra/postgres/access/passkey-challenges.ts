@@ -1,0 +1,47 @@
+/** Challenges that a passkey has to sign, so that each signature is accepted once. */
+import { randomBytes } from 'node:crypto';
+import type { Queryable } from '../database.ts';
+
+const challengeMinutes = 5;
+/** Per account; a further challenge replaces the oldest. */
+const maxOpen = 20;
+
+export type ChallengePurpose = 'add' | 'use';
+
+const statements = {
+  // Uses the database clock, since another backend may have issued the challenge.
+  issue: `WITH expired AS (DELETE FROM passkey_challenges WHERE expires_at <= now()),
+    trimmed AS (
+      DELETE FROM passkey_challenges WHERE challenge IN (
+        SELECT challenge FROM passkey_challenges WHERE user_id = $2
+        ORDER BY expires_at DESC OFFSET ${maxOpen - 1}))
+    INSERT INTO passkey_challenges (challenge, user_id, purpose, expires_at)
+    VALUES ($1, $2, $3, now() + interval '${challengeMinutes} minutes')`,
+  redeem: `DELETE FROM passkey_challenges WHERE challenge = $1 AND user_id = $2 AND purpose = $3
+    RETURNING expires_at > now() AS good`,
+};
+
+/** Creates a challenge for an account, in base64url. */
+export async function issueChallenge(
+  db: Queryable,
+  userId: string,
+  purpose: ChallengePurpose,
+): Promise<string> {
+  const challenge = randomBytes(32).toString('base64url');
+  await db.query(statements.issue, [challenge, userId, purpose]);
+  return challenge;
+}
+
+/** Redeems a challenge. @returns false if it is unknown, expired, used, or of another account or purpose */
+export async function redeemChallenge(
+  db: Queryable,
+  challenge: string,
+  { userId, purpose }: { readonly userId: string; readonly purpose: ChallengePurpose },
+): Promise<boolean> {
+  const { rows } = await db.query<{ good: boolean }>(statements.redeem, [
+    challenge,
+    userId,
+    purpose,
+  ]);
+  return rows[0]?.good === true;
+}

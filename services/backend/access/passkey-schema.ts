@@ -1,0 +1,111 @@
+/** Passkeys on the wire. Binary fields are in base64url, as in the JSON of WebAuthn. */
+import Type from 'typebox';
+import { Exact, Nullable, Time, Uuid, examples } from '../http/schema.ts';
+
+const Binary = (description: string) =>
+  Type.String({ minLength: 1, maxLength: 20_000, pattern: '^[A-Za-z0-9_-]+$', description });
+const Transports = Type.Array(Type.String({ maxLength: 40, pattern: '^[a-z-]+$' }), {
+  maxItems: 10,
+  description: 'How browsers reach the authenticator, such as `internal` or `usb`.',
+});
+const challenge = Type.String({ description: 'In base64url; valid once, for 5 minutes.' });
+const rpId = Type.String({ description: 'The host name of the dashboard.' });
+const webauthnId = Type.String({ description: 'Credential id of the authenticator.' });
+
+export const PasskeyReference = Exact(
+  { id: webauthnId, transports: Transports },
+  { title: 'PasskeyReference' },
+);
+
+export const PasskeyView = Exact(
+  {
+    id: Uuid(),
+    name: Type.String(),
+    added_at: Time(),
+    last_used_at: Nullable(Time('Null if it was never used.')),
+  },
+  { title: 'Passkey' },
+);
+
+export const PasskeyOptions = Exact(
+  {
+    challenge,
+    rp_id: rpId,
+    user_handle: Type.String({ description: 'The account, in base64url.' }),
+    existing: Type.Array(PasskeyReference, { description: 'Authenticators to exclude.' }),
+  },
+  {
+    title: 'PasskeyOptions',
+    examples: [
+      { challenge: 'mRr1dMrdDtE', rp_id: 'example.com', user_handle: 'AZqj8A', existing: [] },
+    ],
+  },
+);
+
+export const PasskeyChallenge = Exact(
+  {
+    challenge: Nullable(challenge),
+    rp_id: Nullable(rpId),
+    passkeys: Type.Array(PasskeyReference, { description: 'Empty if the account has none.' }),
+  },
+  {
+    title: 'PasskeyChallenge',
+    examples: [{ challenge: null, rp_id: null, passkeys: [] }],
+  },
+);
+
+export const passkeyField = Exact(
+  {
+    id: Binary('`id` of the credential.'),
+    client_data: Binary('`response.clientDataJSON`.'),
+    authenticator_data: Binary('`response.authenticatorData`.'),
+    signature: Binary('`response.signature`.'),
+  },
+  {
+    title: 'PasskeySignature',
+    description: 'The result of `navigator.credentials.get()`; instead of `code`.',
+  },
+);
+export type PasskeySignature = Type.Static<typeof passkeyField>;
+
+const NewCredential = Exact(
+  {
+    id: Binary('`id` of the credential.'),
+    client_data: Binary('`response.clientDataJSON`.'),
+    attestation: Binary('`response.attestationObject`.'),
+    transports: Transports,
+  },
+  { title: 'NewCredential', description: 'The result of `navigator.credentials.create()`.' },
+);
+export type NewPasskeyBody = Type.Static<typeof NewCredential>;
+
+export const NewPasskey = Exact(
+  {
+    name: Type.String({ maxLength: 200, description: 'Such as the device.' }),
+    current_password: Type.String(),
+    code: Type.Optional(
+      Type.String({
+        maxLength: 100,
+        description: 'Required if the account has a second factor, unless `passkey` is given.',
+      }),
+    ),
+    passkey: Type.Optional(passkeyField),
+    credential: NewCredential,
+  },
+  { title: 'PasskeyInput' },
+);
+
+export const AddedPasskey = Exact(
+  {
+    id: Uuid(),
+    recovery_codes: Type.Array(Type.String(), {
+      description: 'Empty if the account has recovery codes already.',
+    }),
+  },
+  { title: 'AddedPasskey', examples: [{ id: examples.runId, recovery_codes: [] }] },
+);
+
+export const ChallengeInput = Exact(
+  { email: Type.String({ maxLength: 254 }), password: Type.String() },
+  { title: 'PasskeyChallengeInput' },
+);
