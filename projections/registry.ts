@@ -1,6 +1,7 @@
 /** Every projection, by when it is written. Add a new projection to one of these lists. */
 import { auditProjection } from './audit/apply.ts';
 import { backupScheduleProjection, backupsProjection } from './backups/apply.ts';
+import { calendarsProjection } from './calendars/apply.ts';
 import { chainAnswersProjection, chainsProjection } from './chains/apply.ts';
 import { errorGroupStatesProjection } from './error-groups/apply.ts';
 import { missedExpectationsProjection } from './expectations/apply.ts';
@@ -62,6 +63,7 @@ export const inlineProjections: readonly Projection[] = [
   poolsProjection,
   groupSecretsProjection,
   dueRotationsProjection,
+  calendarsProjection,
 ];
 
 /** Written asynchronously by the projector. */

@@ -5,6 +5,7 @@ export const refusalCodes = [
   'already_exists',
   'backup_in_use',
   'backup_not_complete',
+  'calendar_in_use',
   'channel_in_use',
   'concurrency_limit_reached',
   'forbidden',

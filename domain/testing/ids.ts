@@ -13,6 +13,7 @@ import {
   parseRefusalId,
   parseBackupId,
   parseErrorGroupId,
+  parseCalendarId,
   parsePoolId,
   parseRuleId,
   parseRunId,
@@ -43,6 +44,7 @@ export const webhookId = numbered('c', parseWebhookId);
 export const channelId = numbered('f', parseChannelId);
 export const identityProviderId = numbered('2', parseIdentityProviderId);
 export const errorGroupId = numbered('e', parseErrorGroupId);
+export const calendarId = numbered('2', parseCalendarId);
 export const poolId = numbered('2', parsePoolId);
 export const ruleId = numbered('0', parseRuleId);
 export const backupId = numbered('6', parseBackupId);

@@ -1,4 +1,5 @@
 /** Each invalid request gets a documented response, and leaves nothing but an audit event. */
+import { calendarText } from './testing/calendar-text.ts';
 import { request as httpRequest } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { IncomingMessage } from 'node:http';
@@ -44,6 +45,7 @@ let errorGroupId: string;
 let userId: string;
 let identityProviderId: string;
 let poolId: string;
+let calendarId: string;
 let hook: { readonly id: string; readonly token: string };
 beforeAll(async () => {
   platform = await startTestBackend();
@@ -59,6 +61,11 @@ beforeAll(async () => {
   identityProviderId = await identityProvider(platform.admin, 'acme');
   const pool = await platform.admin.post('/api/v1/pools', { name: 'crm-api', limit: 3 });
   poolId = pool.json.id;
+  const calendar = await platform.admin.post('/api/v1/calendars', {
+    name: 'Holidays',
+    content: calendarText,
+  });
+  calendarId = calendar.json.id;
   backupId = await backup(platform);
   toldId = await delivery(platform.admin, channelId);
   hook = await webhook(platform.admin, scriptId);
@@ -99,6 +106,7 @@ const address = (path: string, id = '') =>
     .replace('{identity_provider_id}', id || identityProviderId)
     .replace('{provider}', id || 'acme')
     .replace('{pool_id}', id || poolId)
+    .replace('{calendar_id}', id || calendarId)
     .replace('{session_id}', id || nowhere)
     .replace('{token}', id || hook.token)
     .replace('{id}', id || scriptId)

@@ -32,6 +32,7 @@ import { userAccessOperations } from './people/access-routes.ts';
 import { groupOperations } from './people/group-routes.ts';
 import { ownAccountOperations } from './people/own-account-routes.ts';
 import { userOperations } from './people/routes.ts';
+import { calendarOperations } from './calendars/routes.ts';
 import { poolOperations } from './pools/routes.ts';
 import { replayOperations } from './replay/routes.ts';
 import { runCausalityOperations } from './runs/causality-routes.ts';
@@ -133,6 +134,7 @@ export const operations: readonly Operation[] = [
   ...dashboardOverviewOperations,
   ...triggerOperations,
   ...runtimeOperations,
+  ...calendarOperations,
   ...poolOperations,
   ...retentionOperations,
   ...backupScheduleOperations,

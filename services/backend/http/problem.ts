@@ -46,6 +46,7 @@ export const problemKinds: Readonly<Record<ProblemCode, Kind>> = {
   concurrency_limit_reached: { status: 409, title: 'Concurrency limit reached' },
   content_removed: { status: 410, title: 'Content removed by retention' },
   forbidden: { status: 403, title: 'Forbidden' },
+  calendar_in_use: { status: 409, title: 'Calendar in use' },
   pool_full: { status: 409, title: 'Pool full' },
   pool_in_use: { status: 409, title: 'Pool in use' },
   group_in_use: { status: 409, title: 'Group in use' },

@@ -50,6 +50,7 @@ AD      webhooks:write   listWebhookDeliveries readWebhookDelivery redeliverWebh
 AD      webhooks:write   listChains createChain getChain changeChain deleteChain listChainOccurrences
 
 ADOV    any              listGroups getGroup systemInfo mcpInfo listRuntimes listPools getPool
+ADOV    any              listCalendars getCalendar
 ADOV    admin            listTokens revokeToken
 ADOV    none             createToken
 A       admin            createGroup changeGroup deleteGroup
@@ -63,6 +64,7 @@ A       admin            rotateChannelSecret listRules createRule getRule change
 A       admin            listNotificationDeliveries getNotificationDelivery redeliverNotification
 A       admin            purgeScript pauseTriggers resumeTriggers getRetention changeRetention listSettings
 A       admin            drainRuntime resumeRuntime createPool changePool deletePool
+A       admin            createCalendar changeCalendar deleteCalendar
 A       admin            exportConfiguration importConfiguration
 A       admin            getUpdates checkUpdates applyUpdate rollBackUpdate discardRollback listUpdates
 A       admin            getBackupSchedule changeBackupSchedule listBackups makeBackup getBackup downloadBackup
