@@ -5,14 +5,13 @@ import {
   type CalendarContent,
   type CalendarPeriod,
 } from '#domain/calendar/calendar.ts';
-import { instantsOf, zoneOf } from '#domain/schedule/zone.ts';
 import ICAL from 'ical.js';
+import { CalendarError } from './calendar-error.ts';
+import { requireValidTimes } from './times.ts';
 
 const maxEvents = 5_000;
 /** The maximum number of occurrences that are visited, including those before the covered time. */
 const maxSteps = 20_000;
-
-export class CalendarError extends Error {}
 
 /** Expands the occurrences from `from` to before `until`. May take long for hostile texts.
  *  @throws CalendarError with a sentence for the user */
@@ -22,14 +21,10 @@ export function parseCalendar(text: string, from: Date, until: Date): CalendarCo
   if (events.length > maxEvents) {
     throw new CalendarError(`The calendar has more than ${maxEvents} events.`);
   }
+  for (const event of events) requireValidTimes(event);
   const periods: CalendarPeriod[] = [];
   const steps = { left: maxSteps };
-  const changes = Map.groupBy(
-    events.filter((one) => one.hasProperty('recurrence-id')),
-    uidOf,
-  );
-  for (const one of events.filter((event) => !event.hasProperty('recurrence-id'))) {
-    const event = new ICAL.Event(one, { exceptions: changes.get(uidOf(one)) ?? [] });
+  for (const event of withChanges(events)) {
     for (const period of occurrences(event, until, steps)) {
       if (Date.parse(period.to) > from.getTime() - dayMs) periods.push(period);
       if (periods.length > maxPeriods) {
@@ -45,12 +40,27 @@ const dayMs = 86_400_000;
 
 function rootOf(text: string): ICAL.Component {
   try {
-    const root = new ICAL.Component(ICAL.parse(text) as string);
+    const root = new ICAL.Component(ICAL.parse(text.replace(/^\uFEFF/, '')) as string);
     if (root.name === 'vcalendar') return root;
   } catch {
     // The message of the parser may quote any part of the text.
   }
-  throw new CalendarError('The text is not one iCalendar object (VCALENDAR).');
+  throw new CalendarError('The calendar is not valid iCalendar text with one VCALENDAR.');
+}
+
+/** Events with the changes of their occurrences (RECURRENCE-ID). A change of an unknown event stands alone. */
+function withChanges(events: readonly ICAL.Component[]): ICAL.Event[] {
+  const changes = Map.groupBy(
+    events.filter((one) => one.hasProperty('recurrence-id')),
+    uidOf,
+  );
+  const series = events.filter((one) => !one.hasProperty('recurrence-id'));
+  const uids = new Set(series.map(uidOf));
+  const alone = [...changes].flatMap(([uid, changed]) => (uids.has(uid) ? [] : changed));
+  return [
+    ...series.map((one) => new ICAL.Event(one, { exceptions: changes.get(uidOf(one)) ?? [] })),
+    ...alone.map((one) => new ICAL.Event(one)),
+  ];
 }
 
 function uidOf(event: ICAL.Component): string {
@@ -63,14 +73,11 @@ function* occurrences(
   steps: { left: number },
 ): Generator<CalendarPeriod, void> {
   const untilText = until.toISOString();
-  const summary = String(event.summary ?? '')
-    .slice(0, maxSummary)
-    .toWellFormed()
-    .replaceAll('\0', '');
-  if (event.component.getFirstPropertyValue('status') === 'CANCELLED') return;
-  requireTime(event.startDate);
+  if (isCancelled(event)) return;
   if (!event.isRecurring()) {
-    yield periodOf(summary, event.startDate, event.endDate);
+    if (event.startDate.toString() <= untilText) {
+      yield periodOf(summaryOf(event), event.startDate, event.endDate);
+    }
     return;
   }
   const iterator = event.iterator();
@@ -80,14 +87,26 @@ function* occurrences(
       throw new CalendarError('The recurring events of the calendar have too many occurrences.');
     }
     if (next.toString() > untilText) return;
-    const { startDate, endDate } = event.getOccurrenceDetails(next);
-    yield periodOf(summary, startDate, endDate);
+    const { item, startDate, endDate } = event.getOccurrenceDetails(next);
+    if (!isCancelled(item)) yield periodOf(summaryOf(item), startDate, endDate);
   }
 }
 
+/** Transparent events count: published calendars of holidays mark their days as transparent. */
+function isCancelled({ component }: ICAL.Event): boolean {
+  return String(component.getFirstPropertyValue('status') ?? '').toUpperCase() === 'CANCELLED';
+}
+
+function summaryOf(event: ICAL.Event): string {
+  const summary = String(event.summary ?? '')
+    .slice(0, maxSummary)
+    .toWellFormed()
+    .replaceAll('\0', '')
+    .trim();
+  return summary === '' ? 'Untitled event' : summary;
+}
+
 function periodOf(summary: string, start: ICAL.Time, end: ICAL.Time): CalendarPeriod {
-  requireTime(start);
-  requireTime(end);
   const [from, to] = [pointOf(start), pointOf(end)];
   // An event without a duration covers its minute, and a date its whole day.
   if (from < to) return { summary, from, to };
@@ -99,25 +118,7 @@ function periodOf(summary: string, start: ICAL.Time, end: ICAL.Time): CalendarPe
 
 /** A date and a time without a zone stay local. */
 function pointOf(time: ICAL.Time): string {
-  const local = `${time.toString().slice(0, 10)}T${time.isDate ? '00:00:00' : time.toString().slice(11, 19)}`;
-  const id = time.zone?.tzid ?? 'floating';
-  if (time.isDate || id === 'floating') return local;
-  if (id === 'UTC') return `${local}Z`;
-  const zone = zoneOf(id);
-  const localMs = Date.parse(`${local}Z`);
-  const instantMs =
-    zone === undefined
-      ? time.toUnixTime() * 1000
-      : (instantsOf(zone, localMs).instants[0] ?? localMs);
-  return `${new Date(instantMs).toISOString().slice(0, 19)}Z`;
-}
-
-/** Rejects invalid dates and unknown time zones. */
-function requireTime(time: ICAL.Time | null): asserts time is ICAL.Time {
-  const text = time?.toString() ?? '';
-  const day = text.slice(0, 10);
-  const isDay = /^\d{4}-\d\d-\d\d$/.test(day) && !Number.isNaN(Date.parse(text));
-  if (!isDay || new Date(`${day}T00:00:00Z`).toISOString().slice(0, 10) !== day) {
-    throw new CalendarError('An event of the calendar has no valid date.');
-  }
+  if (time.isDate) return `${time.toString().slice(0, 10)}T00:00:00`;
+  if (time.zone === ICAL.Timezone.localTimezone) return time.toString().slice(0, 19);
+  return `${new Date(time.toUnixTime() * 1000).toISOString().slice(0, 19)}Z`;
 }

@@ -41,6 +41,78 @@ describe('an event', () => {
   });
 });
 
+describe('a calendar of a calendar program', () => {
+  const wrap = (body: string, newline = '\r\n') =>
+    `BEGIN:VCALENDAR\nVERSION:2.0\n${body}\nEND:VCALENDAR\n`.replaceAll('\n', newline);
+  const readText = async (text: string) => (await readCalendar(text, from, until)).periods;
+  const series = `BEGIN:VEVENT
+UID:maintenance
+DTSTART;TZID=Europe/Berlin:20260304T220000
+DURATION:PT2H
+RRULE:FREQ=WEEKLY;COUNT=3
+EXDATE;TZID=Europe/Berlin:20260311T220000
+SUMMARY:Maintenance
+END:VEVENT`;
+
+  test.each(['\n', '\r\n'])('may use any line ending, and a byte order mark: %j', async (newline) => {
+    const starts = (await readText(`\uFEFF${wrap(series, newline)}`)).map((one) => one.from);
+    expect(starts).toEqual(['2026-03-04T21:00:00Z', '2026-03-18T21:00:00Z']);
+  });
+
+  test('joins folded lines', async () => {
+    const folded = series.replace('SUMMARY:Maintenance', 'SUMMARY:Maint\n enance');
+    expect((await readText(wrap(folded)))[0]?.summary).toBe('Maintenance');
+  });
+
+  test('moves and cancels single occurrences', async () => {
+    const changed = (id: string, ...lines: readonly string[]) =>
+      [
+        'BEGIN:VEVENT',
+        'UID:maintenance',
+        `RECURRENCE-ID;TZID=Europe/Berlin:${id}`,
+        ...lines,
+        'END:VEVENT',
+      ].join('\n');
+    const moved = changed(
+      '20260304T220000',
+      'DTSTART:20260305T080000Z',
+      'DTEND:20260305T090000Z',
+      'SUMMARY:Moved',
+    );
+    const cancelled = changed('20260318T220000', 'DTSTART:20260318T210000Z', 'STATUS:CANCELLED');
+    expect(await readText(wrap([series, moved, cancelled].join('\n')))).toEqual([
+      { summary: 'Moved', from: '2026-03-05T08:00:00Z', to: '2026-03-05T09:00:00Z' },
+    ]);
+  });
+
+  test('may define its time zones', async () => {
+    const zone = `BEGIN:VTIMEZONE
+TZID:Company time
+BEGIN:STANDARD
+DTSTART:19700101T000000
+TZOFFSETFROM:+0300
+TZOFFSETTO:+0300
+END:STANDARD
+END:VTIMEZONE`;
+    const event = series.replaceAll('Europe/Berlin', 'Company time');
+    expect((await readText(wrap(`${zone}\n${event}`)))[0]?.from).toBe('2026-03-04T19:00:00Z');
+  });
+
+  test('follows the clock changes of its time zone', async () => {
+    const daily = ['DTSTART;TZID=Europe/Berlin:20260328T120000', 'RRULE:FREQ=DAILY;COUNT=2'];
+    expect(await spans(...daily, 'DTEND;TZID=Europe/Berlin:20260328T130000')).toEqual([
+      '2026-03-28T11:00:00Z/2026-03-28T12:00:00Z',
+      '2026-03-29T10:00:00Z/2026-03-29T11:00:00Z',
+    ]);
+  });
+
+  test('leaves out cancelled events, but not transparent ones', async () => {
+    const day = 'DTSTART;VALUE=DATE:20261225';
+    expect(await spans(day, 'STATUS:CANCELLED')).toEqual([]);
+    expect(await spans(day, 'TRANSP:TRANSPARENT')).toHaveLength(1);
+  });
+});
+
 test('reads an empty calendar', async () => {
   expect((await read()).periods).toEqual([]);
 });
@@ -53,6 +125,9 @@ describe('a hostile calendar is refused', () => {
     ['no date', ['DTSTART:tomorrow']],
     ['no start', ['SUMMARY:x']],
     ['an unknown time zone', ['DTSTART;TZID=Mars/Olympus:20261224T120000']],
+    ['the hour 25', ['DTSTART:20260101T250000Z']],
+    ['an exception on an invalid day', ['DTSTART:20260101T000000Z', 'EXDATE:20260230T000000Z']],
+    ['a billion occurrences', ['DTSTART:20260101T000000Z', 'RRULE:FREQ=DAILY;COUNT=1000000000;BYHOUR=1,2,3,4']],
     ['an invalid rule', ['DTSTART:20260101T000000Z', 'RRULE:FREQ=SOMETIMES']],
   ])('%s', async (_case, lines) => {
     await expect(read(...lines)).rejects.toThrow(/calendar/);
@@ -63,8 +138,13 @@ describe('a hostile calendar is refused', () => {
     await read('DTSTART:20260101T000000Z', never).catch(() => undefined);
   });
 
-  test('5 MB', async () => {
-    await expect(read(`SUMMARY:${'x'.repeat(5_000_000)}`)).rejects.toThrow('exceeds 512 KiB');
+  test('deep nesting', async () => {
+    const text = ['BEGIN:VCALENDAR', ...Array.from({ length: 20_000 }, () => 'BEGIN:VEVENT')];
+    await expect(readCalendar(text.join('\n'), from, until)).rejects.toThrow(/calendar/i);
+  });
+
+  test('10 MB', async () => {
+    await expect(read(`SUMMARY:${'x'.repeat(10_000_000)}`)).rejects.toThrow('exceeds 512 KiB');
   });
 
   test.each(['', 'x', 'BEGIN:VEVENT\r\nEND:VEVENT', 'BEGIN:VCALENDAR'])('"%s"', async (text) => {

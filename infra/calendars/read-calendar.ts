@@ -2,7 +2,7 @@
  *  constructed to take unlimited time. */
 import type { CalendarContent } from '#domain/calendar/calendar.ts';
 import { Worker } from 'node:worker_threads';
-import { CalendarError } from './parse.ts';
+import { CalendarError } from './calendar-error.ts';
 
 /** Maximum size of a text in UTF-8. */
 export const maxCalendarBytes = 512 * 1024;

@@ -1,6 +1,7 @@
 /** The thread of `readCalendar`: parses one text and ends. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { CalendarError, parseCalendar } from './parse.ts';
+import { CalendarError } from './calendar-error.ts';
+import { parseCalendar } from './parse.ts';
 
 const { text, from, until } = workerData as {
   readonly text: string;

@@ -3,7 +3,7 @@ import type { CalendarContent } from '#domain/calendar/calendar.ts';
 import type { CalendarCommand } from '#domain/calendar/commands.ts';
 import { mustParse, parseCalendarId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
-import { CalendarError } from '#infra/calendars/parse.ts';
+import { CalendarError } from '#infra/calendars/calendar-error.ts';
 import { readCalendar } from '#infra/calendars/read-calendar.ts';
 import { findCalendar, listCalendars } from '#projections/calendars/queries.ts';
 import type { CalendarsTable } from '#projections/calendars/table.ts';
