@@ -54,10 +54,13 @@ EXDATE;TZID=Europe/Berlin:20260311T220000
 SUMMARY:Maintenance
 END:VEVENT`;
 
-  test.each(['\n', '\r\n'])('may use any line ending, and a byte order mark: %j', async (newline) => {
-    const starts = (await readText(`\uFEFF${wrap(series, newline)}`)).map((one) => one.from);
-    expect(starts).toEqual(['2026-03-04T21:00:00Z', '2026-03-18T21:00:00Z']);
-  });
+  test.each(['\n', '\r\n'])(
+    'may use any line ending, and a byte order mark: %j',
+    async (newline) => {
+      const starts = (await readText(`\uFEFF${wrap(series, newline)}`)).map((one) => one.from);
+      expect(starts).toEqual(['2026-03-04T21:00:00Z', '2026-03-18T21:00:00Z']);
+    },
+  );
 
   test('joins folded lines', async () => {
     const folded = series.replace('SUMMARY:Maintenance', 'SUMMARY:Maint\n enance');
@@ -127,7 +130,10 @@ describe('a hostile calendar is refused', () => {
     ['an unknown time zone', ['DTSTART;TZID=Mars/Olympus:20261224T120000']],
     ['the hour 25', ['DTSTART:20260101T250000Z']],
     ['an exception on an invalid day', ['DTSTART:20260101T000000Z', 'EXDATE:20260230T000000Z']],
-    ['a billion occurrences', ['DTSTART:20260101T000000Z', 'RRULE:FREQ=DAILY;COUNT=1000000000;BYHOUR=1,2,3,4']],
+    [
+      'a billion occurrences',
+      ['DTSTART:20260101T000000Z', 'RRULE:FREQ=DAILY;COUNT=1000000000;BYHOUR=1,2,3,4'],
+    ],
     ['an invalid rule', ['DTSTART:20260101T000000Z', 'RRULE:FREQ=SOMETIMES']],
   ])('%s', async (_case, lines) => {
     await expect(read(...lines)).rejects.toThrow(/calendar/);

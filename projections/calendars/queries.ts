@@ -2,6 +2,7 @@
 import type { CalendarPeriod } from '#domain/calendar/calendar.ts';
 import type { CalendarId } from '#domain/kernel/ids.ts';
 import { firstDueOutside } from '#domain/schedule/exceptions.ts';
+import { sql } from 'kysely';
 import type { ReadModels } from '../projection.ts';
 import type { SchedulesTable } from '../schedules/table.ts';
 import { statement } from '../statement.ts';
@@ -35,6 +36,21 @@ const used = statement<{ readonly used: boolean }>(`
 /** Whether schedules use the calendar, including schedules of deleted scripts. */
 export async function isCalendarInUse(db: ReadModels, calendarId: string): Promise<boolean> {
   return (await used(db, calendarId))[0]?.used ?? false;
+}
+
+/** All calendars, and whether schedules use them, including schedules of deleted scripts. */
+export async function calendarsWithUse(
+  db: ReadModels,
+): Promise<readonly (CalendarsTable & { readonly inUse: boolean })[]> {
+  const calendars = await db.selectFrom('calendars').selectAll().execute();
+  const uses = await db
+    .selectFrom('schedules')
+    .select(sql<string | null>`definition ->> 'calendarId'`.as('calendar_id'))
+    .distinct()
+    .where('deleted', '=', false)
+    .execute();
+  const used = new Set(uses.map((row) => row.calendar_id));
+  return calendars.map((row) => ({ ...row, inUse: used.has(row.calendar_id) }));
 }
 
 type WithDefinition = Pick<SchedulesTable, 'definition'>;

@@ -20,7 +20,7 @@ export const CalendarChanges = Exact(
   { title: 'CalendarChanges', description: 'Omitted fields stay unchanged.' },
 );
 
-const Period = Exact(
+export const Period = Exact(
   {
     summary: Type.String(),
     from: Type.String({

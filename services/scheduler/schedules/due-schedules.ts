@@ -60,7 +60,7 @@ async function serve(
   )) {
     count += 1;
     if (verdict.kind === 'except') {
-      passed.push({ dueAt: dueAt.toISOString(), outcome: 'skipped', reason: 'calendar' });
+      passed.push({ dueAt: dueAt.toISOString(), outcome: 'skipped', reason: 'calendar_event' });
       continue;
     }
     if (verdict.kind === 'miss') {
