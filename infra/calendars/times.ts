@@ -20,19 +20,21 @@ export function requireValidTimes(event: ICAL.Component): void {
 }
 
 function requireZone(property: ICAL.Property): void {
-  const id: unknown = property.getParameter('tzid');
+  const id: string | readonly string[] | undefined = property.getParameter('tzid');
   if (id === undefined) return;
-  const name = String(id);
-  if (property.parent?.getTimeZoneByID(name)) return;
-  const zone = zoneOf(name);
+  if (typeof id !== 'string') {
+    throw new CalendarError('The calendar has an event with several time zones in one place.');
+  }
+  if (property.parent?.getTimeZoneByID(id)) return;
+  const zone = zoneOf(id);
   if (zone === undefined) {
-    const shown = name.slice(0, 64).toWellFormed().replaceAll('\0', '');
+    const shown = id.slice(0, 64).toWellFormed().replaceAll('\0', '');
     throw new CalendarError(
       `The calendar refers to the unknown time zone "${shown}". Use an IANA name or define it (VTIMEZONE).`,
     );
   }
-  if (!ICAL.TimezoneService.has(name)) {
-    ICAL.TimezoneService.register(new IanaZone(name, zone), name);
+  if (!ICAL.TimezoneService.has(id)) {
+    ICAL.TimezoneService.register(new IanaZone(id, zone), id);
   }
 }
 
