@@ -147,7 +147,7 @@ async function contentOf(text: string, { clock }: Services): Promise<CalendarCon
     const until = new Date(nowMs + yearsAhead * yearMs);
     return await readCalendar(text, new Date(nowMs - yearMs), until);
   } catch (error) {
-    if (error instanceof CalendarError) return badField('content', error.message);
+    if (error instanceof CalendarError) return badField('content', error.message.replace(/\.$/, ''));
     throw error;
   }
 }
