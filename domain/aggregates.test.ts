@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { eventTypes, bindCommand, type Command as RegisteredCommand } from './aggregates.ts';
 import { backupAggregate } from './backup/decide.ts';
+import { calendarAggregate } from './calendar/decide.ts';
 import { chainAggregate } from './chain/decide.ts';
 import { disclosureAggregate } from './disclosure/decide.ts';
 import { channelAggregate } from './channel/decide.ts';
@@ -51,6 +52,7 @@ import {
   scheduleCommand,
   scriptCommand,
   groupSecretCommand,
+  calendarCommand,
   rotationCommand,
   secretCommand,
   secretStoreCommand,
@@ -128,6 +130,7 @@ every(
   fc.record({ keyExists: usuallyTrue, missingGroupId: fc.constantFrom(undefined, groupId()) }),
 );
 every('error_group', errorGroupAggregate, errorGroupCommand, noFacts);
+every('calendar', calendarAggregate, calendarCommand, fc.record({ inUse: fc.boolean() }));
 every('rotation', rotationAggregate, rotationCommand, noFacts);
 every('expectation', expectationAggregate, expectationCommand, noFacts);
 every(
@@ -172,6 +175,7 @@ every(
   scheduleCommand,
   fc.record({
     scriptExists: usuallyTrue,
+    calendarExists: usuallyTrue,
     servedUntil: fc.constant('2026-01-01T00:01:00.000Z'),
   }),
 );

@@ -3,6 +3,7 @@ import type { Aggregate, DecisionReads } from './kernel/aggregate.ts';
 import type { Decision } from './kernel/decision.ts';
 import type { RecordedEvent, StreamId } from './kernel/event.ts';
 import { backupAggregate } from './backup/decide.ts';
+import { calendarAggregate } from './calendar/decide.ts';
 import { chainAggregate } from './chain/decide.ts';
 import { channelAggregate } from './channel/decide.ts';
 import { deliveryAggregate } from './delivery/decide.ts';
@@ -63,6 +64,7 @@ const aggregates = [
   rotationAggregate,
   repositoryAggregate,
   secretStoreAggregate,
+  calendarAggregate,
 ] as const;
 
 type Registered = (typeof aggregates)[number];

@@ -1,6 +1,7 @@
 /** Implements the queries of decisions with the read models, inside the append's transaction. */
 import type { ScriptFacts, DecisionReads } from '#domain/kernel/aggregate.ts';
 import { hasOtherApprover } from './approvals/queries.ts';
+import { isCalendarInUse } from './calendars/queries.ts';
 import { chainFacts, chainLinks } from './chains/queries.ts';
 import { sql } from 'kysely';
 import { batched } from './batched.ts';
@@ -77,6 +78,13 @@ export function decisionReads(db: ReadModels): DecisionReads {
       const account = await findUserByIdentity(db, identity);
       return account !== undefined && account.user_id !== userId;
     },
+    calendarExists: async (calendarId) =>
+      (await db
+        .selectFrom('calendars')
+        .select('calendar_id')
+        .where('calendar_id', '=', calendarId)
+        .executeTakeFirst()) !== undefined,
+    calendarInUse: (calendarId) => isCalendarInUse(db, calendarId),
     pool: (name) => poolFacts(db, name),
     poolInUse: (name) => isPoolInUse(db, name),
     emailTaken: async (email) =>

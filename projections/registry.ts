@@ -2,6 +2,7 @@
 import { approvalsProjection } from './approvals/apply.ts';
 import { auditProjection } from './audit/apply.ts';
 import { backupScheduleProjection, backupsProjection } from './backups/apply.ts';
+import { calendarsProjection } from './calendars/apply.ts';
 import { chainAnswersProjection, chainsProjection } from './chains/apply.ts';
 import { errorGroupStatesProjection } from './error-groups/apply.ts';
 import { missedExpectationsProjection } from './expectations/apply.ts';
@@ -68,6 +69,7 @@ export const inlineProjections: readonly Projection[] = [
   repositoriesProjection,
   approvalsProjection,
   secretStoresProjection,
+  calendarsProjection,
 ];
 
 /** Written asynchronously by the projector. */

@@ -5,6 +5,7 @@ import type { BackupScheduleTable, BackupsTable } from './backups/table.ts';
 import type { ChainAnswersTable, ChainsTable } from './chains/table.ts';
 import type { RuntimeDrainsTable } from './runtimes/table.ts';
 import type { ErrorGroupStatesTable } from './error-groups/table.ts';
+import type { CalendarsTable } from './calendars/table.ts';
 import type { DueRotationsTable } from './rotations/table.ts';
 import type { MissedExpectationsTable } from './expectations/table.ts';
 import type { FigurePlaceTable, FigureRunsTable, RunFiguresTable } from './figures/table.ts';
@@ -47,6 +48,7 @@ export interface Tables {
   readonly chains: ChainsTable;
   readonly data_keys: DataKeysTable;
   readonly error_group_states: ErrorGroupStatesTable;
+  readonly calendars: CalendarsTable;
   readonly due_rotations: DueRotationsTable;
   readonly missed_expectations: MissedExpectationsTable;
   readonly runtime_drains: RuntimeDrainsTable;

@@ -59,6 +59,9 @@ export interface DecisionReads {
   readonly schedule: (scheduleId: string) => Promise<ScheduleFacts | undefined>;
   /** Whether a due time of a schedule started a run. */
   readonly dueTimeHasRun: (scheduleId: string, dueAt: string) => Promise<boolean>;
+  readonly calendarExists: (calendarId: string) => Promise<boolean>;
+  /** Whether schedules use a calendar, including schedules of deleted scripts. */
+  readonly calendarInUse: (calendarId: string) => Promise<boolean>;
   readonly pool: (name: string) => Promise<PoolFacts | undefined>;
   /** Whether scripts use a pool, including deleted scripts. */
   readonly poolInUse: (name: string) => Promise<boolean>;

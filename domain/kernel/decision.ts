@@ -7,6 +7,7 @@ export const refusalCodes = [
   'approval_pending',
   'backup_in_use',
   'backup_not_complete',
+  'calendar_in_use',
   'channel_in_use',
   'concurrency_limit_reached',
   'forbidden',

@@ -21,6 +21,8 @@ export type WebhookId = Brand<string, 'WebhookId'>;
 export type ChainId = Brand<string, 'ChainId'>;
 /** Identifies one update of the platform. */
 export type UpdateId = Brand<string, 'UpdateId'>;
+/** Identifies an exception calendar of schedules. */
+export type CalendarId = Brand<string, 'CalendarId'>;
 export type PoolId = Brand<string, 'PoolId'>;
 /** Identifies a Git repository. */
 export type RepositoryId = Brand<string, 'RepositoryId'>;
@@ -58,6 +60,7 @@ export const parseChainId = (text: string) => parseId<ChainId>(text);
 export const parseUpdateId = (text: string) => parseId<UpdateId>(text);
 export const parseRepositoryId = (text: string) => parseId<RepositoryId>(text);
 export const parsePoolId = (text: string) => parseId<PoolId>(text);
+export const parseCalendarId = (text: string) => parseId<CalendarId>(text);
 export const parseRefusalId = (text: string) => parseId<RefusalId>(text);
 export const parseDisclosureId = (text: string) => parseId<DisclosureId>(text);
 export const parseCommandId = (text: string) => parseId<CommandId>(text);

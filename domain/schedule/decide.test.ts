@@ -8,7 +8,7 @@ import type { ScheduleEvent } from './events.ts';
 const ids = { scheduleId: scheduleId(), scriptId: scriptId() };
 const created: ScheduleEvent = { type: 'ScheduleCreated', data: { ...ids, definition: hourly } };
 const deleted: ScheduleEvent = { type: 'ScheduleDeleted', data: ids };
-const facts = { scriptExists: true, servedUntil: '' };
+const facts = { scriptExists: true, calendarExists: true, servedUntil: '' };
 
 function decide(history: readonly ScheduleEvent[], command: ScheduleCommand, more = {}) {
   const state = history.reduce(scheduleAggregate.evolve, scheduleAggregate.initial);
@@ -27,6 +27,8 @@ describe('a schedule that does not exist yet', () => {
     const definition = { ...hourly, timezone: 'Mars/Olympus' };
     expect(decide([], createSchedule({ definition }))).toBe('validation_failed');
     expect(decide([], createSchedule(), { scriptExists: false })).toBe('not_found');
+    const unknown = { calendarExists: false };
+    expect(decide([], createSchedule(), unknown)).toBe('validation_failed');
   });
 });
 

@@ -1,5 +1,6 @@
 import type { Aggregate } from '#domain/kernel/aggregate.ts';
 import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
+import type { StreamId } from '#domain/kernel/event.ts';
 import { canonicalJson } from '#domain/kernel/json.ts';
 import type { ChangeSchedule, CreateSchedule, ScheduleCommand } from './commands.ts';
 import type { ScheduleEvent } from './events.ts';
@@ -9,6 +10,8 @@ import { evolveSchedule, initialSchedule, type ScheduleState } from './state.ts'
 export interface ScheduleDecisionFacts {
   /** Whether the script exists and is not deleted; true if the command does not need it. */
   readonly scriptExists: boolean;
+  /** Whether the calendar of the definition exists; true without one. */
+  readonly calendarExists: boolean;
   /** All due times up to this one are settled. */
   readonly servedUntil: string;
 }
@@ -18,9 +21,10 @@ const gone = refuse('not_found', 'Schedule not found.');
 export function decideSchedule(
   state: ScheduleState,
   command: ScheduleCommand,
-  { scriptExists, servedUntil }: ScheduleDecisionFacts,
+  { scriptExists, calendarExists, servedUntil }: ScheduleDecisionFacts,
 ): Decision<ScheduleEvent> {
   if (!scriptExists) return refuse('not_found', 'Script not found.');
+  if (!calendarExists) return refuse('validation_failed', 'Calendar not found.');
   switch (command.type) {
     case 'CreateSchedule':
       return state.status === 'absent' ? create(command) : accept();
@@ -70,6 +74,11 @@ function isOutdated(version: number, expected: number | undefined): boolean {
   return expected !== undefined && expected !== version;
 }
 
+/** Locked, so that the calendar cannot be deleted at the same time. */
+function calendarOf({ definition: { calendarId } }: CreateSchedule | ChangeSchedule): StreamId[] {
+  return calendarId === undefined ? [] : [`calendar-${calendarId}`];
+}
+
 export const scheduleAggregate: Aggregate<
   ScheduleState,
   ScheduleCommand,
@@ -96,20 +105,26 @@ export const scheduleAggregate: Aggregate<
   streamOf: (command) => `schedule-${command.scheduleId}`,
   guards: (command) =>
     command.type === 'CreateSchedule' || command.type === 'ChangeSchedule'
-      ? [`script-${command.scriptId}`]
+      ? [`script-${command.scriptId}`, ...calendarOf(command)]
       : [],
   readFacts: async (command, reads) => {
     switch (command.type) {
       case 'CreateSchedule':
       case 'ChangeSchedule': {
         const script = await reads.script(command.scriptId);
-        return { scriptExists: script !== undefined && !script.deleted, servedUntil: '' };
+        const { calendarId } = command.definition;
+        return {
+          scriptExists: script !== undefined && !script.deleted,
+          calendarExists: calendarId === undefined || (await reads.calendarExists(calendarId)),
+          servedUntil: '',
+        };
       }
       case 'DeleteSchedule':
-        return { scriptExists: true, servedUntil: '' };
+        return { scriptExists: true, calendarExists: true, servedUntil: '' };
       case 'PassOccurrences': {
         const schedule = await reads.schedule(command.scheduleId);
-        return { scriptExists: true, servedUntil: schedule?.servedUntil ?? '' };
+        const servedUntil = schedule?.servedUntil ?? '';
+        return { scriptExists: true, calendarExists: true, servedUntil };
       }
     }
   },

@@ -1,4 +1,5 @@
 /** The types of schedules (contract §3, "Schedule"). */
+import type { CalendarId } from '#domain/kernel/ids.ts';
 import { nextLocalTime } from './cron-search.ts';
 import { parseCron } from './cron.ts';
 import { zoneOf } from './zone.ts';
@@ -49,6 +50,8 @@ export type ScheduleDefinition = Timing & {
   readonly maxLatenessSeconds: number;
   readonly overlap: Overlap;
   readonly paramsSha256: string | null;
+  /** The calendar whose events except due times. Absent: none. */
+  readonly calendarId?: CalendarId;
 };
 
 /** The invalid part of a definition, and the problem. */

@@ -1,5 +1,7 @@
 /** Decides the outcome of due times (contract §3, "Schedule"). */
+import { periodAt, type CalendarPeriod } from '#domain/calendar/calendar.ts';
 import { dueAfter } from './due-times.ts';
+import { firstDueOutside } from './exceptions.ts';
 import type { FiredOutcome, ScheduleDefinition } from './schedule.ts';
 
 /** The scheduler checks every second, so a due time is on time up to this delay. */
@@ -9,6 +11,8 @@ const lateMs = 60_000;
 
 export type Verdict =
   | { readonly kind: 'fire'; readonly outcome: FiredOutcome }
+  /** The calendar of the schedule excepts the due time. */
+  | { readonly kind: 'except' }
   | { readonly kind: 'miss'; readonly reason: 'too_late' | 'not_caught_up' | 'superseded' };
 
 export interface DueTime {
@@ -16,19 +20,26 @@ export interface DueTime {
   readonly verdict: Verdict;
 }
 
-/** The due times from `first` up to `now`, oldest first, with the outcome of each; at most `most`. */
+/** The due times from `first` up to `now`, oldest first, with the outcome of each; at most `most`.
+ *  @param exceptions the periods of the schedule's calendar */
 export function* dueTimesUntil(
   definition: ScheduleDefinition,
   createdAt: Date,
   first: Date,
   now: Date,
   most: number,
+  exceptions: readonly CalendarPeriod[] = [],
 ): Generator<DueTime, void> {
   let dueAt: Date | undefined = first;
   for (let count = 0; dueAt !== undefined && dueAt <= now && count < most; count += 1) {
     const next: Date | undefined = dueAfter(definition, createdAt, dueAt);
-    const isLast = next === undefined || next > now;
-    yield { dueAt, verdict: verdictOn(definition, now.getTime() - dueAt.getTime(), isLast) };
+    if (periodAt(exceptions, definition.timezone, dueAt) !== undefined) {
+      yield { dueAt, verdict: { kind: 'except' } };
+    } else {
+      const later = firstDueOutside(exceptions, definition, createdAt, next);
+      const isLast = later === undefined || later > now;
+      yield { dueAt, verdict: verdictOn(definition, now.getTime() - dueAt.getTime(), isLast) };
+    }
     dueAt = next;
   }
 }

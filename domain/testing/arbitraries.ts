@@ -11,6 +11,7 @@ import type { DeliveryCommand } from '#domain/delivery/commands.ts';
 import type { BackupCommand } from '#domain/backup/commands.ts';
 import { backupKinds } from '#domain/backup/backup.ts';
 import type { RepositoryCommand } from '#domain/repository/commands.ts';
+import type { CalendarCommand } from '#domain/calendar/commands.ts';
 import type { PoolCommand } from '#domain/pool/commands.ts';
 import type { ErrorGroupCommand } from '#domain/error-group/commands.ts';
 import type { ExpectationCommand } from '#domain/expectation/commands.ts';
@@ -750,6 +751,34 @@ export const expectationCommand: fc.Arbitrary<ExpectationCommand> = fc.record({
   seen: fc.constantFrom(0, 1, 2),
 });
 
+const calendarId = one(ids.calendarId);
+const calendarName = fc.constantFrom('Holidays', '');
+const calendarContent = fc
+  .subarray([
+    { summary: 'New Year', from: '2027-01-01T00:00:00', to: '2027-01-02T00:00:00' },
+    { summary: 'Freeze', from: '2027-01-04T08:00:00Z', to: '2027-01-04T09:00:00Z' },
+  ])
+  .map((periods) => ({ periods, coveredUntil: '2031-01-01T00:00:00.000Z' }));
+
+export const calendarCommand: fc.Arbitrary<CalendarCommand> = fc.oneof(
+  fc.record({
+    type: fc.constant('CreateCalendar'),
+    calendarId,
+    name: calendarName,
+    content: calendarContent,
+  }),
+  fc.record(
+    {
+      type: fc.constant('ChangeCalendar'),
+      calendarId,
+      name: calendarName,
+      content: calendarContent,
+    },
+    { requiredKeys: ['type', 'calendarId'] },
+  ),
+  fc.record({ type: fc.constant('DeleteCalendar'), calendarId }),
+);
+
 export const rotationCommand: fc.Arbitrary<RotationCommand> = fc
   .record({
     due: fc.subarray(
@@ -961,6 +990,7 @@ export const anyCommand: fc.Arbitrary<Command> = fc.oneof(
   errorGroupCommand,
   expectationCommand,
   rotationCommand,
+  calendarCommand,
   poolCommand,
   repositoryCommand,
   runtimeCommand,

@@ -14,6 +14,7 @@ import {
   parseRefusalId,
   parseBackupId,
   parseErrorGroupId,
+  parseCalendarId,
   parsePoolId,
   parseRepositoryId,
   parseRuleId,
@@ -47,6 +48,7 @@ export const secretStoreId = numbered('3', parseSecretStoreId);
 export const identityProviderId = numbered('2', parseIdentityProviderId);
 export const errorGroupId = numbered('e', parseErrorGroupId);
 export const repositoryId = numbered('3', parseRepositoryId);
+export const calendarId = numbered('2', parseCalendarId);
 export const poolId = numbered('2', parsePoolId);
 export const ruleId = numbered('0', parseRuleId);
 export const backupId = numbered('6', parseBackupId);

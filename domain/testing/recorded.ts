@@ -121,6 +121,8 @@ function decisionReads(log: readonly Recorded[]): DecisionReads {
             data.trigger.dueAt === dueAt,
         ),
       ),
+    calendarExists: () => Promise.resolve(true),
+    calendarInUse: () => Promise.resolve(false),
     pool: (name) => Promise.resolve({ limit: name.length, active: 0 }),
     poolInUse: () => Promise.resolve(false),
     emailTaken: (email) =>

@@ -1,5 +1,6 @@
 // Long because it has an address and a body for every operation.
 /** Each invalid request gets a documented response, and leaves nothing but an audit event. */
+import { calendarText } from './testing/calendar-text.ts';
 import { request as httpRequest } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { IncomingMessage } from 'node:http';
@@ -51,6 +52,7 @@ let identityProviderId: string;
 let secretStoreId: string;
 let poolId: string;
 let repositoryId: string;
+let calendarId: string;
 let hook: { readonly id: string; readonly token: string };
 beforeAll(async () => {
   platform = await startTestBackend();
@@ -69,6 +71,11 @@ beforeAll(async () => {
   repositoryId = await repository(platform.admin);
   const pool = await platform.admin.post('/api/v1/pools', { name: 'crm-api', limit: 3 });
   poolId = pool.json.id;
+  const calendar = await platform.admin.post('/api/v1/calendars', {
+    name: 'Holidays',
+    content: calendarText,
+  });
+  calendarId = calendar.json.id;
   backupId = await backup(platform);
   toldId = await delivery(platform.admin, channelId);
   hook = await webhook(platform.admin, scriptId);
@@ -113,6 +120,7 @@ const address = (path: string, id = '') =>
     .replace('{pool_id}', id || poolId)
     .replace('{repository_id}', id || repositoryId)
     .replace('{passkey_id}', id || nowhere)
+    .replace('{calendar_id}', id || calendarId)
     .replace('{session_id}', id || nowhere)
     .replace('{token}', id || hook.token)
     .replace('{id}', id || scriptId)

@@ -5,6 +5,7 @@ import {
   type TestGitServer,
   type TestRepository,
 } from '#infra/git/testing/server.ts';
+import { calendarText } from './testing/calendar-text.ts';
 import { roles, type Role } from '#domain/kernel/actor.ts';
 import { mustParse, parseCommandId, parseUserId } from '#domain/kernel/ids.ts';
 import { rights, scopes, scopesOf, type Right, type Scope } from '#domain/kernel/rights.ts';
@@ -108,6 +109,7 @@ const bodies: Readonly<Record<string, (client: TestClient, groupId: string) => u
     client_id: 'orchestrator',
   }),
   linkUserIdentity: () => ({ subject: `subject-${(made += 1)}` }),
+  createCalendar: () => ({ name: 'Holidays', content: calendarText }),
   createPool: () => ({ name: `pool-${(made += 1)}`, limit: 3 }),
   createGroup: newGroup,
   syncRepository: serveRepositories,

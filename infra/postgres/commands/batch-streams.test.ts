@@ -18,6 +18,8 @@ async function seenAfter(...events: readonly PlatformEvent[]) {
   streams.add(`run-${runId()}`, events, userContext(), systemIds);
   let questions = 0;
   const reads: DecisionReads = {
+    calendarExists: () => Promise.resolve(true),
+    calendarInUse: () => Promise.resolve(false),
     pool: () => Promise.resolve(undefined),
     poolInUse: () => Promise.resolve(false),
     dueTimeHasRun: () => Promise.resolve(false),

@@ -67,7 +67,7 @@ describe('an installation with one resource of each kind', () => {
     }
     const document = JSON.parse(text);
     expect(Object.keys(document).join(' ')).toBe(
-      'format format_version groups pools scripts channels rules schedules webhooks chains retention',
+      'format format_version groups pools scripts channels rules calendars schedules webhooks chains retention',
     );
     const report = document.scripts.find((one: { name: string }) => one.name === 'Report');
     expect(report).toMatchObject({ secrets: ['TOKEN'], environment: { LEVEL: 'debug' } });

@@ -69,7 +69,11 @@ function rewritten(document: Document, of: (id: string) => string): Document {
       ...(script_ids && { script_ids: script_ids.map(of) }),
       ...(group_ids && { group_ids: group_ids.map(of) }),
     })),
-    ...each('schedules', ({ script_id }) => ({ script_id: of(script_id) })),
+    ...each('calendars', () => ({})),
+    ...each('schedules', ({ script_id, calendar_id }) => ({
+      script_id: of(script_id),
+      ...(calendar_id && { calendar_id: of(calendar_id) }),
+    })),
     ...each('webhooks', ({ script_id }) => ({ script_id: of(script_id) })),
     ...each('chains', ({ source_script_id, target_script_id }) => ({
       source_script_id: of(source_script_id),

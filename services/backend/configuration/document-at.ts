@@ -1,6 +1,7 @@
 /** The configuration as of a point in time: the same export, from tables that are rebuilt from the history. */
 import { withTablesAt } from '#infra/postgres/rebuild/tables-at.ts';
 import type { Moment } from '#infra/postgres/event-store/streams-at.ts';
+import { calendarsProjection } from '#projections/calendars/apply.ts';
 import { chainsProjection } from '#projections/chains/apply.ts';
 import { channelsProjection } from '#projections/channels/apply.ts';
 import { groupsProjection } from '#projections/groups/apply.ts';
@@ -22,6 +23,7 @@ const projections = [
   scriptsProjection,
   scriptFilesProjection,
   secretsProjection,
+  calendarsProjection,
   schedulesProjection,
   webhooksProjection,
   chainsProjection,

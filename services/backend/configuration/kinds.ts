@@ -1,5 +1,6 @@
 /** All resource kinds of a configuration, in the order of their dependencies. */
 import type { Kind } from './kind.ts';
+import { calendarKind } from './kinds/calendars.ts';
 import { chainKind } from './kinds/chains.ts';
 import { channelKind } from './kinds/channels.ts';
 import { groupKind } from './kinds/groups.ts';
@@ -18,6 +19,7 @@ export const kinds: readonly Kind[] = [
   scriptKind,
   channelKind,
   ruleKind,
+  calendarKind,
   scheduleKind,
   webhookKind,
   chainKind,

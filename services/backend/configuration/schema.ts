@@ -1,7 +1,9 @@
 /** The configuration document and the result of an import (contract §3, "Configuration"). */
+import { maxCalendarName, maxPeriods } from '#domain/calendar/calendar.ts';
 import Type, { type TSchema } from 'typebox';
+import { Period } from '../calendars/schema.ts';
 import { NewChain } from '../chains/schema.ts';
-import { examples, Nullable, Uuid } from '../http/schema.ts';
+import { examples, Nullable, OneLine, Time, Uuid } from '../http/schema.ts';
 import { NewChannel } from '../notifications/channel-schema.ts';
 import { NewRule } from '../notifications/rule-schema.ts';
 import { NewGroup } from '../people/schema.ts';
@@ -59,6 +61,15 @@ const items = {
     { title: 'ConfigurationChannel', ...strict },
   ),
   rules: Type.Object({ id, ...NewRule.properties }, { title: 'ConfigurationRule', ...strict }),
+  calendars: Type.Object(
+    {
+      id,
+      name: OneLine(maxCalendarName),
+      periods: Type.Array(Period, { maxItems: maxPeriods }),
+      covered_until: Time('Recurring events are expanded up to this time.'),
+    },
+    { title: 'ConfigurationCalendar', ...strict },
+  ),
   schedules: Type.Object(
     { id, ...NewSchedule.properties },
     { title: 'ConfigurationSchedule', ...strict },
@@ -85,6 +96,7 @@ export const Configuration = Type.Object(
     scripts: section(items.scripts),
     channels: section(items.channels),
     rules: section(items.rules),
+    calendars: section(items.calendars),
     schedules: section(items.schedules),
     webhooks: section(items.webhooks),
     chains: section(items.chains),
@@ -113,6 +125,7 @@ export const configurationKinds = [
   'script',
   'channel',
   'rule',
+  'calendar',
   'schedule',
   'webhook',
   'chain',

@@ -51,6 +51,7 @@ export const problemKinds: Readonly<Record<ProblemCode, Kind>> = {
   content_removed: { status: 410, title: 'Content removed by retention' },
   forbidden: { status: 403, title: 'Forbidden' },
   managed_by_repository: { status: 409, title: 'Managed by a Git repository' },
+  calendar_in_use: { status: 409, title: 'Calendar in use' },
   pool_full: { status: 409, title: 'Pool full' },
   secret_store_in_use: { status: 409, title: 'Secret store in use' },
   pool_in_use: { status: 409, title: 'Pool in use' },

@@ -1,4 +1,5 @@
 /** Backfills: runs for past due times that started no run. */
+import { periodAt } from '#domain/calendar/calendar.ts';
 import {
   mustParse,
   parseCommandId,
@@ -9,6 +10,7 @@ import {
 import { dueAfter } from '#domain/schedule/due-times.ts';
 import { localText } from '#domain/schedule/local-time.ts';
 import { zoneOf } from '#domain/schedule/zone.ts';
+import { exceptionsOf } from '#projections/calendars/queries.ts';
 import {
   runsOfDueTimes,
   scheduleFacts,
@@ -75,6 +77,7 @@ async function openDueTimes(
   if (to <= from) return fieldProblem('to', 'must be after "from"');
   const facts = (await scheduleFacts(readModels, [schedule_id])).get(schedule_id);
   const settledUntil = new Date(facts?.servedUntil ?? 0);
+  const exceptions = (await exceptionsOf(readModels, [{ definition }]))({ definition });
   const found: Date[] = [];
   const counted = { ...definition, enabled: true };
   let due = dueAfter(counted, created_at, new Date(from.getTime() - 1));
@@ -85,7 +88,7 @@ async function openDueTimes(
         `the range has more than ${maxDueTimes} due times; use a shorter range`,
       );
     }
-    found.push(due);
+    if (periodAt(exceptions, definition.timezone, due) === undefined) found.push(due);
     due = dueAfter(counted, created_at, due);
   }
   const runs = await runsOfDueTimes(readModels, schedule_id, found);

@@ -1,4 +1,5 @@
 /** Converts schedule definitions from and to the API. */
+import { parseCalendarId } from '#domain/kernel/ids.ts';
 import {
   definitionProblem,
   type DefinitionProblem,
@@ -51,11 +52,21 @@ export function definitionOf(
     maxLatenessSeconds: changes.max_lateness_seconds ?? before.maxLatenessSeconds,
     overlap: changes.overlap ?? before.overlap,
     paramsSha256: before.paramsSha256,
+    ...calendarOf(changes, before),
   };
   const wrong = definitionProblem(definition);
   if (wrong === undefined) return definition;
   const { part, detail } = wrong;
   return problem('validation_failed', detail, { errors: [{ pointer: `/${names[part]}`, detail }] });
+}
+
+function calendarOf(
+  { calendar_id: wanted }: Changes,
+  { calendarId: present }: Pick<ScheduleDefinition, 'calendarId'>,
+): Pick<ScheduleDefinition, 'calendarId'> {
+  if (wanted === undefined) return present === undefined ? {} : { calendarId: present };
+  const calendarId = wanted === null ? undefined : parseCalendarId(wanted);
+  return calendarId === undefined ? {} : { calendarId };
 }
 
 type TimingOf<Kind extends ScheduleDefinition['kind']> = Pick<

@@ -1,5 +1,6 @@
 /** Schedules: list, create, read, change, delete. */
 import { mustParse, parseScheduleId, parseScriptId } from '#domain/kernel/ids.ts';
+import { withoutExceptions } from '#projections/calendars/queries.ts';
 import { findSchedule, listSchedules, type ScheduleView } from '#projections/schedules/queries.ts';
 import Type from 'typebox';
 import { visibleGroups } from '../access/visibility.ts';
@@ -57,8 +58,9 @@ const list = operation({
     const after = keyOf(request, parseScheduleId);
     if (isProblem(after)) return after;
     const rows = await listSchedules(readModels, filter, after.key, (limit ?? defaultLimit) + 1);
+    const shownRows = await withoutExceptions(readModels, rows);
     const view = await viewWithParams(rows, scheduleJson, services);
-    return pageReply(request, rows, (row) => row.schedule_id, view);
+    return pageReply(request, shownRows, (row) => row.schedule_id, view);
   },
 });
 
@@ -181,7 +183,8 @@ async function show(outcome: Accepted, services: Services, status: 200 | 201): P
 }
 
 async function withParams(schedule: ScheduleView, services: Services) {
-  return (await viewWithParams([schedule], scheduleJson, services))(schedule);
+  const [row = schedule] = await withoutExceptions(services.readModels, [schedule]);
+  return (await viewWithParams([row], scheduleJson, services))(row);
 }
 
 export const scheduleOperations: readonly Operation[] = [list, create, get, change, remove];

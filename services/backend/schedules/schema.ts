@@ -49,6 +49,10 @@ const params = Type.Object(
   },
 );
 
+const calendarId = Uuid(
+  'Exception calendar: due times during its events are skipped. All-day events apply in the time zone of the schedule.',
+);
+
 const timing = {
   kind: Type.Optional(kind),
   cron: Type.Optional(Nullable(cron)),
@@ -65,6 +69,7 @@ const rules = {
   max_lateness_seconds: Type.Optional(maxLateness),
   overlap: Type.Optional(overlap),
   params: Type.Optional(Nullable(params)),
+  calendar_id: Type.Optional(Nullable(calendarId)),
 };
 
 export const ScheduleChanges = Exact(
@@ -84,6 +89,7 @@ export const NewSchedule = Exact(
 export const SchedulePreviewRequest = Exact(
   {
     ...timing,
+    calendar_id: Type.Optional(Nullable(calendarId)),
     count: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 10 })),
     from: Type.Optional(
       Nullable(moment('Start of the preview, which may be in the past. Default: now.')),
@@ -106,6 +112,11 @@ export const SchedulePreview = Exact(
           utc: Time(),
           local: Type.String({ description: 'Local time in the time zone.' }),
           note: Nullable(Type.String({ description: 'Daylight saving time changes on this day.' })),
+          skipped: Nullable(
+            Type.String({
+              description: 'The event of the calendar because of which no run starts.',
+            }),
+          ),
           overlap: Nullable(
             Type.Enum(['likely', 'possible'], {
               description:
@@ -134,6 +145,7 @@ export const SchedulePreview = Exact(
             utc: '2026-11-22T01:30:00.000Z',
             local: '2026-11-22T02:30:00+01:00',
             note: null,
+            skipped: null,
             overlap: null,
             together: [],
           },
@@ -163,7 +175,10 @@ export const Schedule = Exact(
     max_lateness_seconds: maxLateness,
     overlap,
     params: Nullable(params),
-    next_fire_at: Nullable(Time('The pending due time.')),
+    calendar_id: Nullable(calendarId),
+    next_fire_at: Nullable(
+      Time('The pending due time. Due times that the calendar skips are omitted.'),
+    ),
     last_fire_at: Nullable(Time('The last due time that started a run.')),
     version: Type.Integer({
       minimum: 1,
@@ -194,6 +209,7 @@ export const Schedule = Exact(
         max_lateness_seconds: 3600,
         overlap: 'skip',
         params: { limit: 10 },
+        calendar_id: null,
         next_fire_at: '2026-11-22T01:30:00.000Z',
         last_fire_at: null,
         version: 1,

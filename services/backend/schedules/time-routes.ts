@@ -1,10 +1,12 @@
 /** Due times: previews, and the history of a schedule. */
+import { periodAt, type CalendarPeriod } from '#domain/calendar/calendar.ts';
 import { parseScriptId } from '#domain/kernel/ids.ts';
 import { overlapAt, forecastOverlap } from '#domain/schedule/overlap-forecast.ts';
 import { dueAfter } from '#domain/schedule/due-times.ts';
 import { clockNote, localText } from '#domain/schedule/local-time.ts';
 import type { ScheduleDefinition } from '#domain/schedule/schedule.ts';
 import { zoneOf } from '#domain/schedule/zone.ts';
+import { exceptionsOf } from '#projections/calendars/queries.ts';
 import { activeRuns } from '#projections/runs/queries.ts';
 import { readDurationStats } from '#projections/runs/duration-stats.ts';
 import {
@@ -47,7 +49,8 @@ const preview = operation({
     const now = clock.now();
     const begin = from ? momentOf(from) : now;
     if (begin === undefined) return fieldProblem('from', 'is not a valid time');
-    const items = dueTimes(definition, begin, count);
+    const exceptions = (await exceptionsOf(readModels, [{ definition }]))({ definition });
+    const items = dueTimes(definition, exceptions, begin, count);
     if (script_id === undefined) return json(200, { items: items.map(alone), usual: null });
     const scriptId = parseScriptId(script_id);
     if (scriptId === undefined || !(await canSeeScript(principal, scriptId, readModels))) {
@@ -71,7 +74,8 @@ const preview = operation({
     return json(200, {
       items: items.map((item, index) => ({
         ...item,
-        overlap: overlapOf(item.utc, items[index - 1]?.utc) ?? null,
+        overlap:
+          item.skipped === null ? (overlapOf(item.utc, previousRun(items, index)) ?? null) : null,
         together: others
           .filter((other) => isDueBy(other, item.utc, usual?.p95_ms ?? 0))
           .map((other) => other.schedule_id),
@@ -80,6 +84,14 @@ const preview = operation({
     });
   },
 });
+
+/** The due time before an item that starts a run. */
+function previousRun(
+  items: readonly { readonly utc: Date; readonly skipped: string | null }[],
+  index: number,
+): Date | undefined {
+  return items.slice(0, index).findLast(({ skipped }) => skipped === null)?.utc;
+}
 
 /** A due time without the context of a script. */
 function alone<Item>(item: Item) {
@@ -93,12 +105,22 @@ function isDueBy(schedule: ScheduleView, at: Date, withinMs: number): boolean {
   return due !== undefined && due <= at;
 }
 
-function dueTimes(definition: ScheduleDefinition, now: Date, count: number) {
+function dueTimes(
+  definition: ScheduleDefinition,
+  exceptions: readonly CalendarPeriod[],
+  now: Date,
+  count: number,
+) {
   const zone = zoneOf(definition.timezone);
-  const items: { utc: Date; local: string; note: string | null }[] = [];
+  const items: { utc: Date; local: string; note: string | null; skipped: string | null }[] = [];
   let due = dueAfter(definition, now, now);
   while (due !== undefined && zone !== undefined && items.length < count) {
-    items.push({ utc: due, local: localText(zone, due), note: clockNote(zone, due) ?? null });
+    items.push({
+      utc: due,
+      local: localText(zone, due),
+      note: clockNote(zone, due) ?? null,
+      skipped: periodAt(exceptions, definition.timezone, due)?.summary ?? null,
+    });
     due = dueAfter(definition, now, due);
   }
   return items;

@@ -16,6 +16,7 @@ export function definitionJson(definition: ScheduleDefinition) {
     catch_up: definition.catchUp,
     max_lateness_seconds: definition.maxLatenessSeconds,
     overlap: definition.overlap,
+    calendar_id: definition.calendarId ?? null,
   };
 }
 

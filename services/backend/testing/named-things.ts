@@ -1,5 +1,6 @@
 /** Creates the resources in paths of operations, in a group of a user. */
 import { createHash } from 'node:crypto';
+import { calendarText } from './calendar-text.ts';
 import { randomUUID } from 'node:crypto';
 import { objectKey } from '#domain/ports/object-keys.ts';
 import { mustParse, parseCommandId, parseSessionId, parseUserId } from '#domain/kernel/ids.ts';
@@ -175,6 +176,11 @@ const makers: Readonly<Record<string, Make>> = {
   },
   notification_id: async (platform, { groupId }) =>
     await notice(platform, await scriptIn(platform, groupId)),
+  calendar_id: async ({ admin }) => {
+    const input = { name: 'Holidays', content: calendarText };
+    const created = await admin.post('/api/v1/calendars', input);
+    return (created.json as { id: string }).id;
+  },
   pool_id: async ({ admin }) => {
     const created = await admin.post('/api/v1/pools', { name: `pool-${randomUUID()}`, limit: 3 });
     return (created.json as { id: string }).id;

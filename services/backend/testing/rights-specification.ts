@@ -55,6 +55,7 @@ AD      webhooks:write   listWebhookDeliveries readWebhookDelivery redeliverWebh
 AD      webhooks:write   listChains createChain getChain changeChain deleteChain listChainOccurrences
 
 ADOV    any              listGroups getGroup systemInfo mcpInfo listRuntimes listPools getPool
+ADOV    any              listCalendars getCalendar
 ADOV    admin            listTokens revokeToken
 ADOV    none             createToken
 A       admin            createSecretStore changeSecretStore deleteSecretStore testSecretStore
@@ -69,6 +70,7 @@ A       admin            rotateChannelSecret listRules createRule getRule change
 A       admin            listNotificationDeliveries getNotificationDelivery redeliverNotification
 A       admin            purgeScript pauseTriggers resumeTriggers getRetention changeRetention listSettings
 A       admin            drainRuntime resumeRuntime createPool changePool deletePool
+A       admin            createCalendar changeCalendar deleteCalendar
 A       admin            exportConfiguration importConfiguration
 A       admin            listRepositories createRepository getRepository changeRepository deleteRepository
 A       admin            syncRepository listRepositoryCommits rotateRepositoryHook

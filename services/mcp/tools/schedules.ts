@@ -18,6 +18,11 @@ const timing = {
   timezone: Type.Optional(Type.String({ description: 'IANA time zone name. Default: UTC.' })),
   start_at: Type.Optional(Type.String({ description: 'RFC 3339.' })),
   end_at: Type.Optional(Type.String({ description: 'RFC 3339.' })),
+  calendar_id: Type.Optional(
+    Type.Union([Type.String(), Type.Null()], {
+      description: 'From list_calendars. Due times during its events start no runs.',
+    }),
+  ),
 };
 const ScheduleId = Type.String({ description: 'From list_schedules.' });
 const Params = Type.Object(
@@ -28,6 +33,9 @@ const DueTime = Type.Object({
   utc: Type.String(),
   local: Type.String(),
   note: Type.Union([Type.String(), Type.Null()]),
+  skipped: Type.Union([Type.String(), Type.Null()], {
+    description: 'The event of the calendar because of which no run starts.',
+  }),
   overlap: Type.Union([Type.String(), Type.Null()], {
     description: 'Whether the previous run will still be active: likely or possible.',
   }),
@@ -56,6 +64,18 @@ const listSchedules = tool({
   input: Type.Object({ script_id: Type.Optional(ScriptId), limit: Limit, cursor: Cursor }),
   output: Type.Object({ items: Type.Array(Schedule), next_cursor: NextCursor }),
   handle: (query, use) => listOf(Schedule, '/schedules', query, use),
+});
+
+const Calendar = Type.Object({ id: Type.String(), name: Type.String() });
+
+const listCalendars = tool({
+  name: 'list_calendars',
+  title: 'List exception calendars',
+  description: 'Lists the calendars whose events schedules can skip, such as holidays.',
+  effect: 'reads',
+  input: Type.Object({ limit: Limit, cursor: Cursor }),
+  output: Type.Object({ items: Type.Array(Calendar), next_cursor: NextCursor }),
+  handle: (query, use) => listOf(Calendar, '/calendars', query, use),
 });
 
 const previewSchedule = tool({
@@ -159,6 +179,7 @@ const backfillSchedule = tool({
 
 export const scheduleTools: readonly Tool[] = [
   listSchedules,
+  listCalendars,
   previewSchedule,
   createSchedule,
   changeSchedule,

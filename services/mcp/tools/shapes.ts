@@ -90,6 +90,7 @@ export const Schedule = Type.Object({
   enabled: Type.Boolean(),
   next_fire_at: MaybeText,
   last_fire_at: MaybeText,
+  calendar_id: MaybeText,
 });
 
 /** A list from the API, with only the schema's fields of each item. */

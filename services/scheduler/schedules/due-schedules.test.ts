@@ -1,9 +1,10 @@
+// Long because all tests serve the due times of one platform.
 import type { Command } from '#domain/aggregates.ts';
 import { mustParse, parseRunId } from '#domain/kernel/ids.ts';
 import type { Commands } from '#domain/ports/commands.ts';
 import type { ScheduleDefinition } from '#domain/schedule/schedule.ts';
 import { defaultSettings } from '#domain/script/settings.ts';
-import { scheduleId, scriptId } from '#domain/testing/ids.ts';
+import { calendarId, scheduleId, scriptId } from '#domain/testing/ids.ts';
 import {
   createGroup,
   createSchedule,
@@ -84,6 +85,43 @@ async function endAll(): Promise<void> {
     await ask(finishRun({ runId }));
   }
 }
+
+describe('an hourly schedule with a calendar', () => {
+  beforeEach(async () => {
+    const periods = [
+      { summary: 'Freeze', from: '2026-05-01T02:00:00Z', to: '2026-05-01T04:00:00Z' },
+    ];
+    await ask({
+      type: 'CreateCalendar',
+      calendarId: calendarId(),
+      name: 'Maintenance',
+      content: { periods, coveredUntil: '2031-01-01T00:00:00.000Z' },
+    });
+    await every({ calendarId: calendarId() });
+  });
+
+  test('records the due times during its events as skipped', async () => {
+    for (const time of ['01:00:00', '02:00:00', '03:00:00', '04:00:00']) {
+      await serveAt(time);
+      await endAll();
+    }
+    expect(await ledger()).toEqual([
+      '01:00 fired',
+      '02:00 skipped: calendar_event',
+      '03:00 skipped: calendar_event',
+      '04:00 fired',
+    ]);
+  });
+
+  test('catches up with the last due time outside its events', async () => {
+    await serveAt('03:30:00');
+    expect((await ledger()).slice(1)).toEqual([
+      '02:00 skipped: calendar_event',
+      '03:00 skipped: calendar_event',
+    ]);
+    expect(await runs()).toHaveLength(0);
+  });
+});
 
 describe('an hourly schedule', () => {
   beforeEach(() => every());

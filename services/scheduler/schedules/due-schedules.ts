@@ -2,6 +2,7 @@
  *  schedulers and after crashes. A run's id is derived from the schedule and the due time; whether a due time is
  *  settled is decided under the lock of its schedule. */
 import type { Command } from '#domain/aggregates.ts';
+import type { CalendarPeriod } from '#domain/calendar/calendar.ts';
 import {
   deriveTimeOrderedId,
   mustParse,
@@ -14,6 +15,7 @@ import type { Ids } from '#domain/ports/ids.ts';
 import type { PassedOccurrence } from '#domain/schedule/events.ts';
 import type { FiredOutcome } from '#domain/schedule/schedule.ts';
 import { dueTimesUntil } from '#domain/schedule/settling.ts';
+import { exceptionsOf } from '#projections/calendars/queries.ts';
 import type { ReadModels } from '#projections/projection.ts';
 import { activeRunsOf, dueSchedules, type DueSchedule } from '#projections/schedules/due.ts';
 
@@ -30,13 +32,21 @@ export interface DueSchedulesDeps {
 /** Runs one round for the due times up to `now`. @returns whether there may be more */
 export async function serveDueSchedules(deps: DueSchedulesDeps, now: Date): Promise<boolean> {
   const due = await dueSchedules(deps.reads, now, schedulesAtOnce);
-  const served = await Promise.all(due.map((schedule) => serve(deps, schedule, now)));
+  const exceptions = await exceptionsOf(deps.reads, due);
+  const served = await Promise.all(
+    due.map((schedule) => serve(deps, schedule, now, exceptions(schedule))),
+  );
   return due.length === schedulesAtOnce || served.some((count) => count === dueTimesPerRound);
 }
 
 /** Oldest first: a settled due time implies that the earlier ones are settled.
  *  @returns the number of processed due times */
-async function serve(deps: DueSchedulesDeps, schedule: DueSchedule, now: Date): Promise<number> {
+async function serve(
+  deps: DueSchedulesDeps,
+  schedule: DueSchedule,
+  now: Date,
+  exceptions: readonly CalendarPeriod[],
+): Promise<number> {
   const { definition, created_at, next_fire_at } = schedule;
   let passed: PassedOccurrence[] = [];
   let count = 0;
@@ -46,8 +56,13 @@ async function serve(deps: DueSchedulesDeps, schedule: DueSchedule, now: Date): 
     next_fire_at,
     now,
     dueTimesPerRound,
+    exceptions,
   )) {
     count += 1;
+    if (verdict.kind === 'except') {
+      passed.push({ dueAt: dueAt.toISOString(), outcome: 'skipped', reason: 'calendar_event' });
+      continue;
+    }
     if (verdict.kind === 'miss') {
       passed.push({ dueAt: dueAt.toISOString(), outcome: 'missed', reason: verdict.reason });
       continue;

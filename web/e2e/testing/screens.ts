@@ -199,6 +199,16 @@ export function screensOf(seeded: Seeded): readonly Screen[] {
       ],
     },
     {
+      path: '/schedules/calendars',
+      of: everyone,
+      sign: role('heading', 'Holidays'),
+      actions: [
+        { of: administrators, control: role('button', 'New calendar'), work: press(dialog) },
+        { of: administrators, control: role('button', 'Edit Holidays'), work: press(dialog) },
+        { of: administrators, control: role('button', 'Delete Holidays'), work: press(dialog) },
+      ],
+    },
+    {
       path: `/schedules/${scheduleId}`,
       of: everyone,
       sign: role('heading', 'Next due times'),

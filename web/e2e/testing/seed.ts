@@ -38,6 +38,24 @@ const failing = `print("connecting to the mail server")
 raise ConnectionError("mail.example.com does not answer")
 `;
 
+const holidays = `BEGIN:VCALENDAR
+VERSION:2.0
+BEGIN:VEVENT
+UID:christmas
+DTSTART;VALUE=DATE:20251225
+DTEND;VALUE=DATE:20251227
+RRULE:FREQ=YEARLY
+SUMMARY:Christmas
+END:VEVENT
+BEGIN:VEVENT
+UID:new-year
+DTSTART;VALUE=DATE:20260101
+RRULE:FREQ=YEARLY
+SUMMARY:New Year
+END:VEVENT
+END:VCALENDAR
+`;
+
 export async function seed(product: Product): Promise<Seeded> {
   const made = async (path: string, body: object): Promise<string> =>
     (await product.call<{ id: string }>('POST', path, body)).id;
@@ -58,7 +76,9 @@ export async function seed(product: Product): Promise<Seeded> {
   }
   await made('/chains', { source_script_id: scriptId, target_script_id: mailId, on: 'success' });
   await made('/chains', { source_script_id: mailId, target_script_id: archiveId, on: 'any' });
+  const calendarId = await made('/calendars', { name: 'Holidays', content: holidays });
   const scheduleId = await made('/schedules', {
+    calendar_id: calendarId,
     script_id: scriptId,
     kind: 'cron',
     cron: '30 2 * * *',

@@ -18,6 +18,7 @@ export const kindLabels: Readonly<Record<Difference['kind'], string>> = {
   script: 'Script',
   channel: 'Channel',
   rule: 'Rule',
+  calendar: 'Calendar',
   schedule: 'Schedule',
   webhook: 'Webhook',
   chain: 'Chain',

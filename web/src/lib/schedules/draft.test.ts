@@ -12,6 +12,7 @@ const schedule = {
   catch_up: 'all',
   max_lateness_seconds: 90,
   overlap: 'queue',
+  calendar_id: null,
   params: { limit: 10 },
 } as unknown as Schedule;
 
@@ -35,6 +36,7 @@ test('sends the due time of a one-shot schedule, and no dates', () => {
     interval_seconds: null,
     once_at: '2026-12-24T17:00:00.000Z',
     timezone: 'Europe/Berlin',
+    calendar_id: null,
   });
   expect(timingOf({ ...draft, onceAt: '' })).toBeNull();
 });

@@ -20,6 +20,8 @@ export interface ScheduleDraft {
   catchUp: Schedule['catch_up'];
   maxLatenessMinutes: number | null;
   overlap: Schedule['overlap'];
+  /** The id of the exception calendar; empty for none. */
+  calendarId: string;
   /** JSON of the parameters; empty for none. */
   params: string;
 }
@@ -37,6 +39,7 @@ export function newDraft(timezone: string): ScheduleDraft {
     catchUp: 'last',
     maxLatenessMinutes: 60,
     overlap: 'skip',
+    calendarId: '',
     params: '',
   };
 }
@@ -57,6 +60,7 @@ export function draftOf(schedule: Schedule): ScheduleDraft {
     catchUp: schedule.catch_up,
     maxLatenessMinutes: schedule.max_lateness_seconds / 60,
     overlap: schedule.overlap,
+    calendarId: schedule.calendar_id ?? '',
     params: schedule.params === null ? '' : JSON.stringify(schedule.params, null, 2),
   };
 }
@@ -65,19 +69,36 @@ export function draftOf(schedule: Schedule): ScheduleDraft {
 export function timingOf(draft: ScheduleDraft): ScheduleTiming | null {
   const window = { start_at: inputTime(draft.startAt), end_at: inputTime(draft.endAt) };
   const { timezone } = draft;
+  const calendar_id = draft.calendarId || null;
   if (!timezone.trim()) return null;
   if (draft.kind === 'cron') {
     const cron = draft.cron.trim();
-    return cron ? { kind: 'cron', cron, interval_seconds: null, timezone, ...window } : null;
+    return cron
+      ? { kind: 'cron', cron, interval_seconds: null, timezone, ...window, calendar_id }
+      : null;
   }
   if (draft.kind === 'once') {
     const onceAt = inputTime(draft.onceAt);
     if (onceAt === null) return null;
-    return { kind: 'once', cron: null, interval_seconds: null, once_at: onceAt, timezone };
+    return {
+      kind: 'once',
+      cron: null,
+      interval_seconds: null,
+      once_at: onceAt,
+      timezone,
+      calendar_id,
+    };
   }
   if (draft.every === null) return null;
   const seconds = Math.round(draft.every * unitSeconds[draft.unit]);
-  return { kind: 'interval', cron: null, interval_seconds: seconds, timezone, ...window };
+  return {
+    kind: 'interval',
+    cron: null,
+    interval_seconds: seconds,
+    timezone,
+    ...window,
+    calendar_id,
+  };
 }
 
 /** The future timing of an existing schedule: an interval starts at its next due time. */

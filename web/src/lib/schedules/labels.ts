@@ -66,3 +66,13 @@ export function describeOverlap({
     ...(together.length === 0 ? [] : [`Coincides with ${others} of this script`]),
   ];
 }
+
+/** Names the calendar's event because of which a due time starts no run. */
+export function describeSkip({ skipped }: Pick<DueTime, 'skipped'>): string | null {
+  return skipped === null ? null : `Skipped: ${skipped}`;
+}
+
+/** Explains why a due time started no run. */
+export function describeReason(reason: string): string {
+  return reason === 'calendar_event' ? 'An event of the calendar covers it.' : reason;
+}

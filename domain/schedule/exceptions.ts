@@ -1,0 +1,23 @@
+/** Due times without those that a calendar excepts. */
+import { periodAt, periodEnd, type CalendarPeriod } from '#domain/calendar/calendar.ts';
+import { dueAfter } from './due-times.ts';
+import type { ScheduleDefinition } from './schedule.ts';
+
+/** The first due time at or after `due` that no period contains; `undefined` without one.
+ *  @param due a due time of the schedule */
+export function firstDueOutside(
+  periods: readonly CalendarPeriod[],
+  definition: ScheduleDefinition,
+  createdAt: Date,
+  due: Date | undefined,
+): Date | undefined {
+  let next = due;
+  // Each step leaves a period. A repeated local time can enter a period twice.
+  for (let steps = 0; next !== undefined && steps <= 2 * periods.length; steps += 1) {
+    const period = periodAt(periods, definition.timezone, next);
+    if (period === undefined) return next;
+    const endMs = periodEnd(period, definition.timezone).getTime() - 1;
+    next = dueAfter(definition, createdAt, new Date(Math.max(endMs, next.getTime())));
+  }
+  return undefined;
+}

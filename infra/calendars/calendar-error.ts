@@ -1,0 +1,2 @@
+/** The message is a sentence for the user. */
+export class CalendarError extends Error {}

@@ -1,0 +1,75 @@
+/** Checks the times of events. The parser accepts impossible dates, and reads times in unknown time zones as local. */
+import { instantsOf, zoneOf, type Zone } from '#domain/schedule/zone.ts';
+import ICAL from 'ical.js';
+import { CalendarError } from './calendar-error.ts';
+
+const timeProperties = ['dtstart', 'dtend', 'recurrence-id', 'exdate', 'rdate'];
+const time = /^(\d{4}-\d\d-\d\d)(?:T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ?)?$/;
+
+/** Registers the IANA time zones of the event, so that calendars need not define them.
+ *  @throws CalendarError with a sentence for the user */
+export function requireValidTimes(event: ICAL.Component): void {
+  const [start, second] = event.getAllProperties('dtstart');
+  if (start === undefined || second !== undefined) {
+    throw new CalendarError('Each event of the calendar needs one start (DTSTART).');
+  }
+  for (const property of timeProperties.flatMap((name) => event.getAllProperties(name))) {
+    requireZone(property);
+    requireDates(property);
+  }
+}
+
+function requireZone(property: ICAL.Property): void {
+  const id: string | readonly string[] | undefined = property.getParameter('tzid');
+  if (id === undefined) return;
+  if (typeof id !== 'string') {
+    throw new CalendarError('The calendar has an event with several time zones in one place.');
+  }
+  if (property.parent?.getTimeZoneByID(id)) return;
+  const zone = zoneOf(id);
+  if (zone === undefined) {
+    const shown = id.slice(0, 64).toWellFormed().replaceAll('\0', '');
+    throw new CalendarError(
+      `The calendar refers to the unknown time zone "${shown}". Use an IANA name or define it (VTIMEZONE).`,
+    );
+  }
+  if (!ICAL.TimezoneService.has(id)) {
+    ICAL.TimezoneService.register(new IanaZone(id, zone), id);
+  }
+}
+
+/** The parser normalizes dates, so the original text is checked: 31 February would become 3 March. */
+function requireDates(property: ICAL.Property): void {
+  const [, , , ...values] = property.jCal as unknown as unknown[];
+  for (const text of values.flat().map(String)) {
+    // The end of a period (RDATE;VALUE=PERIOD) may be a duration.
+    if (property.type === 'period' && /^[+-]?P/.test(text)) continue;
+    const day = time.exec(text)?.[1];
+    if (day === undefined || !isDay(day)) {
+      const shown = text.slice(0, 32).toWellFormed().replaceAll('\0', '');
+      throw new CalendarError(`The calendar has an event with the invalid date "${shown}".`);
+    }
+  }
+}
+
+function isDay(day: string): boolean {
+  const at = new Date(`${day}T00:00:00Z`);
+  return !Number.isNaN(at.getTime()) && at.toISOString().slice(0, 10) === day;
+}
+
+/** A time zone of the IANA database. */
+class IanaZone extends ICAL.Timezone {
+  readonly #zone: Zone;
+
+  constructor(tzid: string, zone: Zone) {
+    super({ tzid });
+    this.#zone = zone;
+  }
+
+  /** In seconds. */
+  override utcOffset({ year, month, day, hour, minute, second }: ICAL.Time): number {
+    const localMs = Date.UTC(year, month - 1, day, hour, minute, second);
+    const [instant = localMs] = instantsOf(this.#zone, localMs).instants;
+    return (localMs - instant) / 1000;
+  }
+}

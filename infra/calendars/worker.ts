@@ -1,0 +1,18 @@
+/** The thread of `readCalendar`: parses one text and ends. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { CalendarError } from './calendar-error.ts';
+import { parseCalendar } from './parse.ts';
+
+const { text, from, until } = workerData as {
+  readonly text: string;
+  readonly from: Date;
+  readonly until: Date;
+};
+try {
+  parentPort?.postMessage({ content: parseCalendar(text, from, until) });
+} catch (error) {
+  // Other errors come from values that the parser does not expect.
+  const detail =
+    error instanceof CalendarError ? error.message : 'The calendar has an invalid event.';
+  parentPort?.postMessage({ detail });
+}
