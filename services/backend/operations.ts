@@ -2,8 +2,8 @@
 import { version } from '#services/shared/version.ts';
 import Type from 'typebox';
 import { authOperations } from './access/routes.ts';
-import { passkeyOperations } from './access/passkey-routes.ts';
-import { secondFactorOperations } from './access/second-factor-routes.ts';
+import { passkeyOperations } from './access/second-factor/passkey-routes.ts';
+import { secondFactorOperations } from './access/second-factor/second-factor-routes.ts';
 import { tokenOperations } from './access/token-routes.ts';
 import { approvalOperations } from './approvals/routes.ts';
 import { auditExportOperations } from './audit/export-routes.ts';

@@ -1,3 +1,4 @@
+// Long because it has a body for every operation.
 /** Each operation succeeds with a valid request for each permitted role and token. permission-matrix.test.ts tests
  *  refusals. */
 import {
@@ -14,7 +15,7 @@ import { TOTP } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { issueChallenge } from '#infra/postgres/access/passkey-challenges.ts';
 import { TestAuthenticator } from './testing/authenticator.ts';
-import { newKey, newRecoveryCodes, sealFactor } from './access/second-factor.ts';
+import { newKey, newRecoveryCodes, sealFactor } from './access/second-factor/second-factor.ts';
 import { formsOf, type Operation } from './http/operation.ts';
 import { operations } from './operations.ts';
 import { description } from './testing/described.ts';

@@ -7,9 +7,9 @@ import { isTooLong } from '#services/shared/passwords.ts';
 import type { Call } from '../http/operation.ts';
 import { fieldProblem, type Problem } from '../http/problem.ts';
 import type { Services } from '../services.ts';
-import type { PasskeySignature } from './passkey-schema.ts';
-import { checkPasskey } from './passkeys.ts';
-import { isRightCode } from './second-factor.ts';
+import type { PasskeySignature } from './second-factor/passkey-schema.ts';
+import { checkPasskey } from './second-factor/passkeys.ts';
+import { isRightCode } from './second-factor/second-factor.ts';
 import { tooMany } from './sign-in.ts';
 
 /** The request of a signed-in user. */

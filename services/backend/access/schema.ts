@@ -2,8 +2,8 @@
 import { roles } from '#domain/kernel/actor.ts';
 import Type from 'typebox';
 import { Exact, examples, Uuid, Time, Nullable } from '../http/schema.ts';
-import { passkeyField } from './passkey-schema.ts';
-import { codeField } from './second-factor-schema.ts';
+import { passkeyField } from './second-factor/passkey-schema.ts';
+import { codeField } from './second-factor/second-factor-schema.ts';
 
 export const RoleSchema = Type.Enum(roles, { title: 'Role' });
 

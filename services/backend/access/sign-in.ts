@@ -12,9 +12,9 @@ import { isProblem, problem, type Problem } from '../http/problem.ts';
 import { isOwnPage } from '../http/wire/client.ts';
 import type { Services } from '../services.ts';
 import { windowSeconds, type Admission } from './login-throttle.ts';
-import type { PasskeySignature } from './passkey-schema.ts';
-import { checkPasskey } from './passkeys.ts';
-import { isRightCode } from './second-factor.ts';
+import type { PasskeySignature } from './second-factor/passkey-schema.ts';
+import { checkPasskey } from './second-factor/passkeys.ts';
+import { isRightCode } from './second-factor/second-factor.ts';
 import {
   newRefreshToken,
   refreshTokensIn,

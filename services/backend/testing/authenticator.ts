@@ -34,8 +34,12 @@ export class TestAuthenticator {
     const data = Buffer.concat([authenticatorData(given, flags, counter), ...credential]);
     const attestation = Buffer.concat([
       Buffer.from([0xa3]),
-      ...[cborText('fmt'), cborText('none'), cborText('attStmt'), Buffer.from([0xa0])],
-      ...[cborText('authData'), cborBytes(data)],
+      cborText('fmt'),
+      cborText('none'),
+      cborText('attStmt'),
+      Buffer.from([0xa0]),
+      cborText('authData'),
+      cborBytes(data),
     ]);
     return {
       id: base64url(this.#id),

@@ -1,11 +1,10 @@
 /** Creates the resources in paths of operations, in a group of a user. */
-import { createHash } from 'node:crypto';
-import { calendarText } from './calendar-text.ts';
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { objectKey } from '#domain/ports/object-keys.ts';
 import { mustParse, parseCommandId, parseSessionId, parseUserId } from '#domain/kernel/ids.ts';
 import { reportRuntime } from '#infra/postgres/queue/runtimes.ts';
 import type { Operation } from '../http/operation.ts';
+import { calendarText } from './calendar-text.ts';
 import {
   apiToken,
   approval,
@@ -64,7 +63,7 @@ async function idOf(answer: ReturnType<TestClient['post']>): Promise<string> {
 }
 
 /** The recovery code of an account whose passkey is in an address. */
-export const passkeyRecoveryCode = 'passkeyrecovery';
+export const passkeyRecoveryCode = 'recovery';
 
 /** Replaces the second factor of the account by a passkey. */
 async function passkeyOf({ services }: TestBackend, owner: TestClient): Promise<string> {

@@ -1,8 +1,8 @@
 import { TOTP } from 'otpauth';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { tablesWith } from '#infra/testing/stored-text.ts';
-import { accountHolder, accountPassword } from '../testing/people.ts';
-import { startTestBackend, type TestBackend } from '../testing/test-backend.ts';
+import { accountHolder, accountPassword } from '../../testing/people.ts';
+import { startTestBackend, type TestBackend } from '../../testing/test-backend.ts';
 
 let platform: TestBackend;
 const startMs = Date.parse('2026-01-01T00:00:00Z');

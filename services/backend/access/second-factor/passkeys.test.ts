@@ -1,8 +1,8 @@
 import { TOTP } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { TestAuthenticator } from '../testing/authenticator.ts';
-import { accountHolder, accountPassword, groups } from '../testing/people.ts';
-import { startTestBackend, type TestBackend } from '../testing/test-backend.ts';
+import { TestAuthenticator } from '../../testing/authenticator.ts';
+import { accountHolder, accountPassword, groups } from '../../testing/people.ts';
+import { startTestBackend, type TestBackend } from '../../testing/test-backend.ts';
 import { siteOf } from './passkeys.ts';
 
 const origin = 'https://orchestrator.example.com';

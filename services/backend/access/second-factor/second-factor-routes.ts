@@ -1,13 +1,13 @@
 /** The second factor of the user's own account. */
 import { UnreadableSecret } from '#infra/secrets/envelope.ts';
 import { findUser } from '#projections/users/queries.ts';
-import { operation, type Operation } from '../http/operation.ts';
-import { accepted, noContent, positionHeader } from '../http/outcome.ts';
-import { fieldProblem, isProblem, problem } from '../http/problem.ts';
-import { json } from '../http/reply.ts';
-import { Exact } from '../http/schema.ts';
-import { confirmIdentity } from './confirm-identity.ts';
-import { passkeysJson } from './view.ts';
+import { operation, type Operation } from '../../http/operation.ts';
+import { accepted, noContent, positionHeader } from '../../http/outcome.ts';
+import { fieldProblem, isProblem, problem } from '../../http/problem.ts';
+import { json } from '../../http/reply.ts';
+import { Exact } from '../../http/schema.ts';
+import { confirmIdentity } from '../confirm-identity.ts';
+import { passkeysJson } from '../view.ts';
 import {
   FactorConfirmation,
   FactorKey,
@@ -22,6 +22,7 @@ import {
   newRecoveryCodes,
   sealFactor,
   uriOf,
+  factorRequired,
 } from './second-factor.ts';
 
 const shared = { tag: 'Authentication', access: 'session' } as const;
@@ -137,11 +138,6 @@ const replaceCodes = operation({
     return json(200, { recovery_codes: codes }, positionHeader(outcome));
   },
 });
-
-export const factorRequired = problem(
-  'forbidden',
-  'Your role requires a second factor, so you cannot disable it. To replace it, ask an administrator to reset it, and set up a new one at your next sign-in.',
-);
 
 const disable = operation({
   ...shared,

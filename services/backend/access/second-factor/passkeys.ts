@@ -7,7 +7,7 @@ import type { Passkey, SecondFactor } from '#domain/user/events.ts';
 import { passkeysOf } from '#domain/user/state.ts';
 import { redeemChallenge } from '#infra/postgres/access/passkey-challenges.ts';
 import type { UsersTable } from '#projections/users/table.ts';
-import type { Services } from '../services.ts';
+import type { Services } from '../../services.ts';
 import type { NewPasskeyBody, PasskeySignature } from './passkey-schema.ts';
 
 /** The site that passkeys belong to. Browsers accept a passkey only on pages of this host. */

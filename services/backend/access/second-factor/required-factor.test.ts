@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { TOTP } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { operations } from '../operations.ts';
-import { accountHolder, accountPassword, apiToken, groups } from '../testing/people.ts';
-import { startTestBackend, type TestBackend } from '../testing/test-backend.ts';
-import type { TestClient } from '../testing/test-client.ts';
+import { operations } from '../../operations.ts';
+import { accountHolder, accountPassword, apiToken, groups } from '../../testing/people.ts';
+import { startTestBackend, type TestBackend } from '../../testing/test-backend.ts';
+import type { TestClient } from '../../testing/test-client.ts';
 
 let platform: TestBackend;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 /** The second factor on the wire. */
 import Type from 'typebox';
-import { Exact, examples } from '../http/schema.ts';
+import { Exact, examples } from '../../http/schema.ts';
 import { PasskeyView, passkeyField } from './passkey-schema.ts';
 
 const stateExample = {
@@ -13,7 +13,7 @@ const stateExample = {
 export const SecondFactorState = Exact(
   {
     enabled: Type.Boolean(),
-    app: Type.Boolean({ description: 'Whether codes of an authenticator app are accepted.' }),
+    app: Type.Boolean({ description: 'Whether codes from an authenticator app are accepted.' }),
     passkeys: Type.Array(PasskeyView, { description: 'Oldest first.' }),
     recovery_codes_left: Type.Integer({ minimum: 0, description: 'Number of unused codes.' }),
   },

@@ -2,12 +2,12 @@
 import { passkeysOf } from '#domain/user/state.ts';
 import { issueChallenge } from '#infra/postgres/access/passkey-challenges.ts';
 import { findUser } from '#projections/users/queries.ts';
-import { operation, type Operation } from '../http/operation.ts';
-import { accepted, noContent, positionHeader } from '../http/outcome.ts';
-import { fieldProblem, isProblem, notFound, problem } from '../http/problem.ts';
-import { json } from '../http/reply.ts';
-import { Exact, pathParameters } from '../http/schema.ts';
-import { confirmIdentity } from './confirm-identity.ts';
+import { operation, type Operation } from '../../http/operation.ts';
+import { accepted, noContent, positionHeader } from '../../http/outcome.ts';
+import { fieldProblem, isProblem, notFound, problem } from '../../http/problem.ts';
+import { json } from '../../http/reply.ts';
+import { Exact, pathParameters } from '../../http/schema.ts';
+import { confirmIdentity } from '../confirm-identity.ts';
 import {
   AddedPasskey,
   ChallengeInput,
@@ -16,10 +16,9 @@ import {
   PasskeyOptions,
 } from './passkey-schema.ts';
 import { checkNewPasskey, siteOf } from './passkeys.ts';
-import { factorRequired } from './second-factor-routes.ts';
 import { FactorConfirmation } from './second-factor-schema.ts';
-import { newRecoveryCodes } from './second-factor.ts';
-import { checkPassword } from './sign-in.ts';
+import { factorRequired, newRecoveryCodes } from './second-factor.ts';
+import { checkPassword } from '../sign-in.ts';
 
 const shared = { tag: 'Authentication', access: 'session' } as const;
 const atAddress = problem(
@@ -69,7 +68,7 @@ const add = operation({
   operationId: 'addPasskey',
   summary: 'Add a passkey to your account',
   description:
-    'Sign-ins with your password then also require a second factor: a passkey, a code of an authenticator app, or a ' +
+    'Sign-ins with your password then also require a second factor: a passkey, a code from an authenticator app, or a ' +
     'recovery code. Returns ten recovery codes if the account had no second factor. They are not returned again. ' +
     'Failed attempts count towards the sign-in limit.',
   body: { schema: NewPasskey, example },

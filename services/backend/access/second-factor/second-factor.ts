@@ -8,7 +8,8 @@ import type { SecondFactor } from '#domain/user/events.ts';
 import { acceptStep } from '#infra/postgres/access/one-time-codes.ts';
 import type { UsersTable } from '#projections/users/table.ts';
 import { Secret, TOTP } from 'otpauth';
-import type { Services } from '../services.ts';
+import { problem } from '../../http/problem.ts';
+import type { Services } from '../../services.ts';
 
 const issuer = 'Orchestrator';
 const keyBytes = 20;
@@ -102,3 +103,9 @@ function hashOf(recoveryCode: string): string {
   const letters = recoveryCode.toLowerCase().replaceAll(/[^a-z2-7]/g, '');
   return createHash('sha256').update(letters).digest('hex');
 }
+
+/** The role of the account must keep a second factor. */
+export const factorRequired = problem(
+  'forbidden',
+  'Your role requires a second factor, so you cannot disable it. To replace it, ask an administrator to reset it, and set up a new one at your next sign-in.',
+);

@@ -1,6 +1,6 @@
 /** Passkeys on the wire. Binary fields are in base64url, as in the JSON of WebAuthn. */
 import Type from 'typebox';
-import { Exact, Nullable, Time, Uuid, examples } from '../http/schema.ts';
+import { Exact, Nullable, Time, Uuid, examples } from '../../http/schema.ts';
 
 const Binary = (description: string) =>
   Type.String({ minLength: 1, maxLength: 20_000, pattern: '^[A-Za-z0-9_-]+$', description });
