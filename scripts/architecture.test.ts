@@ -221,7 +221,7 @@ describe('detects a planted violation', () => {
     'await sql`SELECT 1`.execute(db);',
     'await sql`SELECT ${one}`.execute(db);',
   ])('outside the SQL folders: %s', (source) => {
-    for (const service of ['backend/runs/routes.ts', 'scheduler/loop.ts', 'cli/backups.ts']) {
+    for (const service of ['backend/runs/routes.ts', 'redis/loop.ts', 'shared/params.ts']) {
       expect(sql(`services/${service}`, source)).toHaveLength(1);
     }
     expect(sql('infra/postgres/queue/run-queue.ts', source)).toEqual([]);

@@ -87,9 +87,26 @@ function* occurrences(
       throw new CalendarError('The recurring events of the calendar have too many occurrences.');
     }
     if (next.toString() > untilText) return;
+    if (isShifted(event, next)) continue;
     const { item, startDate, endDate } = event.getOccurrenceDetails(next);
     if (!isCancelled(item)) yield periodOf(summaryOf(item), startDate, endDate);
   }
+}
+
+/** Whether the library moved a date that does not exist, such as 30 February, to the next month. RFC 5545 omits it. */
+function isShifted({ component, startDate }: ICAL.Event, { day }: ICAL.Time): boolean {
+  const [rule, ...others] = component.getAllProperties('rrule').map((one) => one.getFirstValue());
+  if (!(rule instanceof ICAL.Recur) || others.length > 0 || component.hasProperty('rdate')) {
+    return false;
+  }
+  const { freq, parts } = rule;
+  const days = parts.BYMONTHDAY as readonly number[] | undefined;
+  if (days !== undefined) return days.every((one) => one > 0) && !days.includes(day);
+  const isByDate = freq === 'MONTHLY' || freq === 'YEARLY';
+  const isPlain = Object.keys(parts).every((name) =>
+    ['BYMONTH', 'BYHOUR', 'BYMINUTE'].includes(name),
+  );
+  return isByDate && isPlain && day !== startDate.day;
 }
 
 /** Transparent events count: published calendars of holidays mark their days as transparent. */

@@ -41,6 +41,15 @@ describe('an event', () => {
   });
 });
 
+test.each([
+  ['30 February', 'DTSTART;VALUE=DATE:20260130', 'RRULE:FREQ=MONTHLY', 3],
+  ['29 February', 'DTSTART;VALUE=DATE:20240229', 'RRULE:FREQ=YEARLY', 0],
+])('a rule does not move %s to the next month', async (_date, start, rule, count) => {
+  const starts = (await spans(start, rule)).map((one) => one.slice(5, 10));
+  expect(starts.filter((one) => one.startsWith('03-0'))).toEqual([]);
+  expect(starts.length).toBeGreaterThanOrEqual(count);
+});
+
 describe('a calendar of a calendar program', () => {
   const wrap = (body: string, newline = '\r\n') =>
     `BEGIN:VCALENDAR\nVERSION:2.0\n${body}\nEND:VCALENDAR\n`.replaceAll('\n', newline);

@@ -96,6 +96,8 @@ export function isForTests(target: Target): boolean {
 const AMBIENT = new Set([
   'Date.now',
   'Math.random',
+  'console',
+  'globalThis',
   'performance',
   'crypto',
   'process',
@@ -111,11 +113,14 @@ export function ambientViolations(path: string, source: string): string[] {
   const found = tokens.flatMap(({ kind, text }, index) => {
     const [before, after, member] = [index - 1, index + 1, index + 2].map((at) => tokens[at]?.text);
     if (kind !== 'word' || before === '.') return [];
-    const isNow = text === 'Date' && before === 'new' && after === '(' && member === ')';
+    const isEmpty = after !== '(' || member === ')';
+    const isNow = text === 'Date' && before === 'new' && isEmpty;
+    const isTaken = text === 'Date' && before === '=' && after !== '.' && after !== '(';
     const name = [text, `${text}${after ?? ''}${member ?? ''}`].find((one) => AMBIENT.has(one));
     // A field or a parameter may have the name of a global.
     const isField = after === ':' || (after === '?' && member === ':');
     if (isNow) return ['new Date()'];
+    if (isTaken) return ['Date'];
     return name === undefined || isField ? [] : [name];
   });
   return found.map((name) => `${path} may not use ${name}`);

@@ -4,6 +4,7 @@ import type { Recorded } from '#domain/aggregates.ts';
 import type { RunFinished } from '#domain/run/events.ts';
 import { failures, triggerTypes, type TriggerType } from '#domain/run/run.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
+import { triggersOf } from '#infra/postgres/operations/run-triggers.ts';
 import { inTime } from './in-time.ts';
 
 type Outcome = RunFinished['data']['outcome'];
@@ -56,13 +57,8 @@ export class RunEnds {
   /** Ends stay pending while the database is unavailable. */
   async #countWaiting(): Promise<void> {
     if (this.#waiting.size === 0) return;
-    const { rows } = await this.#db
-      .query<{ run_id: string; trigger_type: TriggerType }>(
-        'SELECT run_id, trigger_type FROM runs WHERE run_id = ANY($1)',
-        [[...this.#waiting.keys()]],
-      )
-      .catch(() => ({ rows: [] }));
-    for (const { run_id: runId, trigger_type: trigger } of rows) {
+    const triggers = await triggersOf(this.#db, [...this.#waiting.keys()]).catch(() => []);
+    for (const { run_id: runId, trigger_type: trigger } of triggers) {
       const outcome = this.#waiting.get(runId);
       if (outcome !== undefined) this.#add(outcome, trigger, 1);
       this.#waiting.delete(runId);

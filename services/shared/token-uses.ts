@@ -2,16 +2,12 @@
  *  token is written rarely. */
 import type { TokenId } from '#domain/kernel/ids.ts';
 import type { Clock } from '#domain/ports/clock.ts';
+import { noteTokenUses } from '#infra/postgres/access/token-uses.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
 import type { Logger } from './logger.ts';
 import { startLoop, type Loop } from './loop.ts';
 
 const flushEveryMs = 30_000;
-
-// Skips rows that are locked; the next use updates them.
-const noteUses = `UPDATE api_tokens SET last_used_at = $2 WHERE token_id IN (
-  SELECT token_id FROM api_tokens WHERE token_id = ANY($1::uuid[])
-    AND (last_used_at IS NULL OR last_used_at < $2) FOR UPDATE SKIP LOCKED)`;
 
 export interface TokenUsesDeps {
   readonly database: Queryable;
@@ -45,7 +41,7 @@ export class TokenUses {
     this.#used.clear();
     if (used.length === 0) return;
     const { database, clock } = this.#deps;
-    await database.query(noteUses, [used, clock.now()]);
+    await noteTokenUses(database, used, clock.now());
   }
 
   /** Tries to store the recorded uses. Idempotent. */

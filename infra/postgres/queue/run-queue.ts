@@ -20,6 +20,7 @@ import { defaultSettings, type ResidentSettings } from '#domain/script/settings.
 import type { KnownStreams } from '../commands/known-streams.ts';
 import type { Queryable } from '../database.ts';
 import { recorded, type EventRow } from '../event-store/event-store.ts';
+import { correlationIdOf } from './correlation.ts';
 
 /** The commit does not wait for the disk: if a crash loses a lease, its run has not started, because the start is
  *  later in the server's WAL. A renewal waits for the disk, because a running process depends on the lease.
@@ -44,9 +45,7 @@ const claim = (next: string): string => `WITH next AS (
       LEFT JOIN scripts s ON s.script_id = q.script_id
     ORDER BY q.priority DESC, q.queue_position`;
 
-/** The correlation id of the request for a run of the queue. */
-const correlationId = `(SELECT metadata ->> 'correlationId' FROM events e
-    WHERE e.stream_id = 'run-' || q.run_id AND e.version = 1) AS correlation_id`;
+const correlationId = `${correlationIdOf('q.run_id')} AS correlation_id`;
 
 /** The quota of runs whose script cannot be found. */
 const quota = defaultSettings.storageQuotaBytes;

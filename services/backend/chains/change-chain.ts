@@ -10,7 +10,7 @@ import {
 } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import { findChain, type ChainView } from '#projections/chains/queries.ts';
-import { readParams } from '#services/shared/params.ts';
+import { readParams } from '#infra/postgres/operations/params.ts';
 import type { Static } from 'typebox';
 import { automationProblem } from '../access/protected-scripts.ts';
 import { isIn, canSeeScript } from '../access/visibility.ts';

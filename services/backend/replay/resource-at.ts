@@ -5,7 +5,7 @@ import type { StreamId } from '#domain/kernel/event.ts';
 import { parseGroupId } from '#domain/kernel/ids.ts';
 import { lastEventsOf, type Moment } from '#infra/postgres/event-store/streams-at.ts';
 import { actorName } from '#projections/actors.ts';
-import { readParams } from '#services/shared/params.ts';
+import { readParams } from '#infra/postgres/operations/params.ts';
 import { isIn } from '../access/visibility.ts';
 import { defaultLimit, keyOf, pageOf } from '../http/paging.ts';
 import { aboutCurrentGroups, momentOf } from '../http/point-in-time.ts';

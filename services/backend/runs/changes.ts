@@ -15,7 +15,7 @@ import { actorName } from '#projections/actors.ts';
 import { listRuns } from '#projections/runs/lists.ts';
 import { findRun } from '#projections/runs/queries.ts';
 import type { RunsTable } from '#projections/runs/table.ts';
-import { readParams } from '#services/shared/params.ts';
+import { readParams } from '#infra/postgres/operations/params.ts';
 import { canSeeScriptOrDeleted, visibleGroups } from '../access/visibility.ts';
 import {
   changedPaths,

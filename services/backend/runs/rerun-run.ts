@@ -7,7 +7,7 @@ import { keepPayload } from '#infra/postgres/event-store/payloads.ts';
 import { planOf } from '#projections/runs/queries.ts';
 import type { RunsTable } from '#projections/runs/table.ts';
 import { approvalRequest } from '#services/shared/approval-requests.ts';
-import { readParams } from '#services/shared/params.ts';
+import { readParams } from '#infra/postgres/operations/params.ts';
 import { paramsObjection } from '#services/shared/run-requests.ts';
 import type { Static } from 'typebox';
 import { visibleRun } from '../access/visibility.ts';

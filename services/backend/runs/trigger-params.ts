@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { ScriptId } from '#domain/kernel/ids.ts';
 import { maxParamsBytes } from '#domain/run/run.ts';
-import { readParams } from '#services/shared/params.ts';
+import { readParams } from '#infra/postgres/operations/params.ts';
 import { paramsObjection, paramsTooLarge } from '#services/shared/run-requests.ts';
 import { isProblem, notFound, type Problem } from '../http/problem.ts';
 import type { Services } from '../services.ts';

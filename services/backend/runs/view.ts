@@ -12,7 +12,7 @@ import {
 import { readWaitingFor, type WaitingFor } from '#infra/postgres/queue/waiting-for.ts';
 import { readRemoved } from '#infra/postgres/operations/removed-parts.ts';
 import type { ListedRun } from '#projections/runs/pages.ts';
-import { readParams } from '#services/shared/params.ts';
+import { readParams } from '#infra/postgres/operations/params.ts';
 import type { Services } from '../services.ts';
 
 /** @param report what the run reported about itself

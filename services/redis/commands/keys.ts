@@ -17,7 +17,7 @@ import { ownersOf } from '../jobs/leases.ts';
 import { integerOf, jobsKey, notAnInteger, parseKey, syntaxError, type Key } from '../keys.ts';
 import { globMatches } from '../resp/glob.ts';
 import { failure, status } from '../resp/replies.ts';
-import { countWaiting, listHeld, listRunning, logTotals } from '../stores/queue.ts';
+import { countWaiting, listHeld, listRunning, logTotals } from '#infra/postgres/queue/jobs.ts';
 
 /** The number of listed runs; others can be accessed by name. */
 const maxNamed = 1000;

@@ -6,7 +6,7 @@ import { pushJob, readJobs, type PushDeps, type Refused } from '../jobs/push.ts'
 import { integerOf, notAnInteger, parseKey, wrongType } from '../keys.ts';
 import type { Refusals } from '../refusals.ts';
 import { failure } from '../resp/replies.ts';
-import { countWaiting, listWaiting } from '../stores/queue.ts';
+import { countWaiting, listWaiting } from '#infra/postgres/queue/jobs.ts';
 
 const maxListed = 1000;
 

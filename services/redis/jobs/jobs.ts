@@ -3,7 +3,7 @@ import type { ReadModels } from '#projections/projection.ts';
 import { findRuns } from '#projections/runs/queries.ts';
 import type { RunsTable } from '#projections/runs/table.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
-import { readParams } from '#services/shared/params.ts';
+import { readParams } from '#infra/postgres/operations/params.ts';
 
 export interface JobsDeps {
   readonly reads: ReadModels;

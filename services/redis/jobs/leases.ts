@@ -11,7 +11,7 @@ import type { Clock } from '#domain/ports/clock.ts';
 import { keepFailure } from '#services/shared/run-errors.ts';
 import { groupsOf, type Caller } from '../callers.ts';
 import { workerName, type Session } from '../session.ts';
-import { findLease, logTotals, type LeaseRow } from '../stores/queue.ts';
+import { findLease, logTotals, type LeaseRow } from '#infra/postgres/queue/jobs.ts';
 
 export interface LeasesDeps {
   readonly queue: RunQueue;

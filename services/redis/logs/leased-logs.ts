@@ -5,6 +5,7 @@ import type { Clock } from '#domain/ports/clock.ts';
 import type { LogChunk, LogItem } from '#domain/ports/run-logs.ts';
 import { defaultLimits } from '#domain/script/settings.ts';
 import { inTransaction, type Queryable } from '#infra/postgres/database.ts';
+import { lastSeqOf, lockLease, storedBytes, truncateLog } from '#infra/postgres/logs/leased-log.ts';
 import { PostgresRunLogs } from '#infra/postgres/logs/run-logs.ts';
 import { createLineSplitter } from '#services/shared/line-splitter.ts';
 import { LogLevels } from '#services/shared/log-level.ts';
@@ -15,22 +16,6 @@ const maxChunkBytes = 64 * 1024;
 /** Small compared with the limit, so that the omitted part can be chosen precisely. */
 const chunksPerLimit = 16;
 const maxKnown = 1000;
-
-const statements = {
-  lock: `SELECT FROM run_queue WHERE run_id = $1 AND owner = $2 AND lease_until > now() FOR UPDATE`,
-  last: `SELECT last_seq FROM run_log_chunks WHERE run_id = $1 ORDER BY first_seq DESC LIMIT 1`,
-  bytes: `SELECT coalesce(sum(bytes), 0)::bigint AS bytes FROM run_log_chunks WHERE run_id = $1`,
-  // The first half and the end of the rest are kept. The log is truncated well below the limit, so that truncation is
-  // rare.
-  cut: `DELETE FROM run_log_chunks WHERE run_id = $1 AND first_seq IN (
-      SELECT first_seq FROM (
-        SELECT first_seq, bytes, sum(bytes) OVER (ORDER BY first_seq) AS up_to,
-          sum(bytes) OVER () AS total
-        FROM run_log_chunks WHERE run_id = $1) chunks
-      WHERE up_to > $2::bigint / 2 AND up_to < total
-        AND total - up_to + bytes > $2::bigint * 7 / 16)
-    RETURNING bytes`,
-};
 
 export interface LeasedLogsDeps {
   readonly pool: pg.Pool;
@@ -70,19 +55,14 @@ export class LeasedLogs {
     stream: 'stdout' | 'stderr',
     text: Buffer,
   ): Promise<readonly LogChunk[] | undefined> {
-    const { rowCount } = await client.query(statements.lock, [runId, owner]);
-    if (rowCount === 0) return undefined;
-    const { rows } = await client.query<{ last_seq: number }>(statements.last, [runId]);
-    const lastSeq = rows[0]?.last_seq ?? 0;
+    if (!(await lockLease(client, runId, owner))) return undefined;
+    const lastSeq = await lastSeqOf(client, runId);
     const limit = limits.log_bytes === undefined ? defaultLimits.log_bytes : limits.log_bytes;
     const chunks = chunksOf(runId, lastSeq + 1, this.#items(stream, text), limit);
     await new PostgresRunLogs(client).append(chunks);
     const added = chunks.reduce((sum, { bytes }) => sum + bytes, 0);
     let bytes = await this.#bytesUpTo(client, runId, lastSeq, added);
-    if (limit !== null && bytes > limit) {
-      const cut = await client.query<{ bytes: number }>(statements.cut, [runId, limit]);
-      bytes -= cut.rows.reduce((sum, row) => sum + row.bytes, 0);
-    }
+    if (limit !== null && bytes > limit) bytes -= await truncateLog(client, runId, limit);
     this.#remember(runId, chunks.at(-1)?.lastSeq ?? lastSeq, bytes);
     return chunks;
   }
@@ -105,8 +85,7 @@ export class LeasedLogs {
   ): Promise<number> {
     const known = this.#known.get(runId);
     if (known?.lastSeq === lastSeq) return known.bytes + added;
-    const { rows } = await client.query<{ bytes: number }>(statements.bytes, [runId]);
-    return rows[0]?.bytes ?? added;
+    return await storedBytes(client, runId);
   }
 
   #remember(runId: string, lastSeq: number, bytes: number): void {

@@ -2,7 +2,7 @@
 import type { ChainSettings } from '#domain/chain/chain.ts';
 import { mustParse, parseChainId, parseScriptId } from '#domain/kernel/ids.ts';
 import { ownedChains } from '#projections/configuration/queries.ts';
-import { readParams } from '#services/shared/params.ts';
+import { readParams } from '#infra/postgres/operations/params.ts';
 import { problem } from '../../http/problem.ts';
 import type { Given, Kind } from '../kind.ts';
 import { paramsProblem } from '../check-params.ts';

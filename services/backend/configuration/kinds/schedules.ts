@@ -2,7 +2,7 @@
 import { mustParse, parseScheduleId, parseScriptId } from '#domain/kernel/ids.ts';
 import type { ScheduleDefinition } from '#domain/schedule/schedule.ts';
 import { ownedSchedules } from '#projections/configuration/queries.ts';
-import { readParams } from '#services/shared/params.ts';
+import { readParams } from '#infra/postgres/operations/params.ts';
 import { isProblem, problem } from '../../http/problem.ts';
 import { definitionOf } from '../../schedules/definition.ts';
 import { definitionJson } from '../../schedules/view.ts';

@@ -1,7 +1,7 @@
-/** The queue from the clients' view. */
+/** The queue from the view of queue clients. */
 import type { RunId } from '#domain/kernel/ids.ts';
-import type { Queryable } from '#infra/postgres/database.ts';
-import { correlationIdOf } from '#projections/run-queue/correlation.ts';
+import type { Queryable } from '../database.ts';
+import { correlationIdOf } from './correlation.ts';
 
 /** Unclaimed jobs of the groups in $1. Runs that require labels are left to runtimes. */
 const waiting = `FROM run_queue q JOIN runs r USING (run_id)

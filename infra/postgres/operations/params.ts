@@ -1,5 +1,5 @@
 /** Parameters of runs: JSON by hash, stored outside the events. */
-import type { Queryable } from '#infra/postgres/database.ts';
+import type { Queryable } from '../database.ts';
 
 const read = `SELECT sha256, content FROM payloads WHERE sha256 = ANY($1)`;
 

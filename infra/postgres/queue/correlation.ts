@@ -1,0 +1,5 @@
+/** The correlation id of the request for a run, as a subquery. @param runId SQL of the run's id */
+export function correlationIdOf(runId: string): string {
+  return `(SELECT metadata ->> 'correlationId' FROM events
+    WHERE stream_id = 'run-' || ${runId} AND version = 1)`;
+}
