@@ -23,7 +23,7 @@ describe('a schedule that does not exist yet', () => {
     expect(decide([created, deleted], createSchedule())).toEqual([]);
   });
 
-  test('cannot be created if it would never be due or its script does not exist', () => {
+  test('cannot be created with an invalid definition, or if its script or calendar does not exist', () => {
     const definition = { ...hourly, timezone: 'Mars/Olympus' };
     expect(decide([], createSchedule({ definition }))).toBe('validation_failed');
     expect(decide([], createSchedule(), { scriptExists: false })).toBe('not_found');

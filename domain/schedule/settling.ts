@@ -11,7 +11,7 @@ const lateMs = 60_000;
 
 export type Verdict =
   | { readonly kind: 'fire'; readonly outcome: FiredOutcome }
-  /** The calendar of the schedule excepts the due time. */
+  /** The calendar of the schedule excludes the due time. */
   | { readonly kind: 'except' }
   | { readonly kind: 'miss'; readonly reason: 'too_late' | 'not_caught_up' | 'superseded' };
 

@@ -2,7 +2,7 @@
 import { cronProblem } from '#domain/schedule/schedule.ts';
 
 export type Expectation =
-  /** A run succeeds before each time of the cron expression, and after the previous one. */
+  /** At least one run succeeds between two consecutive times of the cron expression. */
   | { readonly kind: 'finish_by'; readonly cron: string; readonly timezone: string }
   /** At most this time passes between two successful runs. */
   | { readonly kind: 'success_within'; readonly seconds: number }

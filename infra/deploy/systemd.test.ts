@@ -58,7 +58,7 @@ function settingProblems(unit: string): readonly string[] {
 }
 
 describe('the systemd units', () => {
-  test.each(services)('%s sets only known settings, and secrets by credentials', (name) => {
+  test.each(services)('%s sets only known settings, and reads secrets from credentials', (name) => {
     expect(settingProblems(read(name))).toEqual([]);
   });
 

@@ -73,7 +73,7 @@ export async function exceptionsOf(
   return ({ definition }) => (definition.calendarId && periods.get(definition.calendarId)) || [];
 }
 
-/** The schedules with their next due times that no calendar excepts. */
+/** The schedules with their next due times that no calendar excludes. */
 export async function withoutExceptions<
   Row extends Pick<SchedulesTable, 'definition' | 'created_at' | 'next_fire_at'>,
 >(db: ReadModels, schedules: readonly Row[]): Promise<readonly Row[]> {

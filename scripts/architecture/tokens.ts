@@ -7,7 +7,7 @@ export interface Token {
   readonly text: string;
 }
 
-// The first alternative that fits at a position wins, so comments come before operators.
+// The first alternative that matches at a position wins, so comments come before punctuation.
 const LEXEME = new RegExp(
   [
     String.raw`(?<comment>\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|^#![^\n]*)`,

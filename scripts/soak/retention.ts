@@ -75,7 +75,7 @@ export function retentionFaults(
   });
 }
 
-/** Runs from before and after downtime of the machine. @param pass lets that time pass */
+/** Creates runs before and after a downtime. @param pass advances the clock during the downtime */
 async function makeRuns(edition: Edition, pass: () => void): Promise<Runs> {
   const script = await makeScript(edition);
   const outdated = await startRuns(edition, script, outdatedRuns);

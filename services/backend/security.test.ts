@@ -184,7 +184,7 @@ describe('a page of another site', () => {
     }
   });
 
-  test('cannot write or open a WebSocket with the cookie', async () => {
+  test('cannot change data or open a WebSocket with the cookie', async () => {
     const login = await platform.anonymous.post('/api/v1/auth/login', administrator);
     const both = sessionHeaders(login);
     const client = platform.anonymous.with({ ...both, ...evil });

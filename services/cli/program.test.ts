@@ -84,7 +84,7 @@ describe('an invalid command line gets a hint', () => {
   });
 });
 
-test('help names every command, and the examples of each are valid commands', async () => {
+test('help names every command, and the help of each command shows an example', async () => {
   const { out } = await told('help');
   const names = Array.from(out.matchAll(/^ {2}([a-z]+(?: [a-z]+)?) {2,}\S/gm), ([, name]) => name!);
   expect(names).toContain('sync push');

@@ -1,4 +1,4 @@
-/** The MCP server: the service as tools for language models, with the permissions of the token's owner. */
+/** The MCP server exposes the platform to language models as tools, with the rights of an API token. */
 import { BlockList } from 'node:net';
 import { readConfig } from '#services/shared/config.ts';
 import {

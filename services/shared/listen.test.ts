@@ -25,17 +25,20 @@ async function answer(host: string, port: number): Promise<IncomingMessage> {
 }
 
 describe('a server that listens on a loopback address', () => {
-  test.each(loopbackAddresses)('responds on every address with %s', async (bind) => {
-    const server = createHttpServer((_request, response) => response.end());
-    ends.push(() => stopListening(server));
-    const port = await freePort();
-    expect(await listen(server, port, bind)).toBe(port);
-    for (const host of loopbackAddresses) {
-      const response = await answer(host, port);
-      expect([host, response.statusCode]).toEqual([host, 200]);
-      response.resume();
-    }
-  });
+  test.each(loopbackAddresses)(
+    'responds on every loopback address when bound to %s',
+    async (bind) => {
+      const server = createHttpServer((_request, response) => response.end());
+      ends.push(() => stopListening(server));
+      const port = await freePort();
+      expect(await listen(server, port, bind)).toBe(port);
+      for (const host of loopbackAddresses) {
+        const response = await answer(host, port);
+        expect([host, response.statusCode]).toEqual([host, 200]);
+        response.resume();
+      }
+    },
+  );
 
   test.each(loopbackAddresses)('completes responses in progress on %s', async (host) => {
     const asked = Promise.withResolvers<() => void>();

@@ -6,7 +6,7 @@ import { newestPlace, placeOfEvent } from '../event-store/event-chunks.ts';
 import { readAll } from '../event-store/event-store.ts';
 import { makeCheckpoint, readCheckpoint, removeCheckpoint, setCheckpoint } from './checkpoints.ts';
 
-/** The name of its checkpoint. */
+/** The name of the feeder's checkpoint. */
 export const feederName = 'event feed';
 const version = 1;
 const chunkSize = 200;

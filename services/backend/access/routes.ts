@@ -30,7 +30,7 @@ const login = operation({
   method: 'post',
   path: '/api/v1/auth/login',
   operationId: 'login',
-  summary: 'Sign in with e-mail address and password',
+  summary: 'Sign in with an e-mail address and a password',
   description:
     'The access token is valid for 15 minutes. Browsers also get a refresh token in a cookie, valid for ' +
     '14 days. The cookie is accepted only together with `session_key`, which is returned in this ' +

@@ -229,7 +229,7 @@ describe('an API token', () => {
     const answer = await client.post('/api/v1/auth/logout');
     expect([answer.status, answer.json.detail]).toEqual([
       403,
-      'API tokens cannot be used for this request. Sign in with e-mail address and password.',
+      'API tokens cannot be used for this request. Use a session token instead.',
     ]);
   });
 });

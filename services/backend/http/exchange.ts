@@ -106,7 +106,7 @@ function accessProblem(
 /** The response to API tokens on operations that require a sign-in. */
 export const needsSession = problem(
   'forbidden',
-  'API tokens cannot be used for this request. Sign in with e-mail address and password.',
+  'API tokens cannot be used for this request. Use a session token instead.',
 );
 
 /** Parses the path parameters. Malformed ids do not exist: 404. */

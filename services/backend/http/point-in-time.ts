@@ -20,7 +20,7 @@ export const atParameter = Type.Optional(
 
 /** Part of the description of each read with history. */
 export const aboutCurrentGroups =
-  'Access depends on the current groups of the resource and the caller, not on their groups at that time.';
+  'Access depends on the current groups and memberships, not on those at the requested time.';
 
 /** Parses a point in time.
  *  @returns a problem if it is invalid or in the future */

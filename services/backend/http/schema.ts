@@ -143,7 +143,10 @@ export const pathParameters = {
   secretStoreId: id('secret_store', examples.secretStoreId, parseSecretStoreId),
   ruleId: id('rule', examples.ruleId, parseRuleId),
   notificationDeliveryId: id('delivery', examples.notificationDeliveryId, parseDeliveryId),
-  notificationId: id('notice', examples.notificationId, parseNoticeId),
+  notificationId: {
+    ...id('notice', examples.notificationId, parseNoticeId),
+    description: 'Id of the notification.',
+  },
   passkeyId: {
     description: 'Id of the passkey.',
     schema: Uuid(),

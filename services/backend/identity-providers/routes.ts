@@ -72,8 +72,8 @@ const create = operation({
   operationId: 'createIdentityProvider',
   summary: 'Create an identity provider',
   description:
-    'Users can sign in at the provider (OpenID Connect) as soon as it is enabled. Register the ' +
-    '`redirect_uri` from the response at the provider. The client secret is encrypted and never returned. ' +
+    'Users can sign in with the provider (OpenID Connect) as soon as it is enabled. Register the ' +
+    '`redirect_uri` from the response with the provider. The client secret is encrypted and never returned. ' +
     'Public clients have no secret.',
   tag,
   access,

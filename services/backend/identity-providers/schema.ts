@@ -223,7 +223,7 @@ export const LinkedIdentity = Type.Object(
   {
     identity_provider_id: Uuid(),
     issuer: Type.String(),
-    subject: Type.String({ description: "The provider's id of the user (claim `sub`)." }),
+    subject: Type.String({ description: "The user's id at the provider (claim `sub`)." }),
   },
   {
     title: 'LinkedIdentity',

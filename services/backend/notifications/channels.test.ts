@@ -85,7 +85,7 @@ describe('a webhook channel', () => {
     expect(await isStored(String(secret).slice(6))).toBe(false);
   });
 
-  test('is unreadable after its key was destroyed', async () => {
+  test('is deleted with its key, but not while a rule uses it', async () => {
     const id = await channel(platform.admin);
     const keys = async () =>
       (await platform.pool.query('SELECT FROM data_keys WHERE script_id = $1', [id])).rows.length;

@@ -71,7 +71,7 @@ const create = operation({
   summary: 'Add a Git repository',
   description:
     'The first sync starts immediately. The credential is encrypted and never returned. Enter `hook.url` and ' +
-    '`hook.secret` of the response at the Git server (GitHub, GitLab or Gitea), so that it announces each push.',
+    '`hook.secret` from the response in the webhook settings of the Git server (GitHub, GitLab or Gitea).',
   tag,
   access,
   creates: true,
@@ -287,7 +287,7 @@ const commits = operation({
   path: `${path}/{repository_id}/commits`,
   operationId: 'listRepositoryCommits',
   summary: 'List the applied commits of a Git repository, newest first',
-  description: 'At most 100. The audit trail has all of them.',
+  description: 'Returns at most 100 commits. The audit trail contains all of them.',
   tag,
   access,
   parameters,

@@ -151,9 +151,10 @@ export const RepositoryItems = Exact(
 );
 
 const hook = {
-  url: Type.String({ description: 'Enter this address at the Git server.' }),
+  url: Type.String({ description: 'Enter this URL in the webhook settings of the Git server.' }),
   secret: Type.String({
-    description: 'Enter this secret at the Git server. It is not returned again.',
+    description:
+      'Enter this secret in the webhook settings of the Git server. It is not returned again.',
   }),
 };
 const hookExample = {

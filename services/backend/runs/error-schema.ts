@@ -5,7 +5,8 @@ import Type from 'typebox';
 const Frame = Type.Object(
   {
     file: Type.String({
-      description: 'Path of the file, for code of the script relative to its root.',
+      description:
+        "Path of the file. Paths of the script's own code are relative to the script's root folder.",
     }),
     line: Type.Integer({ minimum: 0 }),
     function: Type.String(),

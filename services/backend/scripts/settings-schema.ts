@@ -208,7 +208,8 @@ export const Expectation = Type.Union(
       {
         title: 'FinishByExpectation',
         description:
-          'A run succeeds before each time of the cron expression, and after the previous one. Otherwise `run_late`.',
+          'At least one run succeeds between two consecutive times of the cron expression. ' +
+          'Otherwise, `run_late` is reported.',
       },
     ),
     Exact(
@@ -219,7 +220,7 @@ export const Expectation = Type.Union(
       {
         title: 'SuccessWithinExpectation',
         description:
-          'At most this time passes between two successful runs. Otherwise `script_stale`.',
+          'At most this many seconds pass between two successful runs. Otherwise, `script_stale` is reported.',
       },
     ),
     Exact(
@@ -230,7 +231,8 @@ export const Expectation = Type.Union(
       {
         title: 'LongerThanExpectation',
         description:
-          'No run takes longer than this multiple of the p95 of the latest successful runs. Otherwise `run_too_long`.',
+          'No run takes longer than this multiple of the p95 of the latest successful runs. ' +
+          'Otherwise, `run_too_long` is reported.',
       },
     ),
   ],
@@ -252,8 +254,8 @@ const protections = {
   save: Type.Boolean({ description: 'Not supported yet: must be `false`.' }),
 };
 const aboutProtection =
-  'Actions that a second person must approve (see `docs/approvals.md`). Only administrators change this setting, ' +
-  'and only they set up schedules, chains and always-on runs of a script with `run`.';
+  'Actions that a second person must approve (see `docs/approvals.md`). Only administrators can change this setting. ' +
+  'While `run` is `true`, only they can set up schedules, chains and always-on runs of the script.';
 
 export const protection = Exact(protections, { title: 'Protection', description: aboutProtection });
 

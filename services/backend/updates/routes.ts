@@ -207,8 +207,8 @@ function previousOf({ updates }: Services): Previous | Problem {
   if (copy?.of.version === previous.version) return { ...previous, copy };
   return problem(
     'update_not_possible',
-    `${current} has changed the database schema, which ${previous.version} does not support, and the ` +
-      'copy from before the update no longer exists. Restore the backup made before the update on an ' +
+    `${previous.version} does not support the database schema of ${current}, and the copy from before the ` +
+      'update no longer exists. Restore the backup made before the update on an ' +
       `installation of ${previous.version}.`,
   );
 }

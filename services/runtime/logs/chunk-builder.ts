@@ -76,7 +76,7 @@ export class ChunkBuilder {
     if (chunk !== undefined) sealed.push(chunk);
   }
 
-  /** Ends the open chunk; undefined without lines. */
+  /** Ends the open chunk. @returns `undefined` if the chunk has no lines */
   seal(): SealedChunk | undefined {
     if (this.#items.length === 0) return undefined;
     const itemsJson = `[${this.#items.join(',')}]`;

@@ -195,7 +195,7 @@ function keyOf(spec: RunSpec): string | undefined {
   return order && JSON.stringify(order);
 }
 
-// Its spare has three processes, each with about two thirds of the keeper's size.
+// A keeper's spare has three processes, each about two thirds the size of the keeper.
 const SIZE_WITH_SPARE = 3;
 
 /** The approximate proportional set size of a keeper with its spare. */

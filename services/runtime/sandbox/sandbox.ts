@@ -99,7 +99,7 @@ export interface RunSpec {
   readonly leaseMs: number;
   /** The time between SIGTERM and SIGKILL when a run is stopped or exceeds its time limit. */
   readonly stopGraceMs: number;
-  /** The SDK connection of the run's processes; absent without one. */
+  /** The SDK connection of the run's processes; absent if they have none. */
   readonly sdk?: SdkEntry;
   /** Permits a warm interpreter to execute the run like a new one. `argv` is then the environment's interpreter and the
    *  script's file. Absent: `argv` is executed as given. */

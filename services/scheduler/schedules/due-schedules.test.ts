@@ -280,7 +280,7 @@ describe('a run that is active when the next one is due', () => {
     expect(await waiting()).toEqual([false, true, true]);
     await release();
     expect(await waiting()).toEqual([false, true, true]);
-    // A run that waits for its schedule does not block other runs.
+    // A run that waits for its schedule's previous run does not block other runs.
     const manual = mustParse(parseRunId, systemIds.derived(scriptId(), 'manual'));
     await ask(runScript({ runId: manual }));
     await ask({ type: 'StopRun', runId: manual });

@@ -35,7 +35,7 @@ const prepare = operation({
   method: 'post',
   path: '/api/v1/auth/second-factor/passkeys/options',
   operationId: 'createPasskeyOptions',
-  summary: 'Generate the options of a new passkey',
+  summary: 'Generate the options for a new passkey',
   description:
     'Pass them to `navigator.credentials.create()` on a page of the dashboard. Refused if the dashboard is opened by ' +
     'an IP address.',

@@ -15,7 +15,7 @@ test('moves the selection with arrow keys, within the range', () => {
   expect(moveSelection({ from: 21.5, to: 23.5 }, 1, false, day)).toEqual({ from: 22, to: 24 });
 });
 
-test('moves the end of the selection with Shift, and keeps one bucket', () => {
+test('moves the end of the selection with Shift, and keeps at least one bucket', () => {
   expect(moveSelection({ from: 1, to: 3 }, 1, true, day)).toEqual({ from: 1, to: 4 });
   expect(moveSelection({ from: 1, to: 2 }, -1, true, day)).toEqual({ from: 1, to: 2 });
   expect(moveSelection({ from: 22, to: 24 }, 1, true, day)).toEqual({ from: 22, to: 24 });
