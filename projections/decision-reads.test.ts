@@ -46,6 +46,7 @@ test('returns the data of a script that admission needs, including the counts of
     runsOn: [],
     pools: [],
     resolution: null,
+    source: null,
     activeRuns: 2,
     waitingRuns: 1,
   });
