@@ -47,6 +47,7 @@ test('returns the data of a script that admission needs, including the counts of
     pools: [],
     protectedRun: false,
     resolution: null,
+    source: null,
     activeRuns: 2,
     waitingRuns: 1,
   });

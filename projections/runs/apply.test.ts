@@ -48,6 +48,7 @@ const queued = {
   start_mode: 'warm',
   listen_ports: [],
   resolution: null,
+  commit: null,
   params_sha256: 'a'.repeat(64),
   attempt: 1,
   parent_run_id: null,

@@ -61,6 +61,7 @@ describe('the rows of a script', () => {
         expectations_since: null,
         parameters_schema: null,
         resolution: null,
+        source: null,
         version: 1,
         created_at: at(3),
         created_by: 'anonymous',
