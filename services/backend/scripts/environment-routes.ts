@@ -25,7 +25,7 @@ const rebuild = operation({
   responses: { 200: shown },
   handle: async (call, services) => {
     const { id: scriptId } = call.parameters;
-    // The request determines the resolution, so that a repeat requests the same one.
+    // The resolution is named by the command's id, so a repeated request causes no other resolution.
     const settings = { resolution: call.context.commandId };
     const change = { type: 'ChangeScript', scriptId, settings } as const;
     const outcome = await commandScript(call, services, change);

@@ -116,7 +116,7 @@ def remove_leftover(
 ) -> None:
     """Removes `{runs}/{name}` unless a live supervisor holds it.
 
-    @param prepare called with its path before
+    @param prepare called with the path of the folder before its removal
     """
     try:
         folder = os.open(os.path.join(runs, name), FOLDER)
