@@ -233,7 +233,7 @@ function every<State, Command extends { readonly type: string }, Event extends D
       const taken = histories.flatMap((all) => steps(aggregate, all));
       const states = taken.map(({ after }) => stored(packJson(after)));
       const shape = `${JSON.stringify(shapeOf(states), null, 2)}\n`;
-      // Written if missing. Never change an existing file: raise the `stateVersion`.
+      // Writes the file if it is missing. Never change an existing file: raise the `stateVersion`.
       const file = `testing/state-shapes/${name}.${aggregate.stateVersion}.json`;
       await expect(shape).toMatchFileSnapshot(file);
     });

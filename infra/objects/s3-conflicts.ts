@@ -17,7 +17,7 @@ const MIN_PARTS: Readonly<Record<string, number>> = {
 };
 const PRUNING_ATTEMPTS = 10;
 
-/** Checks the keys above and below a key. The names of blobs exclude conflicts, so the most common write needs no
+/** Checks the keys above and below a key. Blob names cannot conflict, so the most common write needs no
  *  check.
  *  @throws ObjectConflict, ObjectStoreUnavailable */
 export async function refuseConflict(calls: S3Calls, key: ObjectKey): Promise<void> {

@@ -102,7 +102,7 @@ export class DatabaseNode {
 
   /** Deletes the data of this node, and starts it as a standby with a copy of the primary's data. Resolves when
    *  changes are streamed.
-   *  @param sockets folder that leads to the socket of the primary */
+   *  @param sockets folder of the socket of the primary */
   async follow(primary: DatabaseNode, sockets = primary.sockets): Promise<void> {
     await rm(this.data, { recursive: true, force: true });
     this.#makeFolder(this.data, 0o700);

@@ -30,7 +30,7 @@ type End = 'end' | 'broken' | ApiProblem;
  *  @throws ApiProblem if the run may not be followed, or the server stays unavailable */
 export async function followRun(following: Following): Promise<void> {
   let nextSeq = following.fromSeq;
-  /** Failed attempts since the last data. */
+  /** Failed attempts since data was last received. */
   let tries = 0;
   let heardAt = performance.now();
   const onHeard = () => {

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Fleet } from './testing/fleet.ts';
 import { until } from './testing/product.ts';
 
-/** The time within which everything works again after the fault. */
+/** The maximum recovery time after the fault. */
 const recoveryMs = 10_000;
 /** The maximum response time of a request in any state of the database. */
 const answerMs = 15_000;

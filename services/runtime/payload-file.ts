@@ -9,7 +9,7 @@ export interface PayloadFile {
   readonly headers: string;
 }
 
-/** Writes the body readable only for this user; the sandbox opens it to the run. */
+/** Writes the body to a file that only this user can read. The sandbox gives the run access. */
 export async function writePayload(path: string, stored: Uint8Array): Promise<PayloadFile> {
   const { headers, body } = splitWebhookPayload(stored);
   await writeFile(path, body, { mode: 0o400 });

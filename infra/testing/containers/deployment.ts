@@ -171,7 +171,8 @@ export class Deployment {
     };
   }
 
-  /** Like an engine's networks: names of the services. The front also gets their ports. */
+  /** Writes a hosts file with the names of the services, which an engine's networks would resolve, and a Caddyfile with
+   *  their ports. */
   async #writeFiles(): Promise<readonly Mount[]> {
     const names = join(this.#folder, 'hosts');
     await writeFile(names, `127.0.0.1 localhost ${hosts.join(' ')}\n`);

@@ -159,8 +159,8 @@ async function isRight(
   return isMatch && user?.disabled === false;
 }
 
-/** Opens a session of the account as of the check of its password or identity. If the account's sessions were ended in the meantime, this
- *  session ends as well. */
+/** Opens a session of the account as of the check of its password or identity. If the account's sessions were ended
+ *  in the meantime, this session ends as well. */
 export async function openSessionOf(
   { user, identity }: { user: UsersTable & { user_id: UserId }; identity?: SessionIdentity },
   { context, header }: Pick<Call, 'context' | 'header'>,

@@ -1,5 +1,5 @@
-/** The permissions of WebSockets: each topic, role and scope, in the user's own group and in another one. A topic requires the same
- *  right as reading the resource in the API. */
+/** The permissions of WebSockets: each topic, role and scope, in the user's own group and in another one. A topic
+ *  requires the same right as reading the resource in the API. */
 import { roles, type Role } from '#domain/kernel/actor.ts';
 import { rights, scopes, scopesOf, type Right, type Scope } from '#domain/kernel/rights.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -18,7 +18,7 @@ export async function setup(): Promise<() => Promise<void>> {
   process.env[variable] = folder;
   // Programs that tests start use the compiled code.
   process.env['NODE_COMPILE_CACHE'] ??= join(folder, 'compiled');
-  // Ending programs may still write compiled code there.
+  // Programs that are exiting may still write compiled code there.
   return () => rm(folder, { recursive: true, force: true, maxRetries: 10 });
 }
 

@@ -7,7 +7,7 @@ function wrapped(text: string, width: number, lineBreak = '\n'): string {
   return (text.match(new RegExp(`.{1,${width}}`, 'g')) ?? []).join(lineBreak);
 }
 
-/** The output of a stream that receives the text in pieces of these lengths, repeatedly. */
+/** The output of a stream that receives the text in chunks of these lengths, repeated. */
 function shown(secret: string, text: string, lengths: readonly number[]): string {
   const masker = new Masker();
   masker.add([secret]);

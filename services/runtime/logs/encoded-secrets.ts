@@ -123,7 +123,7 @@ export class EncodedScan {
     this.position = start + bytes.length;
   }
 
-  /** Start of an unfinished match that the next bytes may complete; the current position without one. */
+  /** Start of an unfinished match that the next bytes may complete; the current position if no match is unfinished. */
   get undecidedFrom(): number {
     let length = 0;
     if (this.#run > 0 && !this.#isFound) length = this.#run;

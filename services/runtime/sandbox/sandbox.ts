@@ -53,7 +53,8 @@ export interface PreparedRun {
 /** Receives the output of a running script. */
 export interface RunObserver {
   /** A chunk from the pipe: up to 64 KiB, split anywhere, even inside a character. While a returned promise is
-   *  pending, reading is paused, so that the script eventually blocks on its pipe. A rejection ends the run as `lost`. */
+   *  pending, reading is paused, so that the script eventually blocks on its pipe. A rejection ends the run as
+   *  `lost`. */
   output(stream: OutputStream, chunk: Buffer): void | Promise<void>;
   /** Totals of the whole process tree, about once a second. */
   sample(sample: RunSample): void;

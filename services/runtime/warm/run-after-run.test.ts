@@ -7,7 +7,7 @@ import type { RunExit, RunLimits, RunSpec } from '../sandbox/sandbox.ts';
 import { NO_LIMITS, parentOf, type Outcome } from '../sandbox/testing/bench.ts';
 import { WarmBench } from './testing/warm-bench.ts';
 
-/** Reports leftovers of earlier runs in words; a first run finds none. */
+/** Prints a description of each leftover of an earlier run. A first run finds none. */
 const looks = `import os
 files = ['/tmp/left', '/dev/shm/left', 'left']
 memory = [line.split()[1] for line in open('/proc/sysvipc/shm')][1:]

@@ -57,8 +57,8 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** A script with two versions of a file, a data key, and finished runs with data of every kind. Both scripts share a file
- *  and parameters. */
+/** A script with two versions of a file, a data key, and finished runs with data of every kind. Both scripts share
+ *  a file and parameters. */
 async function givenScript(id: ScriptId, runs: readonly number[]): Promise<void> {
   const settings = { ...defaultSettings, maxConcurrentRuns: 100 };
   await platform.accepted(createScript({ scriptId: id, settings }));

@@ -14,7 +14,7 @@ const details: Readonly<Record<number, readonly [code: string, detail: string]>>
   ],
 };
 
-/** A response for a connection without a request that could be answered. */
+/** A response for a connection on which no request can be answered. */
 export function plainResponse(status: number): string {
   const title = STATUS_CODES[status] ?? '';
   const [code, detail] = details[status] ?? [];

@@ -77,7 +77,7 @@ export async function fileAt(
   return contentOf(file);
 }
 
-/** The file in a version of the script, including deleted scripts. */
+/** A file in a version of a script, which may be deleted. */
 export async function fileOfVersion(
   { principal, scriptId, version }: Omit<LookBack, 'at'> & { readonly version: number },
   path: string,

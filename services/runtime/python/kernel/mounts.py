@@ -27,7 +27,7 @@ _PROC_READ_ONLY = ("sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi")
 
 
 def workspace_path(script_id: str) -> str:
-    """The path of a workspace inside (contract: `/workspaces/{script_id}`)."""
+    """The path of a workspace inside the sandbox (contract: `/workspaces/{script_id}`)."""
     return f"/workspaces/{script_id}"
 
 

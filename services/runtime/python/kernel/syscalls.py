@@ -216,7 +216,7 @@ def keep_capabilities(kept: int) -> None:
     """
     for capability in range(64):
         if not kept >> capability & 1:
-            # Refused if a container has bounded them already, and after the last one.
+            # Refused if a container has already dropped the capability, and for numbers above the last capability.
             _libc.prctl(_PR_CAPBSET_DROP, ctypes.c_ulong(capability), 0, 0, 0)
     sets = ctypes.create_string_buffer(_CAPABILITY_SETS.size)
     _check(_libc.capget(_CAPABILITY_HEADER, sets), "capget")

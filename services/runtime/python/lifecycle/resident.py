@@ -102,7 +102,7 @@ class ResidentSupervisor(Supervisor):
             self._send_order()
 
     def _send_order(self) -> None:
-        """Sends the run to the process. Files hold its content, because sending them never waits."""
+        """Sends the run to the process. The content is in files, because sending descriptors never blocks."""
         spec = self._spec
         workspace = os.fsencode(str(self._ready["workspace"]))
         variables = {**spec.env, **{name: workspace for name in spec.workspace_env}}

@@ -1,4 +1,4 @@
-/** Executes fixtures outside the sandbox, with its Python modules. */
+/** Executes fixtures outside the sandbox, with the sandbox's Python modules. */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';

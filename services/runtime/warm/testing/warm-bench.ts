@@ -1,4 +1,4 @@
-/** Runs scripts both ways: with a new interpreter, and with a kept one. */
+/** Runs scripts both ways: with a new interpreter, and with a warm one. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { askInterpreter, type Interpreter } from '../../environments/interpreter.ts';

@@ -33,7 +33,7 @@ export class Project {
   readonly #drafts: Drafts | null;
   /** Completion, documentation and definitions. */
   readonly language = new ProjectLanguage(this);
-  /** The version of the script whose files were compared last. */
+  /** The script version whose files were last compared. */
   #compared: number | null = null;
 
   /** @param drafts where unsaved edits are stored; null if the browser has no storage */

@@ -3,7 +3,7 @@ import { errorGroupStatuses } from '#lib/errors/labels.ts';
 import { readFilters } from '#lib/ui/lists/filter.ts';
 import type { PageLoad } from './$types';
 
-/** The URL has the filter. */
+/** The URL contains the filter. */
 export const load: PageLoad = ({ url }): { filter: ErrorGroupFilter } => {
   const { status: asked, q } = readFilters(url.searchParams, ['status', 'q']);
   const status = errorGroupStatuses.find((one) => one === asked);

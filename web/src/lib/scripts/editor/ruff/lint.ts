@@ -14,7 +14,7 @@ import { diagnosticsOf } from './diagnostics.ts';
 const maxCharacters = 1_000_000;
 
 /** Marks violations that Ruff finds. F8 goes to the next one.
- *  @param onFound receives the violations in their order */
+ *  @param onFound receives the violations in order */
 export function pythonLint(onFound: (found: readonly Diagnostic[]) => void): Extension {
   return [
     linter(
