@@ -83,6 +83,7 @@ test('every event has a reader, and every table has one writer', () => {
     'AlarmCleared',
     'AlarmRaised',
     'DataDisclosed',
+    'PasskeyUseRefused',
     'RequestRefused',
     'SecretsRead',
   ]);

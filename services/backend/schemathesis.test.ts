@@ -31,6 +31,7 @@ const cannotSucceed = new Set([
   // They need a Git server that answers.
   'POST /api/v1/repositories/{repository_id}/sync',
   'POST /api/v1/hooks/git/{token}',
+  'POST /hooks/git/{token}',
   // They need a backup file, a whole configuration, or the version of the next release.
   'POST /api/v1/backups/upload',
   'POST /api/v1/system/config',

@@ -3,7 +3,7 @@ import { approvalStatuses } from '#domain/run/approval.ts';
 import Type from 'typebox';
 import { Exact, examples, Nullable, Page, Time, Uuid } from '../http/schema.ts';
 
-export const ApprovalStatusSchema = Type.Enum(approvalStatuses, { title: 'ApprovalStatus' });
+export const ApprovalStatusSchema = Type.Enum(approvalStatuses);
 
 const example = {
   id: examples.runId,

@@ -19,7 +19,7 @@ import type { Services } from '../services.ts';
 import { newHook, sealCredential } from './credentials.ts';
 import {
   CommitItems,
-  NewRepository,
+  AddedRepository,
   Repository,
   RepositoryChange,
   RepositoryHook,
@@ -77,7 +77,7 @@ const create = operation({
   creates: true,
   body: { schema: RepositoryInput, example: repositoryInputExample },
   responses: {
-    201: { description: 'Added.', schema: NewRepository, headers: ['Location', 'Orch-Position'] },
+    201: { description: 'Added.', schema: AddedRepository, headers: ['Location', 'Orch-Position'] },
   },
   refusals: ['version_mismatch', 'unavailable'],
   handle: async ({ body, context, origin }, services) =>

@@ -164,9 +164,9 @@ const hookExample = {
 
 export const RepositoryHook = Exact(hook, { title: 'RepositoryHook', examples: [hookExample] });
 
-export const NewRepository = Exact(
+export const AddedRepository = Exact(
   { ...shown, hook: RepositoryHook },
-  { title: 'NewRepository', examples: [{ ...repositoryExample, hook: hookExample }] },
+  { title: 'AddedRepository', examples: [{ ...repositoryExample, hook: hookExample }] },
 );
 
 const credential = Type.Optional(Nullable(CredentialInput));

@@ -14,7 +14,7 @@ import { pathParameters } from '../http/schema.ts';
 import type { Services } from '../services.ts';
 import { readConnection } from './connection.ts';
 import {
-  NewSecretStore,
+  SecretStoreInput,
   newSecretStoreExample,
   SecretStore,
   SecretStoreChange,
@@ -74,7 +74,7 @@ const create = operation({
   tag,
   access: managing,
   creates: true,
-  body: { schema: NewSecretStore, example: newSecretStoreExample },
+  body: { schema: SecretStoreInput, example: newSecretStoreExample },
   responses: {
     201: { description: 'Created.', schema: SecretStore, headers: ['Location', 'Orch-Position'] },
   },

@@ -114,9 +114,9 @@ const optional = {
   credential: Type.Optional(credential),
 };
 
-export const NewSecretStore = Exact(
+export const SecretStoreInput = Exact(
   { name, type: Type.Enum(storeTypes), group_ids: groupIds, ...optional },
-  { title: 'NewSecretStore' },
+  { title: 'SecretStoreInput' },
 );
 
 export const newSecretStoreExample = { ...example, credential: 'the-secret-id-of-the-role' };

@@ -85,7 +85,7 @@ export type Backup = Schemas['Backup'];
 export type BackupSchedule = Schemas['BackupSchedule'];
 export type BackupScheduleChange = Schemas['BackupScheduleChange'];
 export type SecretStore = Schemas['SecretStore'];
-export type NewSecretStore = Schemas['NewSecretStore'];
+export type SecretStoreInput = Schemas['SecretStoreInput'];
 export type SecretStoreChange = Schemas['SecretStoreChange'];
 export type SecretStoreTest = Schemas['SecretStoreTest'];
 export type SecretStoreTestResult = Schemas['SecretStoreTestResult'];
@@ -156,7 +156,7 @@ export interface Page<Item> {
 }
 
 export type Repository = Schemas['Repository'];
-export type NewRepository = Schemas['NewRepository'];
+export type AddedRepository = Schemas['AddedRepository'];
 export type RepositoryInput = Schemas['RepositoryInput'];
 export type RepositoryChange = Schemas['RepositoryChange'];
 export type RepositoryHook = Schemas['RepositoryHook'];

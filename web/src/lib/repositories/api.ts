@@ -1,7 +1,7 @@
 import { client, unwrap } from '#lib/api/client.ts';
 import { randomKey } from '#lib/api/random-key.ts';
 import type {
-  NewRepository,
+  AddedRepository,
   Repository,
   RepositoryChange,
   RepositoryHook,
@@ -18,7 +18,7 @@ export async function listRepositories(): Promise<Repository[]> {
   return (await unwrap(client.GET('/api/v1/repositories'))).items;
 }
 
-export function createRepository(body: RepositoryInput): Promise<NewRepository> {
+export function createRepository(body: RepositoryInput): Promise<AddedRepository> {
   const params = { header: { 'Idempotency-Key': randomKey() } };
   return unwrap(client.POST('/api/v1/repositories', { params, body }));
 }

@@ -1,7 +1,7 @@
 import { client, unwrap } from '#lib/api/client.ts';
 import { randomKey } from '#lib/api/random-key.ts';
 import type {
-  NewSecretStore,
+  SecretStoreInput,
   SecretStore,
   SecretStoreChange,
   SecretStoreTest,
@@ -16,7 +16,7 @@ export async function listSecretStores(): Promise<SecretStore[]> {
   return (await unwrap(client.GET('/api/v1/secret-stores'))).items;
 }
 
-export function createSecretStore(body: NewSecretStore): Promise<SecretStore> {
+export function createSecretStore(body: SecretStoreInput): Promise<SecretStore> {
   const params = { header: { 'Idempotency-Key': randomKey() } };
   return unwrap(client.POST('/api/v1/secret-stores', { params, body }));
 }

@@ -1,4 +1,4 @@
-import type { NewSecretStore, SecretStore, SecretStoreChange } from '#lib/api/types.ts';
+import type { SecretStoreInput, SecretStore, SecretStoreChange } from '#lib/api/types.ts';
 
 /** The form of a secret store. */
 export interface Draft {
@@ -56,7 +56,7 @@ export function changeOf(draft: Draft): SecretStoreChange {
   };
 }
 
-export function newStoreOf(draft: Draft): NewSecretStore {
+export function newStoreOf(draft: Draft): SecretStoreInput {
   const group_ids = draft.forAll ? null : draft.groupIds;
   return { ...changeOf(draft), name: draft.name.trim(), type: draft.type, group_ids };
 }
