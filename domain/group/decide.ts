@@ -1,7 +1,8 @@
 import type { Aggregate } from '#domain/kernel/aggregate.ts';
 import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
 import { newNameProblem } from '#domain/kernel/names.ts';
-import type { ChangeGroup, GroupCommand, GroupLook } from './commands.ts';
+import { pickChanges } from '#domain/kernel/pick-changes.ts';
+import type { GroupCommand, GroupLook } from './commands.ts';
 import type { GroupEvent } from './events.ts';
 import { defaultGroupId } from './seed.ts';
 import { evolveGroup, initialGroup, type GroupState } from './state.ts';
@@ -31,7 +32,7 @@ export function decideGroup(
   if (state.status !== 'present') return refuse('not_found', 'Group not found.');
   switch (command.type) {
     case 'ChangeGroup': {
-      const changes = pickChanges(state.look, command);
+      const changes = pickChanges<GroupLook>(state.look, command.changes);
       if (Object.keys(changes).length === 0) return accept();
       const unusable = newNameProblem('name', changes.name);
       if (unusable !== undefined) return refuse('validation_failed', unusable);
@@ -56,13 +57,6 @@ export function decideGroup(
 }
 
 const nameTaken = refuse('already_exists', 'Another group already has this name.');
-
-function pickChanges(look: GroupLook, { changes }: ChangeGroup): Partial<GroupLook> {
-  const names = Object.keys(changes) as (keyof GroupLook)[];
-  return Object.fromEntries(
-    names.filter((name) => changes[name] !== look[name]).map((name) => [name, changes[name]]),
-  );
-}
 
 /** A stream that is locked but never written. A command holds this lock while it assigns a group name. */
 const names = 'group-names';

@@ -1,3 +1,5 @@
+import { isSameJson } from './json.ts';
+
 /** Returns the requested settings that differ from the current ones. */
 export function pickChanges<Settings extends object>(
   settings: Settings,
@@ -5,6 +7,8 @@ export function pickChanges<Settings extends object>(
 ): Partial<Settings> {
   const names = Object.keys(wanted) as (keyof Settings)[];
   return Object.fromEntries(
-    names.filter((name) => wanted[name] !== settings[name]).map((name) => [name, wanted[name]]),
+    names
+      .filter((name) => !isSameJson(wanted[name], settings[name]))
+      .map((name) => [name, wanted[name]]),
   ) as Partial<Settings>;
 }

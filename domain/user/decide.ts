@@ -1,8 +1,9 @@
 import type { Aggregate, DecisionReads } from '#domain/kernel/aggregate.ts';
 import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
 import type { StreamId } from '#domain/kernel/event.ts';
-import { canonicalJson, isSameJson } from '#domain/kernel/json.ts';
+import { isSameJson } from '#domain/kernel/json.ts';
 import { emailProblem, newNameProblem } from '#domain/kernel/names.ts';
+import { pickChanges } from '#domain/kernel/pick-changes.ts';
 import type { AddPasskey, ChangeUser, UsePasskey, UserCommand } from './commands.ts';
 import type { Identity, SecondFactor, UserEvent, UserSettings } from './events.ts';
 import { evolveUser, initialUser, passkeysOf, type UserState } from './state.ts';
@@ -171,15 +172,6 @@ function change(
 
 function administers({ role, disabled }: UserSettings): boolean {
   return role === 'administrator' && !disabled;
-}
-
-function pickChanges(present: UserSettings, wanted: Partial<UserSettings>): Partial<UserSettings> {
-  const names = Object.keys(wanted) as (keyof UserSettings)[];
-  return Object.fromEntries(
-    names
-      .filter((name) => canonicalJson(wanted[name]) !== canonicalJson(present[name]))
-      .map((name) => [name, wanted[name]]),
-  );
 }
 
 /** A stream that is locked but never written. A command holds this lock while it demotes or disables an

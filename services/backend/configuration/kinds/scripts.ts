@@ -16,7 +16,7 @@ import {
   type ScriptSettings,
 } from '#domain/script/settings.ts';
 import { configuredScripts, newestFiles, secretNames } from '#projections/configuration/queries.ts';
-import { settingColumns } from '#projections/scripts/apply.ts';
+import { settingColumns, settingsOf } from '#projections/scripts/apply.ts';
 import type { ScriptsTable } from '#projections/scripts/table.ts';
 import { badField, fieldProblem, isProblem, type Problem } from '../../http/problem.ts';
 import { parametersSchemaProblem } from '../../scripts/create-script.ts';
@@ -160,27 +160,7 @@ function presentFields(row: ScriptsTable): Fields {
     description: row.description,
     groupId: row.group_id,
     enabled: row.enabled,
-    settings: {
-      maxConcurrentRuns: row.max_concurrent_runs,
-      storageQuotaBytes: row.storage_quota_bytes,
-      entrypoint: row.entrypoint,
-      limits: { ...defaultLimits, ...row.limits },
-      tags: row.tags,
-      retry: row.retry,
-      keepAlive: row.keep_alive,
-      environment: row.environment,
-      python: row.python,
-      startMode: row.start_mode,
-      resident: row.resident,
-      mergeStderr: row.merge_stderr,
-      listenPorts: row.listen_ports,
-      runsOn: row.runs_on,
-      pools: row.pools,
-      protected: row.protected,
-      expectations: row.expectations,
-      parametersSchema: row.parameters_schema,
-      resolution: row.resolution,
-    },
+    settings: { ...settingsOf(row), limits: { ...defaultLimits, ...row.limits } },
   };
 }
 
