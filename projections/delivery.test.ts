@@ -5,6 +5,7 @@ import { beginning, recordAll } from '#domain/testing/recorded.ts';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { asyncProjections, inlineProjections } from './registry.ts';
+import { calendarsProjection } from './calendars/apply.ts';
 import { groupsProjection } from './groups/apply.ts';
 import type { Projection } from './projection.ts';
 import { rulesProjection } from './rules/apply.ts';
@@ -13,7 +14,12 @@ import { openTestReads, rowsAfter, type Rows, type TestReads } from './testing/d
 
 const projections = [...inlineProjections, ...asyncProjections];
 /** The projections whose rows the history deletes at its end. */
-const going: readonly Projection[] = [runQueueProjection, groupsProjection, rulesProjection];
+const going: readonly Projection[] = [
+  runQueueProjection,
+  groupsProjection,
+  rulesProjection,
+  calendarsProjection,
+];
 
 let reads: TestReads;
 beforeAll(async () => {
