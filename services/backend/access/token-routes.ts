@@ -6,7 +6,7 @@ import { findToken, type TokenView } from '#projections/tokens/queries.ts';
 import { newApiToken } from '#services/shared/api-tokens.ts';
 import type { Static } from 'typebox';
 import { operation, type Call, type Operation } from '../http/operation.ts';
-import { accepted, positionHeader, noContent } from '../http/outcome.ts';
+import { accepted, noContent, positionHeader, writtenId } from '../http/outcome.ts';
 import { isProblem, notFound, problem, type Problem } from '../http/problem.ts';
 import { json, type Answer } from '../http/reply.ts';
 import { Exact, pageQuery, pathParameters } from '../http/schema.ts';
@@ -110,7 +110,7 @@ async function issue(
     ),
   );
   if (isProblem(outcome)) return outcome;
-  const tokenId = mustParse(parseTokenId, outcome.streamId.slice('token-'.length));
+  const tokenId = writtenId(outcome, parseTokenId);
   const row = await findToken(readModels, tokenId);
   if (row === undefined) return notFound;
   // The command is a repeat: the token created just now is not stored, and the stored one cannot be shown again.

@@ -1,12 +1,12 @@
 /** Backups. A scheduler creates, verifies and restores them in the background. */
 import type { BackupCommand } from '#domain/backup/commands.ts';
-import { mustParse, parseBackupId, type BackupId } from '#domain/kernel/ids.ts';
+import { mustParse, parseBackupId } from '#domain/kernel/ids.ts';
 import { downloadOf, storedBackup } from '#infra/backup/files.ts';
 import { findBackup, listBackups, type BackupRow } from '#projections/backups/queries.ts';
 import Type from 'typebox';
 import { attachment } from '../http/download.ts';
 import { operation, type Call, type Operation } from '../http/operation.ts';
-import { accepted, positionHeader, noContent } from '../http/outcome.ts';
+import { accepted, noContent, positionHeader, writtenId } from '../http/outcome.ts';
 import { defaultLimit, keyOf, pageReply, onePage } from '../http/paging.ts';
 import { isProblem, notFound, problem } from '../http/problem.ts';
 import { disclosing, json, stream, type Answer } from '../http/reply.ts';
@@ -211,8 +211,7 @@ async function executeCommand(
 ): Promise<Answer> {
   const outcome = accepted(await commands.execute(command, context));
   if (isProblem(outcome)) return outcome;
-  // A repeated request returns the id from the first request.
-  const id: BackupId = mustParse(parseBackupId, outcome.streamId.slice('backup-'.length));
+  const id = writtenId(outcome, parseBackupId);
   const row = await findBackup(readModels, id);
   return row === undefined ? notFound : json(202, backupJson(row), positionHeader(outcome));
 }

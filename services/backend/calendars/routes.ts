@@ -1,17 +1,15 @@
 /** Exception calendars: schedules start no runs during their events. */
 import type { CalendarContent } from '#domain/calendar/calendar.ts';
-import type { CalendarCommand } from '#domain/calendar/commands.ts';
-import { mustParse, parseCalendarId } from '#domain/kernel/ids.ts';
-import type { CommandContext } from '#domain/ports/commands.ts';
+import { mustParse, parseCalendarId, type CalendarId } from '#domain/kernel/ids.ts';
 import { CalendarError } from '#infra/calendars/calendar-error.ts';
 import { readCalendar } from '#infra/calendars/read-calendar.ts';
 import { findCalendar, listCalendars } from '#projections/calendars/queries.ts';
 import type { CalendarsTable } from '#projections/calendars/table.ts';
 import { operation, type Operation } from '../http/operation.ts';
-import { accepted, noContent, positionHeader } from '../http/outcome.ts';
+import { noContent, writtenReply } from '../http/outcome.ts';
 import { defaultLimit, keyOf, onePage, pageReply } from '../http/paging.ts';
 import { badField, isProblem, notFound, type Problem } from '../http/problem.ts';
-import { json, type Answer } from '../http/reply.ts';
+import { json } from '../http/reply.ts';
 import { Exact, pageQuery, pathParameters } from '../http/schema.ts';
 import type { Services } from '../services.ts';
 import { Calendar, CalendarChanges, CalendarPage, NewCalendar } from './schema.ts';
@@ -89,7 +87,8 @@ const create = operation({
     if (isProblem(content)) return content;
     const calendarId = mustParse(parseCalendarId, services.ids.next());
     const command = { type: 'CreateCalendar', calendarId, name, content } as const;
-    return await executeCommand(command, context, services);
+    const outcome = await services.commands.execute(command, context);
+    return await writtenReply(outcome, parseCalendarId, shown(services), path);
   },
 });
 
@@ -119,7 +118,8 @@ const change = operation({
       ...(name !== undefined && { name }),
       ...(content !== undefined && { content }),
     } as const;
-    return await executeCommand(command, context, services);
+    const outcome = await services.commands.execute(command, context);
+    return await writtenReply(outcome, parseCalendarId, shown(services));
   },
 });
 
@@ -153,23 +153,12 @@ async function contentOf(text: string, { clock }: Services): Promise<CalendarCon
   }
 }
 
-async function executeCommand(
-  command: CalendarCommand,
-  context: CommandContext,
-  { commands, readModels }: Services,
-): Promise<Answer> {
-  const outcome = accepted(await commands.execute(command, context));
-  if (isProblem(outcome)) return outcome;
-  // A repeated request gets the calendar of the first one, which has another id.
-  const id = outcome.streamId.slice('calendar-'.length);
-  const calendar = await findCalendar(readModels, id);
-  if (calendar === undefined) return notFound;
-  const isNew = command.type === 'CreateCalendar';
-  return json(isNew ? 201 : 200, calendarJson(calendar), {
-    ...(isNew && { Location: `${path}/${id}` }),
-    ...positionHeader(outcome),
-  });
-}
+const shown =
+  ({ readModels }: Services) =>
+  async (id: CalendarId) => {
+    const row = await findCalendar(readModels, id);
+    return row && calendarJson(row);
+  };
 
 function calendarJson({
   calendar_id: id,

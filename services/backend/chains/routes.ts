@@ -9,7 +9,7 @@ import {
 import Type from 'typebox';
 import { visibleGroups } from '../access/visibility.ts';
 import { operation, type Operation } from '../http/operation.ts';
-import { positionHeader, noContent, type Accepted } from '../http/outcome.ts';
+import { type Accepted, noContent, positionHeader, writtenId } from '../http/outcome.ts';
 import { defaultLimit, keyOf, pageReply, onePage } from '../http/paging.ts';
 import { aboutCurrentGroups, atParameter } from '../http/point-in-time.ts';
 import { isProblem, notFound } from '../http/problem.ts';
@@ -172,7 +172,7 @@ const occurrences = operation({
 
 /** The chain that a command wrote; for a repeated request, the one that the first request created. */
 async function shown(status: 200 | 201, outcome: Accepted, services: Services): Promise<Answer> {
-  const chainId = mustParse(parseChainId, outcome.streamId.slice('chain-'.length));
+  const chainId = writtenId(outcome, parseChainId);
   const chain = await findChain(services.readModels, chainId);
   if (chain === undefined) return notFound;
   return json(status, await withParams(chain, services), {

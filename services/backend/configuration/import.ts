@@ -6,10 +6,10 @@ import { mustParse, parseCommandId, parseScriptId } from '#domain/kernel/ids.ts'
 import type { CommandContext, CommandRequest } from '#domain/ports/commands.ts';
 import { objectKey } from '#domain/ports/object-keys.ts';
 import { putPayload } from '#infra/postgres/event-store/payloads.ts';
-import { UnreadableSecret } from '#infra/secrets/envelope.ts';
 import { sealChannel } from '#services/shared/channel-secrets.ts';
 import { refusalProblem } from '../http/outcome.ts';
 import { isProblem, problem, type Problem } from '../http/problem.ts';
+import { sealing } from '../http/sealing.ts';
 import type { Services } from '../services.ts';
 import type { Document, ItemKind, Keeping, ShownOnce } from './kind.ts';
 import { planImport, within, type Step } from './plan.ts';
@@ -55,14 +55,11 @@ export async function importConfiguration(
   if (isProblem(trial)) return trial;
   if (wanted.dryRun) return { steps, shown: [], position: undefined };
   const shown: ShownOnce[] = [];
-  try {
+  return await sealing('The secret', async () => {
     const keeping = keepingIn(services, shown, wanted.origin);
     const position = await applySteps(steps, wanted, keeping, services, false);
     return isProblem(position) ? position : { steps, shown, ...position };
-  } catch (error) {
-    if (!(error instanceof UnreadableSecret)) throw error;
-    return problem('unavailable', `The secret cannot be stored: ${error.message}`);
-  }
+  });
 }
 
 async function applySteps(

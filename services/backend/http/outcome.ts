@@ -1,9 +1,10 @@
 /** Converts the outcome of a command to a response. */
 import type { Refusal } from '#domain/kernel/decision.ts';
+import { mustParse } from '#domain/kernel/ids.ts';
 import type { Outcome } from '#domain/ports/commands.ts';
 import { keyReused } from './idempotency.ts';
 import { isProblem, notFound, problem, type Problem } from './problem.ts';
-import { nothing, type Reply } from './reply.ts';
+import { json, nothing, type Answer, type Reply } from './reply.ts';
 
 export type Accepted = Extract<Outcome, { kind: 'accepted' }>;
 
@@ -26,6 +27,30 @@ export function refusalProblem({ code, detail }: Refusal): Problem {
 /** The position that includes the effect. */
 export function positionHeader({ position }: Accepted): { readonly 'Orch-Position': string } {
   return { 'Orch-Position': String(position.globalPosition) };
+}
+
+/** The ID of the resource that a command wrote. A repeated request gets the resource of the first one, which has another
+ *  ID. */
+export function writtenId<Id>({ streamId }: Accepted, parse: (text: string) => Id | undefined): Id {
+  return mustParse(parse, streamId.slice(streamId.indexOf('-') + 1));
+}
+
+/** The resource that a command wrote, in its new state.
+ *  @param read returns the body, or `undefined` if the resource does not exist
+ *  @param collection the path of the collection if the command created the resource: 201 with `Location` */
+export async function writtenReply<Id extends string>(
+  outcome: Outcome,
+  parse: (text: string) => Id | undefined,
+  read: (id: Id) => Promise<object | undefined>,
+  collection?: string,
+): Promise<Answer> {
+  const done = accepted(outcome);
+  if (isProblem(done)) return done;
+  const id = writtenId(done, parse);
+  const body = await read(id);
+  if (body === undefined) return notFound;
+  if (collection === undefined) return json(200, body, positionHeader(done));
+  return json(201, body, { Location: `${collection}/${id}`, ...positionHeader(done) });
 }
 
 /** 204 with the recorded position, or the problem. */

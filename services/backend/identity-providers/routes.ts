@@ -4,8 +4,12 @@ import type {
   CreateIdentityProvider,
 } from '#domain/identity-provider/commands.ts';
 import type { Claims, IdentityProviderSettings } from '#domain/identity-provider/provider.ts';
-import { mustParse, parseGroupId, parseIdentityProviderId } from '#domain/kernel/ids.ts';
-import { UnreadableSecret } from '#infra/secrets/envelope.ts';
+import {
+  mustParse,
+  parseGroupId,
+  parseIdentityProviderId,
+  type IdentityProviderId,
+} from '#domain/kernel/ids.ts';
 import {
   findIdentityProvider,
   listIdentityProviders,
@@ -13,11 +17,12 @@ import {
 import { JOSEError } from 'jose/errors';
 import { decodeJwt } from 'jose/jwt/decode';
 import type { Static } from 'typebox';
-import { operation, type Call, type Operation } from '../http/operation.ts';
-import { accepted, positionHeader } from '../http/outcome.ts';
-import { fieldProblem, isProblem, notFound, problem } from '../http/problem.ts';
-import { json, nothing, type Answer } from '../http/reply.ts';
+import { operation, type Operation } from '../http/operation.ts';
+import { accepted, positionHeader, writtenReply } from '../http/outcome.ts';
+import { fieldProblem, isProblem, notFound } from '../http/problem.ts';
+import { json, nothing } from '../http/reply.ts';
 import { pathParameters } from '../http/schema.ts';
+import { sealing } from '../http/sealing.ts';
 import type { Services } from '../services.ts';
 import { sealClientSecret } from './client-secret.ts';
 import { resolveSignIn } from './resolve.ts';
@@ -92,7 +97,7 @@ const create = operation({
     // Derived, so that a slug belongs to one provider even if two are created at the same time.
     const id = services.ids.derived('identity provider', slug);
     const identityProviderId = mustParse(parseIdentityProviderId, id);
-    return await sealing(async () => {
+    return await sealing('The client secret', async () => {
       const sealed = await sealClientSecret(services.vault, id, secret);
       const settings = { ...defaults, ...settingsOf(body) };
       const command: CreateIdentityProvider = {
@@ -105,7 +110,8 @@ const create = operation({
         issuer: body.issuer,
         clientId: body.client_id,
       };
-      return await executeCommand(command, { context, origin }, services);
+      const outcome = await services.commands.execute(command, context);
+      return await writtenReply(outcome, parseIdentityProviderId, shown(origin, services), path);
     });
   },
 });
@@ -181,7 +187,7 @@ const change = operation({
     if (hasMoved && row.sealed !== null && secret === undefined) {
       return fieldProblem('client_secret', 'is required when the issuer changes');
     }
-    return await sealing(async () => {
+    return await sealing('The client secret', async () => {
       const sealed =
         secret === undefined ? undefined : await sealClientSecret(services.vault, id, secret);
       const command: ChangeIdentityProvider = {
@@ -190,7 +196,8 @@ const change = operation({
         ...settingsOf(body),
         ...(sealed !== undefined && { sealed, expectedVersion: row.stream_version }),
       };
-      return await executeCommand(command, { context, origin }, services);
+      const outcome = await services.commands.execute(command, context);
+      return await writtenReply(outcome, parseIdentityProviderId, shown(origin, services));
     });
   },
 });
@@ -260,30 +267,12 @@ function claimsOfToken(token: string): Claims | undefined {
   }
 }
 
-async function sealing(work: () => Promise<Answer>): Promise<Answer> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof UnreadableSecret)) throw error;
-    return problem('unavailable', `The client secret cannot be stored: ${error.message}`);
-  }
-}
-
-async function executeCommand(
-  command: CreateIdentityProvider | ChangeIdentityProvider,
-  { context, origin }: Pick<Call, 'context' | 'origin'>,
-  { commands, readModels }: Services,
-): Promise<Answer> {
-  const outcome = accepted(await commands.execute(command, context));
-  if (isProblem(outcome)) return outcome;
-  const row = await findIdentityProvider(readModels, command.identityProviderId);
-  if (row === undefined) return notFound;
-  const isNew = command.type === 'CreateIdentityProvider';
-  return json(isNew ? 201 : 200, identityProviderJson(row, origin), {
-    ...(isNew && { Location: `${path}/${command.identityProviderId}` }),
-    ...positionHeader(outcome),
-  });
-}
+const shown =
+  (origin: string, { readModels }: Services) =>
+  async (id: IdentityProviderId) => {
+    const row = await findIdentityProvider(readModels, id);
+    return row && identityProviderJson(row, origin);
+  };
 
 export const identityProviderOperations: readonly Operation[] = [
   list,

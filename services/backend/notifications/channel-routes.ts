@@ -1,19 +1,19 @@
 /** Notification channels. */
-import type { ChannelCommand } from '#domain/channel/commands.ts';
 import type { NotificationContent } from '#domain/delivery/delivery.ts';
 import { mustParse, parseChannelId, type ChannelId } from '#domain/kernel/ids.ts';
+import type { Outcome } from '#domain/ports/commands.ts';
 import { newSigningSecret } from '#infra/outgoing/webhook-signature.ts';
-import { UnreadableSecret } from '#infra/secrets/envelope.ts';
 import { findChannel, listChannels } from '#projections/channels/queries.ts';
 import type { ChannelsTable } from '#projections/channels/table.ts';
 import { openChannel, sealChannel } from '#services/shared/channel-secrets.ts';
 import Type from 'typebox';
-import { operation, type Call, type Operation } from '../http/operation.ts';
-import { accepted, positionHeader, type Accepted } from '../http/outcome.ts';
+import { operation, type Operation } from '../http/operation.ts';
+import { accepted, noContent, positionHeader, writtenId } from '../http/outcome.ts';
 import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
-import { isProblem, notFound, problem, type Problem } from '../http/problem.ts';
-import { json, nothing, type Answer } from '../http/reply.ts';
+import { isProblem, notFound, problem } from '../http/problem.ts';
+import { json, type Answer } from '../http/reply.ts';
 import { pageQuery, pathParameters } from '../http/schema.ts';
+import { sealing } from '../http/sealing.ts';
 import type { Services } from '../services.ts';
 import { readConfig } from './channel-config.ts';
 import { Channel, ChannelChange, ChannelPage, NewChannel, ShownChannel } from './channel-schema.ts';
@@ -90,13 +90,13 @@ const create = operation({
     if (isProblem(read)) return read;
     const secret = kind === 'webhook' ? newSigningSecret() : undefined;
     const channelId = mustParse(parseChannelId, services.ids.next());
-    return await sealing(async () => {
+    return await sealing("The channel's credentials", async () => {
       const secrets = { ...read.secrets, ...(secret !== undefined && { secret }) };
       const sealed = await sealChannel(services.vault, channelId, secrets);
       const { config } = read;
       const command = { type: 'CreateChannel', channelId, name, enabled, config, sealed } as const;
-      const outcome = await executeCommand(command, context, services);
-      return isProblem(outcome) ? outcome : await shown(201, outcome, secret, services);
+      const outcome = await services.commands.execute(command, context);
+      return await shown(201, outcome, secret, services);
     });
   },
 });
@@ -125,12 +125,12 @@ const change = operation({
     const row = await findChannel(services.readModels, id);
     if (row === undefined) return notFound;
     const { config: entered, ...changes } = body;
-    return await sealing(async () => {
+    return await sealing("The channel's credentials", async () => {
       const config = entered === undefined ? {} : await newConfig(row, id, entered, services);
       if (isProblem(config)) return config;
       const command = { type: 'ChangeChannel', channelId: id, ...changes, ...config } as const;
-      const outcome = await executeCommand(command, context, services);
-      return isProblem(outcome) ? outcome : await shown(200, outcome, undefined, services);
+      const outcome = await services.commands.execute(command, context);
+      return await shown(200, outcome, undefined, services);
     });
   },
 });
@@ -161,10 +161,9 @@ const remove = operation({
   handle: async ({ parameters: { channel_id: id }, context }, services) => {
     if ((await findChannel(services.readModels, id)) === undefined) return notFound;
     const command = { type: 'DeleteChannel', channelId: id } as const;
-    const outcome = await executeCommand(command, context, services);
-    if (isProblem(outcome)) return outcome;
-    await services.vault.destroyUnusedKey(id);
-    return nothing(204, positionHeader(outcome));
+    const reply = noContent(await services.commands.execute(command, context));
+    if (!isProblem(reply)) await services.vault.destroyUnusedKey(id);
+    return reply;
   },
 });
 
@@ -190,7 +189,7 @@ const rotate = operation({
         'Only channels of kind webhook have a secret that can be rotated.',
       );
     }
-    return await sealing(async () => {
+    return await sealing("The channel's credentials", async () => {
       const { vault, clock } = services;
       const { secret: before } = await openChannel(vault, id, row.sealed);
       const secret = newSigningSecret();
@@ -199,8 +198,8 @@ const rotate = operation({
       const sealed = await sealChannel(vault, id, { secret, ...previous });
       const expectedVersion = row.stream_version;
       const command = { type: 'ChangeChannel', channelId: id, sealed, expectedVersion } as const;
-      const outcome = await executeCommand(command, context, services);
-      return isProblem(outcome) ? outcome : await shown(200, outcome, secret, services);
+      const outcome = await services.commands.execute(command, context);
+      return await shown(200, outcome, secret, services);
     });
   },
 });
@@ -239,37 +238,19 @@ const test = operation({
   },
 });
 
-async function sealing(work: () => Promise<Answer>): Promise<Answer> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof UnreadableSecret)) throw error;
-    return problem('unavailable', `The channel's credentials cannot be stored: ${error.message}`);
-  }
-}
-
-async function executeCommand(
-  command: ChannelCommand,
-  context: Call['context'],
-  { commands }: Services,
-): Promise<Accepted | Problem> {
-  return accepted(await commands.execute(command, context));
-}
-
 async function shown(
   status: number,
-  outcome: Accepted,
+  outcome: Outcome,
   secret: string | undefined,
   { readModels }: Services,
 ): Promise<Answer> {
-  const row = await findChannel(
-    readModels,
-    mustParse(parseChannelId, outcome.streamId.slice('channel-'.length)),
-  );
+  const done = accepted(outcome);
+  if (isProblem(done)) return done;
+  const row = await findChannel(readModels, writtenId(done, parseChannelId));
   if (row === undefined) return notFound;
   // A repeated command was executed with another secret, which is lost.
-  const once = secret === undefined || outcome.repeated ? {} : { secret };
-  return json(status, { ...channelJson(row), ...once }, positionHeader(outcome));
+  const once = secret === undefined || done.repeated ? {} : { secret };
+  return json(status, { ...channelJson(row), ...once }, positionHeader(done));
 }
 
 export const channelOperations: readonly Operation[] = [

@@ -3,7 +3,7 @@ import type { QueueDelivery } from '#domain/delivery/commands.ts';
 import { mustParse, parseDeliveryId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import { findDelivery } from '#projections/deliveries/queries.ts';
-import { accepted } from '../http/outcome.ts';
+import { accepted, writtenId } from '../http/outcome.ts';
 import { isProblem, notFound } from '../http/problem.ts';
 import { json, type Answer } from '../http/reply.ts';
 import type { Services } from '../services.ts';
@@ -22,7 +22,7 @@ export async function queueDelivery(
   const outcome = accepted(await commands.execute(command, context));
   if (isProblem(outcome)) return outcome;
   // A repeated request gets the delivery of the first one, which has another id.
-  const queued = mustParse(parseDeliveryId, outcome.streamId.slice('delivery-'.length));
+  const queued = writtenId(outcome, parseDeliveryId);
   const delivery = await findDelivery(readModels, queued);
   if (delivery === undefined) return notFound;
   return json(202, deliveryJson(delivery), { Location: `${deliveriesPath}/${queued}` });

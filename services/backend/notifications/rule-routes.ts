@@ -5,16 +5,16 @@ import {
   parseGroupId,
   parseRuleId,
   parseScriptId,
+  type RuleId,
 } from '#domain/kernel/ids.ts';
-import type { RuleCommand } from '#domain/rule/commands.ts';
 import type { RuleSettings } from '#domain/rule/rule.ts';
 import { findRule, listRules } from '#projections/rules/queries.ts';
 import Type, { type Static } from 'typebox';
-import { operation, type Call, type Operation } from '../http/operation.ts';
-import { accepted, positionHeader, noContent } from '../http/outcome.ts';
+import { operation, type Operation } from '../http/operation.ts';
+import { noContent, writtenReply } from '../http/outcome.ts';
 import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
 import { isProblem, notFound } from '../http/problem.ts';
-import { json, type Answer } from '../http/reply.ts';
+import { json } from '../http/reply.ts';
 import { examples, pageQuery, pathParameters } from '../http/schema.ts';
 import type { Services } from '../services.ts';
 import { NewRule, Rule, RuleChange, RulePage } from './rule-schema.ts';
@@ -58,7 +58,9 @@ const create = operation({
     schema: NewRule,
     example: { name: 'failures', on: ['failed'], channel_ids: [examples.channelId] },
   },
-  responses: { 201: { description: 'Created.', schema: Rule, headers: ['Orch-Position'] } },
+  responses: {
+    201: { description: 'Created.', schema: Rule, headers: ['Location', 'Orch-Position'] },
+  },
   handle: async ({ body, context }, services) => {
     const settings = {
       enabled: true,
@@ -68,7 +70,9 @@ const create = operation({
       ...settingsOf(body),
     } as unknown as RuleSettings;
     const ruleId = mustParse(parseRuleId, services.ids.next());
-    return await executeCommand({ type: 'CreateRule', ruleId, settings }, context, services, 201);
+    const command = { type: 'CreateRule', ruleId, settings } as const;
+    const outcome = await services.commands.execute(command, context);
+    return await writtenReply(outcome, parseRuleId, shown(services), path);
   },
 });
 
@@ -105,7 +109,8 @@ const change = operation({
   },
   handle: async ({ parameters: { rule_id: ruleId }, body, context }, services) => {
     const command = { type: 'ChangeRule', ruleId, changes: settingsOf(body) } as const;
-    return await executeCommand(command, context, services, 200);
+    const outcome = await services.commands.execute(command, context);
+    return await writtenReply(outcome, parseRuleId, shown(services));
   },
 });
 
@@ -138,19 +143,11 @@ function settingsOf(body: Static<typeof RuleChange>): Partial<RuleSettings> {
   };
 }
 
-async function executeCommand(
-  command: Exclude<RuleCommand, { type: 'DeleteRule' }>,
-  context: Call['context'],
-  { commands, readModels }: Services,
-  status: number,
-): Promise<Answer> {
-  const outcome = accepted(await commands.execute(command, context));
-  if (isProblem(outcome)) return outcome;
-  const row = await findRule(
-    readModels,
-    mustParse(parseRuleId, outcome.streamId.slice('rule-'.length)),
-  );
-  return row === undefined ? notFound : json(status, ruleJson(row), positionHeader(outcome));
-}
+const shown =
+  ({ readModels }: Services) =>
+  async (id: RuleId) => {
+    const row = await findRule(readModels, id);
+    return row && ruleJson(row);
+  };
 
 export const ruleOperations: readonly Operation[] = [list, create, get, change, remove];

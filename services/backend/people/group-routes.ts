@@ -1,15 +1,13 @@
 /** Groups of scripts. */
-import type { ChangeGroup, CreateGroup } from '#domain/group/commands.ts';
-import { mustParse, parseGroupId } from '#domain/kernel/ids.ts';
-import type { CommandContext } from '#domain/ports/commands.ts';
+import { mustParse, parseGroupId, type GroupId } from '#domain/kernel/ids.ts';
 import { listGroups } from '#projections/groups/queries.ts';
 import { isIn, visibleGroups } from '../access/visibility.ts';
 import { operation, type Operation } from '../http/operation.ts';
-import { accepted, positionHeader, noContent } from '../http/outcome.ts';
+import { noContent, writtenReply } from '../http/outcome.ts';
 import { defaultLimit, keyOf, pageReply, onePage } from '../http/paging.ts';
 import { aboutCurrentGroups, atParameter } from '../http/point-in-time.ts';
 import { isProblem, notFound } from '../http/problem.ts';
-import { json, type Answer } from '../http/reply.ts';
+import { json } from '../http/reply.ts';
 import { Exact, pageQuery, pathParameters } from '../http/schema.ts';
 import { aboutPastLists, listAt, replyAt } from '../replay/resource-at.ts';
 import type { Services } from '../services.ts';
@@ -67,7 +65,8 @@ const create = operation({
   handle: async ({ body: { name, color = '#64748b', icon = 'folder' }, context }, services) => {
     const groupId = mustParse(parseGroupId, services.ids.next());
     const command = { type: 'CreateGroup', groupId, name, color, icon } as const;
-    return await executeCommand(command, context, services);
+    const outcome = await services.commands.execute(command, context);
+    return await writtenReply(outcome, parseGroupId, shown(services), '/api/v1/groups');
   },
 });
 
@@ -85,8 +84,8 @@ const get = operation({
   handle: async ({ principal, parameters: { group_id: groupId }, query: { at } }, services) => {
     if (at !== undefined) return await replyAt('groups', { principal, at, id: groupId }, services);
     if (!isIn(principal, groupId)) return notFound;
-    const [group] = await listGroups(services.readModels, [groupId], undefined, 1);
-    return group === undefined ? notFound : json(200, groupJson(group));
+    const group = await shown(services)(groupId);
+    return group === undefined ? notFound : json(200, group);
   },
 });
 
@@ -108,8 +107,11 @@ const change = operation({
     200: { description: 'The updated resource.', schema: Group, headers: ['Orch-Position'] },
   },
   refusals: ['already_exists'],
-  handle: async ({ parameters: { group_id: groupId }, body: changes, context }, services) =>
-    await executeCommand({ type: 'ChangeGroup', groupId, changes }, context, services),
+  handle: async ({ parameters: { group_id: groupId }, body: changes, context }, services) => {
+    const command = { type: 'ChangeGroup', groupId, changes } as const;
+    const outcome = await services.commands.execute(command, context);
+    return await writtenReply(outcome, parseGroupId, shown(services));
+  },
 });
 
 const remove = operation({
@@ -131,22 +133,11 @@ const remove = operation({
   },
 });
 
-async function executeCommand(
-  command: CreateGroup | ChangeGroup,
-  context: CommandContext,
-  { commands, readModels }: Services,
-): Promise<Answer> {
-  const outcome = accepted(await commands.execute(command, context));
-  if (isProblem(outcome)) return outcome;
-  // A repeated request gets the group of the first one, which has another id.
-  const groupId = mustParse(parseGroupId, outcome.streamId.slice('group-'.length));
-  const [group] = await listGroups(readModels, [groupId], undefined, 1);
-  if (group === undefined) return notFound;
-  const isNew = command.type === 'CreateGroup';
-  return json(isNew ? 201 : 200, groupJson(group), {
-    ...(isNew && { Location: `/api/v1/groups/${groupId}` }),
-    ...positionHeader(outcome),
-  });
-}
+const shown =
+  ({ readModels }: Services) =>
+  async (id: GroupId) => {
+    const [group] = await listGroups(readModels, [id], undefined, 1);
+    return group && groupJson(group);
+  };
 
 export const groupOperations: readonly Operation[] = [list, create, get, change, remove];

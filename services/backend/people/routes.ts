@@ -12,11 +12,12 @@ import { userJson } from '../access/view.ts';
 import { needsSession } from '../http/exchange.ts';
 import { operation, type Call, type Operation } from '../http/operation.ts';
 import {
+  type Accepted,
   accepted,
+  noContent,
   positionHeader,
   refusalProblem,
-  noContent,
-  type Accepted,
+  writtenId,
 } from '../http/outcome.ts';
 import { defaultLimit, keyOf, pageReply, onePage } from '../http/paging.ts';
 import { atParameter } from '../http/point-in-time.ts';
@@ -134,8 +135,7 @@ async function createUser(
   );
   const outcome = accepted(await commands.execute(command, context));
   if (isProblem(outcome)) return outcome;
-  // A repeated request gets the account of the first one, which has another id.
-  const userId = mustParse(parseUserId, outcome.streamId.slice('user-'.length));
+  const userId = writtenId(outcome, parseUserId);
   const user = await findUser(readModels, userId);
   if (user === undefined) throw new Error('a created account is not in the read model');
   return { user, outcome };

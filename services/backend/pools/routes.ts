@@ -1,12 +1,10 @@
 /** Pools: limits that scripts share. */
-import { mustParse, parsePoolId } from '#domain/kernel/ids.ts';
-import type { PoolCommand } from '#domain/pool/commands.ts';
-import type { CommandContext } from '#domain/ports/commands.ts';
+import { mustParse, parsePoolId, type PoolId } from '#domain/kernel/ids.ts';
 import { findPool, listPools, type PoolView } from '#projections/pools/queries.ts';
 import { operation, type Operation } from '../http/operation.ts';
-import { accepted, noContent, positionHeader } from '../http/outcome.ts';
-import { isProblem, notFound } from '../http/problem.ts';
-import { json, type Answer } from '../http/reply.ts';
+import { noContent, writtenReply } from '../http/outcome.ts';
+import { notFound } from '../http/problem.ts';
+import { json } from '../http/reply.ts';
 import { pathParameters } from '../http/schema.ts';
 import type { Services } from '../services.ts';
 import { NewPool, Pool, PoolChanges, PoolItems } from './schema.ts';
@@ -58,7 +56,11 @@ const create = operation({
   refusals: ['already_exists'],
   handle: async ({ body, context }, services) => {
     const poolId = mustParse(parsePoolId, services.ids.next());
-    return await executeCommand({ type: 'CreatePool', poolId, ...body }, context, services);
+    const outcome = await services.commands.execute(
+      { type: 'CreatePool', poolId, ...body },
+      context,
+    );
+    return await writtenReply(outcome, parsePoolId, shown(services), path);
   },
 });
 
@@ -78,8 +80,11 @@ const change = operation({
     mediaTypes: ['application/merge-patch+json'],
   },
   responses: { 200: { description: 'The pool.', schema: Pool, headers: ['Orch-Position'] } },
-  handle: async ({ parameters: { pool_id: poolId }, body: { limit }, context }, services) =>
-    await executeCommand({ type: 'ChangePool', poolId, limit }, context, services),
+  handle: async ({ parameters: { pool_id: poolId }, body: { limit }, context }, services) => {
+    const command = { type: 'ChangePool', poolId, limit } as const;
+    const outcome = await services.commands.execute(command, context);
+    return await writtenReply(outcome, parsePoolId, shown(services));
+  },
 });
 
 const remove = operation({
@@ -101,23 +106,12 @@ const remove = operation({
   },
 });
 
-async function executeCommand(
-  command: PoolCommand,
-  context: CommandContext,
-  { commands, readModels }: Services,
-): Promise<Answer> {
-  const outcome = accepted(await commands.execute(command, context));
-  if (isProblem(outcome)) return outcome;
-  // A repeated request gets the pool of the first one, which has another id.
-  const poolId = mustParse(parsePoolId, outcome.streamId.slice('pool-'.length));
-  const pool = await findPool(readModels, poolId);
-  if (pool === undefined) return notFound;
-  const isNew = command.type === 'CreatePool';
-  return json(isNew ? 201 : 200, poolJson(pool), {
-    ...(isNew && { Location: `${path}/${poolId}` }),
-    ...positionHeader(outcome),
-  });
-}
+const shown =
+  ({ readModels }: Services) =>
+  async (id: PoolId) => {
+    const row = await findPool(readModels, id);
+    return row && poolJson(row);
+  };
 
 function poolJson({ pool_id: id, name, max_runs: limit, active_runs, waiting_runs }: PoolView) {
   return { id, name, limit, active_runs, waiting_runs };

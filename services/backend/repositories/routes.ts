@@ -3,7 +3,6 @@ import { mustParse, parseCommandId, parseRepositoryId, parseScriptId } from '#do
 import type { CommandContext } from '#domain/ports/commands.ts';
 import type { ChangeRepository, CreateRepository } from '#domain/repository/commands.ts';
 import type { RepositorySettings } from '#domain/repository/repository.ts';
-import { UnreadableSecret } from '#infra/secrets/envelope.ts';
 import {
   findRepository,
   listRepositories,
@@ -12,9 +11,10 @@ import {
 import Type, { type Static } from 'typebox';
 import { operation, type Operation } from '../http/operation.ts';
 import { accepted, positionHeader, refusalProblem } from '../http/outcome.ts';
-import { fieldProblem, isProblem, notFound, problem } from '../http/problem.ts';
+import { fieldProblem, isProblem, notFound } from '../http/problem.ts';
 import { json, nothing, type Answer } from '../http/reply.ts';
 import { Exact, pathParameters } from '../http/schema.ts';
+import { sealing } from '../http/sealing.ts';
 import type { Services } from '../services.ts';
 import { newHook, sealCredential } from './credentials.ts';
 import {
@@ -81,7 +81,7 @@ const create = operation({
   },
   refusals: ['version_mismatch', 'unavailable'],
   handle: async ({ body, context, origin }, services) =>
-    await sealing(async () => {
+    await sealing('The credential', async () => {
       const id = services.ids.next();
       const repositoryId = mustParse(parseRepositoryId, id);
       const { hook, token, secret } = await newHook(services.vault, id);
@@ -155,7 +155,7 @@ const change = operation({
     const hasMoved = body.url !== undefined && body.url !== row.settings.url;
     if (hasMoved && row.credential !== null && body.credential === undefined)
       return fieldProblem('credential', 'is required when the URL changes');
-    return await sealing(async () => {
+    return await sealing('The credential', async () => {
       const credential =
         body.credential === undefined
           ? undefined
@@ -203,7 +203,7 @@ const rotate = operation({
   handle: async ({ parameters: { repository_id: id }, context, origin }, services) => {
     const row = await findRepository(services.readModels, id);
     if (row === undefined) return notFound;
-    return await sealing(async () => {
+    return await sealing('The credential', async () => {
       const { hook, token, secret } = await newHook(services.vault, id);
       const command = { type: 'ChangeRepository', repositoryId: id, hook } as const;
       const outcome = accepted(await services.commands.execute(command, context));
@@ -297,15 +297,6 @@ const commits = operation({
     return row === undefined ? notFound : json(200, { items: row.commits.map(syncedJson) });
   },
 });
-
-async function sealing(work: () => Promise<Answer>): Promise<Answer> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof UnreadableSecret)) throw error;
-    return problem('unavailable', `The credential cannot be stored: ${error.message}`);
-  }
-}
 
 export const repositoryOperations: readonly Operation[] = [
   list,

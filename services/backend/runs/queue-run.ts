@@ -1,6 +1,6 @@
 /** Requests runs. */
 import type { Principal } from '#domain/kernel/actor.ts';
-import { mustParse, parseRunId } from '#domain/kernel/ids.ts';
+import { parseRunId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import type { Trigger } from '#domain/run/run.ts';
 import { queuedRun } from '#projections/runs/apply.ts';
@@ -10,7 +10,7 @@ import type { RunnableScript } from '#projections/scripts/queries.ts';
 import { requestRun } from '#services/shared/run-requests.ts';
 import type { Static } from 'typebox';
 import { isIn } from '../access/visibility.ts';
-import { accepted, type Accepted } from '../http/outcome.ts';
+import { type Accepted, accepted, writtenId } from '../http/outcome.ts';
 import { isProblem, notFound, type Problem } from '../http/problem.ts';
 import type { Services } from '../services.ts';
 import type { RunRequest } from './schema.ts';
@@ -58,8 +58,7 @@ export async function runOf(outcome: Accepted, { readModels }: Services): Promis
   const [event] = outcome.events;
   // The event contains the whole run; a query would cost as much as queueing it.
   if (event?.type === 'RunQueued' && !outcome.repeated) return queuedRun(event);
-  // A repeated request gets the run of the first one, which has another id.
-  const runId = mustParse(parseRunId, outcome.streamId.slice('run-'.length));
+  const runId = writtenId(outcome, parseRunId);
   const run = await findRun(readModels, runId);
   if (run === undefined) throw new Error('a queued run is not in the read model');
   return run;

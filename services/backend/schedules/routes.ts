@@ -6,7 +6,7 @@ import Type from 'typebox';
 import { visibleGroups } from '../access/visibility.ts';
 import { etag, isUnchanged, versionOf } from '../http/conditional.ts';
 import { operation, type Operation } from '../http/operation.ts';
-import { positionHeader, noContent, type Accepted } from '../http/outcome.ts';
+import { type Accepted, noContent, positionHeader, writtenId } from '../http/outcome.ts';
 import { defaultLimit, keyOf, pageReply, onePage } from '../http/paging.ts';
 import { aboutCurrentGroups, atParameter } from '../http/point-in-time.ts';
 import { isProblem, notFound } from '../http/problem.ts';
@@ -172,7 +172,7 @@ const remove = operation({
 
 /** The schedule that a command wrote; for a repeated request, the one that the first request created. */
 async function show(outcome: Accepted, services: Services, status: 200 | 201): Promise<Answer> {
-  const id = mustParse(parseScheduleId, outcome.streamId.slice('schedule-'.length));
+  const id = writtenId(outcome, parseScheduleId);
   const schedule = await findSchedule(services.readModels, id);
   if (schedule === undefined) throw new Error(`schedule missing from the read model: ${id}`);
   return json(status, await withParams(schedule, services), {

@@ -1,9 +1,9 @@
 /** Creates a script with files from any source. */
-import { mustParse, parseScriptId, type ScriptId } from '#domain/kernel/ids.ts';
+import { parseScriptId, type ScriptId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import { objectKey } from '#domain/ports/object-keys.ts';
 import type { CreateScript } from '#domain/script/commands.ts';
-import { accepted, refusalProblem, type Accepted } from '../http/outcome.ts';
+import { type Accepted, accepted, refusalProblem, writtenId } from '../http/outcome.ts';
 import { isProblem, type Problem } from '../http/problem.ts';
 import type { Services } from '../services.ts';
 
@@ -28,7 +28,6 @@ export async function recordScript(
   }
   const outcome = accepted(await commands.execute(command, context));
   if (isProblem(outcome)) return outcome;
-  // A repeated request gets the script of the first one, which has another id.
-  const scriptId = mustParse(parseScriptId, outcome.streamId.slice('script-'.length));
+  const scriptId = writtenId(outcome, parseScriptId);
   return { scriptId, outcome };
 }

@@ -1,16 +1,22 @@
 /** External secret stores. */
-import { mustParse, parseGroupId, parseSecretStoreId } from '#domain/kernel/ids.ts';
+import {
+  mustParse,
+  parseGroupId,
+  parseSecretStoreId,
+  type SecretStoreId,
+} from '#domain/kernel/ids.ts';
 import { StoreFailure } from '#domain/ports/secret-stores.ts';
 import type { ChangeSecretStore, CreateSecretStore } from '#domain/secret-store/commands.ts';
 import { credentialPlace, storeTimeoutMs } from '#infra/secret-stores/secret-stores.ts';
 import { UnreadableSecret } from '#infra/secrets/envelope.ts';
 import { findSecretStore, listSecretStores } from '#projections/secret-stores/queries.ts';
 import { visibleGroups } from '../access/visibility.ts';
-import { operation, type Call, type Operation } from '../http/operation.ts';
-import { accepted, positionHeader } from '../http/outcome.ts';
-import { fieldProblem, isProblem, notFound, problem } from '../http/problem.ts';
-import { json, nothing, type Answer } from '../http/reply.ts';
+import { operation, type Operation } from '../http/operation.ts';
+import { accepted, positionHeader, writtenReply } from '../http/outcome.ts';
+import { fieldProblem, isProblem, notFound } from '../http/problem.ts';
+import { json, nothing } from '../http/reply.ts';
 import { pathParameters } from '../http/schema.ts';
+import { sealing } from '../http/sealing.ts';
 import type { Services } from '../services.ts';
 import { readConnection } from './connection.ts';
 import {
@@ -87,7 +93,7 @@ const create = operation({
       return fieldProblem('credential', 'is required');
     }
     const secretStoreId = mustParse(parseSecretStoreId, services.ids.next());
-    return await sealing(async () => {
+    return await sealing('The credential', async () => {
       const command: CreateSecretStore = {
         type: 'CreateSecretStore',
         secretStoreId,
@@ -96,7 +102,8 @@ const create = operation({
         connection,
         sealed: credential === undefined ? null : await seal(secretStoreId, credential, services),
       };
-      return await executeCommand(command, context, services);
+      const outcome = await services.commands.execute(command, context);
+      return await writtenReply(outcome, parseSecretStoreId, shown(services), path);
     });
   },
 });
@@ -128,7 +135,7 @@ const change = operation({
     const connection = readConnection(present.type, body, present);
     if (isProblem(connection)) return connection;
     const { name, group_ids: groupIds, credential } = body;
-    return await sealing(async () => {
+    return await sealing('The credential', async () => {
       const command: ChangeSecretStore = {
         type: 'ChangeSecretStore',
         secretStoreId: id,
@@ -138,7 +145,8 @@ const change = operation({
         ...(credential !== undefined && { sealed: await seal(id, credential, services) }),
         expectedVersion: row.stream_version,
       };
-      return await executeCommand(command, context, services);
+      const outcome = await services.commands.execute(command, context);
+      return await writtenReply(outcome, parseSecretStoreId, shown(services));
     });
   },
 });
@@ -200,32 +208,12 @@ async function seal(storeId: string, credential: string, { vault }: Services) {
   return await vault.seal(credentialPlace(storeId), credential);
 }
 
-async function sealing(work: () => Promise<Answer>): Promise<Answer> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof UnreadableSecret)) throw error;
-    return problem('unavailable', `The credential cannot be stored: ${error.message}`);
-  }
-}
-
-async function executeCommand(
-  command: CreateSecretStore | ChangeSecretStore,
-  context: Call['context'],
-  { commands, readModels }: Services,
-): Promise<Answer> {
-  const outcome = accepted(await commands.execute(command, context));
-  if (isProblem(outcome)) return outcome;
-  // A repeated request gets the store of the first one, which has another id.
-  const id = outcome.streamId.slice('secret_store-'.length);
-  const row = await findSecretStore(readModels, id);
-  if (row === undefined) return notFound;
-  const isNew = command.type === 'CreateSecretStore';
-  return json(isNew ? 201 : 200, secretStoreJson(row, null), {
-    ...(isNew && { Location: `${path}/${id}` }),
-    ...positionHeader(outcome),
-  });
-}
+const shown =
+  ({ readModels }: Services) =>
+  async (id: SecretStoreId) => {
+    const row = await findSecretStore(readModels, id);
+    return row && secretStoreJson(row, null);
+  };
 
 export const secretStoreOperations: readonly Operation[] = [
   list,

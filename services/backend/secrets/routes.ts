@@ -5,7 +5,6 @@ import type { GroupId, ScriptId } from '#domain/kernel/ids.ts';
 import type { CommandContext, Outcome } from '#domain/ports/commands.ts';
 import type { SecretChange } from '#domain/secret/commands.ts';
 import { isSecretName } from '#domain/secret/secret.ts';
-import { UnreadableSecret } from '#infra/secrets/envelope.ts';
 import { listGroups } from '#projections/groups/queries.ts';
 import type { ReadModels } from '#projections/projection.ts';
 import {
@@ -22,6 +21,7 @@ import { defaultLimit, keyOf, pageReply, onePage } from '../http/paging.ts';
 import { isProblem, notFound, problem } from '../http/problem.ts';
 import { json, nothing } from '../http/reply.ts';
 import { Exact, pageQuery, pathParameters } from '../http/schema.ts';
+import { sealing } from '../http/sealing.ts';
 import type { Services } from '../services.ts';
 import { readContent, sealContent, type SecretContent } from './content.ts';
 import { Secret, SecretPage, SecretValue } from './schema.ts';
@@ -135,17 +135,14 @@ function operationsOf<Id extends string>(rules: OwnerRules<Id>): readonly Operat
         ...(rotateAfterDays !== undefined && { rotateAfterDays }),
       };
       const command = (sealed: SealedContent) => rules.setCommand(id, { ...settings, ...sealed });
-      try {
+      return await sealing('The secret', async () => {
         const place = { owner: owner(id), name };
         const outcome = accepted(await setSealed(place, content, command, context, services));
         if (isProblem(outcome)) return outcome;
         const secret = await findSecret(services.readModels, owner(id), name);
         if (secret === undefined) return notFound;
         return json(200, secretJson(secret), positionHeader(outcome));
-      } catch (error) {
-        if (!(error instanceof UnreadableSecret)) throw error;
-        return problem('unavailable', `The secret cannot be stored: ${error.message}.`);
-      }
+      });
     },
   });
 

@@ -4,12 +4,12 @@ import { mustParse, parseScriptId, parseWebhookId, type WebhookId } from '#domai
 import type { CommandContext } from '#domain/ports/commands.ts';
 import type { ChangeWebhook, WebhookCommand } from '#domain/webhook/commands.ts';
 import type { WebhookSigning } from '#domain/webhook/webhook.ts';
-import { UnreadableSecret } from '#infra/secrets/envelope.ts';
 import { findWebhook, type WebhookView } from '#projections/webhooks/queries.ts';
 import type { Static } from 'typebox';
 import { isIn, canSeeScript } from '../access/visibility.ts';
 import { accepted, type Accepted } from '../http/outcome.ts';
-import { isProblem, notFound, problem, badField, type Problem } from '../http/problem.ts';
+import { isProblem, notFound, badField, type Problem } from '../http/problem.ts';
+import { sealing } from '../http/sealing.ts';
 import type { Services } from '../services.ts';
 import { newSigningSecret, newWebhookToken } from './credentials.ts';
 import type { NewWebhook, WebhookChange } from './schema.ts';
@@ -148,13 +148,10 @@ async function newSecret(
   { vault }: Services,
 ): Promise<{ readonly text: string; readonly signing: WebhookSigning } | Problem> {
   const text = newSigningSecret();
-  try {
+  return await sealing('The secret', async () => {
     const sealed = await vault.seal({ scriptId: webhookId, name: 'signing', version }, text);
     return { text, signing: { version, sealed } };
-  } catch (error) {
-    if (!(error instanceof UnreadableSecret)) throw error;
-    return problem('unavailable', `The secret cannot be stored: ${error.message}.`);
-  }
+  });
 }
 
 async function executeCommand(

@@ -4,7 +4,7 @@ import { findWebhook, listWebhooks } from '#projections/webhooks/queries.ts';
 import Type from 'typebox';
 import { visibleGroups } from '../access/visibility.ts';
 import { operation, type Call, type Operation } from '../http/operation.ts';
-import { positionHeader, noContent } from '../http/outcome.ts';
+import { noContent, positionHeader, writtenId } from '../http/outcome.ts';
 import { defaultLimit, keyOf, pageReply, onePage } from '../http/paging.ts';
 import { aboutCurrentGroups, atParameter } from '../http/point-in-time.ts';
 import { isProblem, notFound } from '../http/problem.ts';
@@ -173,7 +173,7 @@ async function shown(
   { origin }: Pick<Call, 'origin'>,
   { readModels }: Services,
 ): Promise<Answer> {
-  const webhookId = mustParse(parseWebhookId, outcome.streamId.slice('webhook-'.length));
+  const webhookId = writtenId(outcome, parseWebhookId);
   const row = await findWebhook(readModels, webhookId);
   if (row === undefined) return notFound;
   const once = {

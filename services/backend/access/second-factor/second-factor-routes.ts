@@ -1,11 +1,11 @@
 /** The second factor of the user's own account. */
-import { UnreadableSecret } from '#infra/secrets/envelope.ts';
 import { findUser } from '#projections/users/queries.ts';
 import { operation, type Operation } from '../../http/operation.ts';
 import { accepted, noContent, positionHeader } from '../../http/outcome.ts';
 import { fieldProblem, isProblem, problem } from '../../http/problem.ts';
 import { json } from '../../http/reply.ts';
 import { Exact } from '../../http/schema.ts';
+import { sealing } from '../../http/sealing.ts';
 import { confirmIdentity } from '../confirm-identity.ts';
 import { passkeysJson } from '../view.ts';
 import {
@@ -102,16 +102,13 @@ const enable = operation({
     // An account with passkeys has recovery codes already.
     const isFirst = user.second_factor === null;
     const { codes, hashes } = isFirst ? newRecoveryCodes() : { codes: [], hashes: [] };
-    try {
+    return await sealing('The second factor', async () => {
       const factor = await sealFactor({ userId, key, hashes }, services);
       const command = { type: 'EnableSecondFactor', userId, ...factor } as const;
       const outcome = accepted(await services.commands.execute(command, call.context));
       if (isProblem(outcome)) return outcome;
       return json(201, { recovery_codes: codes }, positionHeader(outcome));
-    } catch (error) {
-      if (!(error instanceof UnreadableSecret)) throw error;
-      return problem('unavailable', `The second factor cannot be stored: ${error.message}.`);
-    }
+    });
   },
 });
 
