@@ -413,6 +413,12 @@ export const userCommand: fc.Arbitrary<UserCommand> = fc.oneof(
   }),
   fc.record({ type: fc.constant('RemovePasskey'), userId, passkeyId: fc.constantFrom('p1', 'p2') }),
   fc.record({
+    type: fc.constant('RenamePasskey'),
+    userId,
+    passkeyId: fc.constantFrom('p1', 'p2'),
+    name: fc.constantFrom('Laptop', 'Phone', ''),
+  }),
+  fc.record({
     type: fc.constant('UsePasskey'),
     userId,
     passkeyId: fc.constantFrom('p1', 'p2'),

@@ -2,6 +2,7 @@ import type { GroupId, UserId } from '#domain/kernel/ids.ts';
 import type {
   PasskeyAdded,
   PasskeyRemoved,
+  PasskeyRenamed,
   PasskeyUsed,
   RecoveryCodesReplaced,
   RecoveryCodeUsed,
@@ -56,6 +57,8 @@ export type AddPasskey = PasskeyAdded['data'] & { readonly type: 'AddPasskey' };
 
 export type RemovePasskey = PasskeyRemoved['data'] & { readonly type: 'RemovePasskey' };
 
+export type RenamePasskey = PasskeyRenamed['data'] & { readonly type: 'RenamePasskey' };
+
 export type UsePasskey = PasskeyUsed['data'] & { readonly type: 'UsePasskey' };
 
 export type UserCommand =
@@ -71,4 +74,5 @@ export type UserCommand =
   | UseRecoveryCode
   | AddPasskey
   | RemovePasskey
+  | RenamePasskey
   | UsePasskey;

@@ -188,6 +188,8 @@ describe('a passkey', () => {
   const ids = { userId: userId(), passkeyId: 'p1' };
   const remove = { type: 'RemovePasskey', ...ids } as const;
   const removed: UserEvent = { type: 'PasskeyRemoved', data: ids };
+  const rename = (name: string) => ({ type: 'RenamePasskey', ...ids, name }) as const;
+  const renamed: UserEvent = { type: 'PasskeyRenamed', data: { ...ids, name: 'Phone' } };
   const use = (counter: number) => ({ type: 'UsePasskey', ...ids, counter }) as const;
   const used = (counter: number): UserEvent => ({ type: 'PasskeyUsed', data: { ...ids, counter } });
 
@@ -231,6 +233,13 @@ describe('a passkey', () => {
     given(userAggregate, created, added, removed)
       .when(again, alone)
       .thenRecords({ type: 'PasskeyAdded', data });
+  });
+
+  test('is renamed', () => {
+    given(userAggregate, created, added).when(rename('Phone'), alone).thenRecords(renamed);
+    given(userAggregate, created, added, renamed).when(rename('Phone'), alone).thenRecordsNothing();
+    given(userAggregate, created, added).when(rename(' '), alone).thenRefuses('validation_failed');
+    given(userAggregate, created).when(rename('Phone'), alone).thenRefuses('not_found');
   });
 
   test('is limited to 20 per account', () => {

@@ -4,7 +4,7 @@ import type { StreamId } from '#domain/kernel/event.ts';
 import { isSameJson } from '#domain/kernel/json.ts';
 import { emailProblem, newNameProblem } from '#domain/kernel/names.ts';
 import { pickChanges } from '#domain/kernel/pick-changes.ts';
-import type { AddPasskey, ChangeUser, UsePasskey, UserCommand } from './commands.ts';
+import type { AddPasskey, ChangeUser, RenamePasskey, UsePasskey, UserCommand } from './commands.ts';
 import type { Identity, SecondFactor, UserEvent, UserSettings } from './events.ts';
 import { evolveUser, initialUser, passkeysOf, type UserState } from './state.ts';
 
@@ -88,6 +88,8 @@ export function decideUser(
         return accept();
       return accept({ type: 'PasskeyRemoved', data: { userId, passkeyId } });
     }
+    case 'RenamePasskey':
+      return renamePasskey(state.secondFactor, command);
     case 'UsePasskey':
       return applyPasskey(state.secondFactor, command);
   }
@@ -105,6 +107,18 @@ function addPasskey(factor: SecondFactor | undefined, command: AddPasskey): Deci
   if (passkeys.length >= maxPasskeys) return tooManyPasskeys;
   if (!isFirstAsExpected(factor, command)) return conflict;
   return accept({ type: 'PasskeyAdded', data });
+}
+
+function renamePasskey(
+  factor: SecondFactor | undefined,
+  { type: _, ...data }: RenamePasskey,
+): Decision<UserEvent> {
+  const passkey = passkeysOf(factor).find((one) => one.passkeyId === data.passkeyId);
+  if (passkey === undefined) return noPasskey;
+  if (passkey.name === data.name) return accept();
+  const unusable = newNameProblem('name', data.name);
+  if (unusable !== undefined) return refuse('validation_failed', unusable);
+  return accept({ type: 'PasskeyRenamed', data });
 }
 
 /** Recovery codes are issued together with the first factor only. */
@@ -203,6 +217,7 @@ function identityOf(command: UserCommand): Identity | undefined {
     case 'UseRecoveryCode':
     case 'AddPasskey':
     case 'RemovePasskey':
+    case 'RenamePasskey':
     case 'UsePasskey':
       return undefined;
   }
@@ -228,6 +243,7 @@ export const userAggregate: Aggregate<UserState, UserCommand, UserEvent, UserDec
     UseRecoveryCode: true,
     AddPasskey: true,
     RemovePasskey: true,
+    RenamePasskey: true,
     UsePasskey: true,
   },
   events: {
@@ -242,6 +258,7 @@ export const userAggregate: Aggregate<UserState, UserCommand, UserEvent, UserDec
     RecoveryCodeUsed: true,
     PasskeyAdded: true,
     PasskeyRemoved: true,
+    PasskeyRenamed: true,
     PasskeyUsed: true,
     PasskeyUseRefused: true,
   },

@@ -130,6 +130,11 @@ export type PasskeyRemoved = DomainEvent<
   { readonly userId: UserId; readonly passkeyId: string }
 >;
 
+export type PasskeyRenamed = DomainEvent<
+  'PasskeyRenamed',
+  { readonly userId: UserId; readonly passkeyId: string; readonly name: string }
+>;
+
 /** A passkey has confirmed the user. */
 export type PasskeyUsed = DomainEvent<
   'PasskeyUsed',
@@ -154,5 +159,6 @@ export type UserEvent =
   | RecoveryCodeUsed
   | PasskeyAdded
   | PasskeyRemoved
+  | PasskeyRenamed
   | PasskeyUsed
   | PasskeyUseRefused;

@@ -3,6 +3,7 @@ import type {
   Passkey,
   PasskeyAdded,
   PasskeyRemoved,
+  PasskeyRenamed,
   PasskeyUsed,
   RecoveryCodesReplaced,
   RecoveryCodeUsed,
@@ -32,6 +33,7 @@ export type SecondFactorEvent =
   | RecoveryCodeUsed
   | PasskeyAdded
   | PasskeyRemoved
+  | PasskeyRenamed
   | PasskeyUsed;
 
 export const initialUser: UserState = { status: 'absent' };
@@ -62,6 +64,7 @@ export function evolveUser(state: UserState, event: UserEvent): UserState {
     case 'RecoveryCodeUsed':
     case 'PasskeyAdded':
     case 'PasskeyRemoved':
+    case 'PasskeyRenamed':
     case 'PasskeyUsed': {
       const { secondFactor: previous, ...rest } = state;
       const secondFactor = nextSecondFactor(previous, event);
@@ -104,10 +107,11 @@ export function nextSecondFactor(
       if (previous?.sealed === undefined && passkeys.length === 0) return undefined;
       return previous && { ...previous, passkeys };
     }
+    case 'PasskeyRenamed':
     case 'PasskeyUsed': {
-      const { passkeyId, counter } = event.data;
+      const { userId: _, ...changes } = event.data;
       const passkeys = passkeysOf(previous).map((one) =>
-        one.passkeyId === passkeyId ? { ...one, counter } : one,
+        one.passkeyId === changes.passkeyId ? { ...one, ...changes } : one,
       );
       return previous && { ...previous, passkeys };
     }

@@ -27,6 +27,7 @@ export const usersProjection: Projection = rowProjection<
     'RecoveryCodeUsed',
     'PasskeyAdded',
     'PasskeyRemoved',
+    'PasskeyRenamed',
     'PasskeyUsed',
   ],
   keyOf: (event) => event.data.userId,
@@ -81,6 +82,7 @@ export const usersProjection: Projection = rowProjection<
       case 'RecoveryCodeUsed':
       case 'PasskeyAdded':
       case 'PasskeyRemoved':
+      case 'PasskeyRenamed':
       case 'PasskeyUsed': {
         const next = nextSecondFactor(row.second_factor ?? undefined, event);
         return { ...row, second_factor: next ? withTimes(next, row.second_factor, event) : null };
@@ -121,6 +123,7 @@ function withTimes(
     case 'SecondFactorDisabled':
     case 'RecoveryCodesReplaced':
     case 'RecoveryCodeUsed':
+    case 'PasskeyRenamed':
       return next;
   }
 }

@@ -223,7 +223,7 @@ function holds(role: string, { access }: Operation): boolean {
 }
 
 /** Not even administrators may call them for another account. */
-const ofOwnAccount = ['removePasskey'];
+const ofOwnAccount = ['renamePasskey', 'removePasskey'];
 
 describe.each(guarded)('$method $path', (form) => {
   const { one } = form;

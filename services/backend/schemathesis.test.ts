@@ -24,6 +24,7 @@ const cannotSucceed = new Set([
   'POST /api/v1/auth/second-factor/disable',
   'POST /api/v1/auth/second-factor/passkeys',
   'POST /api/v1/auth/second-factor/passkeys/options',
+  'PATCH /api/v1/auth/second-factor/passkeys/{passkey_id}',
   'POST /api/v1/auth/second-factor/passkeys/{passkey_id}/remove',
   'POST /api/v1/auth/second-factor/recovery-codes',
   // It needs an identity provider.

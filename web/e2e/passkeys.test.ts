@@ -71,9 +71,18 @@ describeWith(chromiumService, 'a passkey', () => {
     expect(await browsing.barriers()).toEqual([]);
   });
 
+  test('is renamed', async () => {
+    await page.getByRole('button', { name: 'Rename passkey Laptop' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Rename “Laptop”' });
+    await dialog.getByLabel('Name').fill('Phone');
+    expect(await browsing.barriers()).toEqual([]);
+    await dialog.getByRole('button', { name: 'Rename passkey' }).click();
+    await page.getByRole('button', { name: 'Remove passkey Phone' }).waitFor();
+  });
+
   test('confirms its own removal, after which the password is sufficient', async () => {
-    await page.getByRole('button', { name: 'Remove passkey Laptop' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Remove “Laptop”?' });
+    await page.getByRole('button', { name: 'Remove passkey Phone' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Remove “Phone”?' });
     await dialog.getByLabel('Password').fill(productPassword);
     await dialog.getByRole('button', { name: 'Use a passkey' }).click();
     await page.getByRole('button', { name: 'Enable second factor' }).waitFor();

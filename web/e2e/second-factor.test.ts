@@ -91,8 +91,9 @@ describeWith(chromiumService, 'a second factor that the role requires', () => {
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('heading', { name: 'Enable a second factor to continue' }).waitFor();
     expect(await page.getByRole('navigation', { name: 'Main' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Add passkey' }).waitFor();
     expect(await browsing.barriers()).toEqual([]);
-    await page.getByRole('button', { name: 'Enable second factor' }).click();
+    await page.getByRole('button', { name: 'Use an authenticator app' }).click();
     const dialog = page.getByRole('dialog', { name: 'Enable the second factor' });
     const key = await dialog.getByRole('region', { name: 'key' }).innerText();
     await dialog.getByLabel('Password').fill(productPassword);

@@ -22,7 +22,7 @@ const table = `
 -       anyone    me
 -       session   logout createWsTicket listSessions revokeSession revokeOtherSessions changePassword
 -       session   getSecondFactor createFactorKey enableSecondFactor replaceRecoveryCodes disableSecondFactor
--       session   createPasskeyOptions addPasskey removePasskey
+-       session   createPasskeyOptions addPasskey renamePasskey removePasskey
 -       public    createPasskeyChallenge
 
 ADOV    scripts:read,scripts:write                    listScripts getScript listTemplates listExpectations

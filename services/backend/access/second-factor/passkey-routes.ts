@@ -13,6 +13,7 @@ import {
   ChallengeInput,
   NewPasskey,
   PasskeyChallenge,
+  PasskeyName,
   PasskeyOptions,
 } from './passkey-schema.ts';
 import { checkNewPasskey, siteOf } from './passkeys.ts';
@@ -100,6 +101,26 @@ const add = operation({
   },
 });
 
+const rename = operation({
+  ...shared,
+  method: 'patch',
+  path: '/api/v1/auth/second-factor/passkeys/{passkey_id}',
+  operationId: 'renamePasskey',
+  summary: 'Rename a passkey of your account',
+  parameters: { passkey_id: pathParameters.passkeyId },
+  body: {
+    schema: PasskeyName,
+    example: { name: 'Phone' },
+    mediaTypes: ['application/merge-patch+json'],
+  },
+  responses: { 204: { description: 'Renamed.', headers: ['Orch-Position'] } },
+  handle: async ({ principal: { userId }, parameters, body: { name }, context }, { commands }) => {
+    const passkeyId = parameters.passkey_id;
+    const command = { type: 'RenamePasskey', userId, passkeyId, name } as const;
+    return noContent(await commands.execute(command, context));
+  },
+});
+
 const remove = operation({
   ...shared,
   method: 'post',
@@ -162,4 +183,4 @@ const challenge = operation({
   },
 });
 
-export const passkeyOperations: readonly Operation[] = [prepare, add, remove, challenge];
+export const passkeyOperations: readonly Operation[] = [prepare, add, rename, remove, challenge];

@@ -79,9 +79,13 @@ const NewCredential = Exact(
 );
 export type NewPasskeyBody = Type.Static<typeof NewCredential>;
 
+const name = Type.String({ maxLength: 200, description: 'Such as the device.' });
+
+export const PasskeyName = Exact({ name }, { title: 'PasskeyName' });
+
 export const NewPasskey = Exact(
   {
-    name: Type.String({ maxLength: 200, description: 'Such as the device.' }),
+    name,
     current_password: Type.String(),
     code: Type.Optional(
       Type.String({

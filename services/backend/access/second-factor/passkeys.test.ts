@@ -41,6 +41,17 @@ async function withPasskey(settings?: Parameters<typeof accountHolder>[1]) {
   return { client, email, id, key, passkeyId, codes, challengeOf, sign, signIn, credentials };
 }
 
+test('a passkey can be renamed, and still signs in', async () => {
+  const { client, passkeyId, sign, signIn } = await withPasskey();
+  const renamed = await client.patch(`${factor}/passkeys/${passkeyId}`, { name: 'Phone' });
+  expect(renamed.status, renamed.text).toBe(204);
+  expect((await client.get(factor)).json.passkeys).toMatchObject([{ name: 'Phone' }]);
+  expect((await signIn(await sign())).status).toBe(200);
+  const other = await withPasskey();
+  const foreign = await other.client.patch(`${factor}/passkeys/${passkeyId}`, { name: 'Mine' });
+  expect(foreign.status).toBe(404);
+});
+
 describe('a sign-in with a passkey', () => {
   test('requires the passkey after the password, and records its use', async () => {
     const { client, credentials, sign, signIn, codes } = await withPasskey();

@@ -96,6 +96,16 @@ export async function addPasskey(name: string, given: Confirmation): Promise<str
   return (await unwrap(client.POST(path, { body }))).recovery_codes;
 }
 
+export async function renamePasskey(id: string, name: string): Promise<void> {
+  await unwrap(
+    client.PATCH('/api/v1/auth/second-factor/passkeys/{passkey_id}', {
+      params: { path: { passkey_id: id } },
+      body: { name },
+      headers: { 'content-type': 'application/merge-patch+json' },
+    }),
+  );
+}
+
 /** @throws ApiError like `enableSecondFactor` */
 export async function removePasskey(id: string, body: Confirmation): Promise<void> {
   const params = { path: { passkey_id: id } };
