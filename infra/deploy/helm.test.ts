@@ -111,6 +111,19 @@ describeWith(helm, 'the Helm chart', () => {
     expect(kinds).not.toContain('Secret');
   });
 
+  test('mounts folders of secrets for the processes that read secret stores', () => {
+    const folders = 'team-a=/run/secret-folders/team-a';
+    const readers = [...podsOf(of('production'))].flatMap(([component, { containers }]) =>
+      containers.some(({ env }) => env?.some(({ value }) => value?.includes(folders)))
+        ? [component]
+        : [],
+    );
+    expect(readers.toSorted()).toEqual(['backend', 'runtime']);
+    const text = texts.get(set('production')) ?? '';
+    expect(text.match(/secretName: secrets-of-team-a/g)).toHaveLength(2);
+    expect(text.match(/mountPath: \/run\/secret-folders\/team-a, readOnly: true/g)).toHaveLength(2);
+  });
+
   test('allows only the connections that components need', () => {
     const { allowed, halfOpen } = flowsOf(of('evaluation'));
     expect(halfOpen).toEqual([]);

@@ -40,6 +40,24 @@ ORCH_REDIS_PASSWORD: redis_password
       {{- end }}
 {{- end }}
 
+{{- /* Folders of external secrets, by name. Only the processes that read secret stores mount them. */}}
+{{- define "orch.foldersOf" -}}
+{{- if has .component (list "backend" "runtime") }}{{ toJson .root.Values.secrets.folders }}{{ else }}{}{{ end -}}
+{{- end }}
+
+{{- define "orch.folderMounts" -}}
+{{- range $name, $_ := include "orch.foldersOf" . | fromJson }}
+- { name: folder-{{ $name }}, mountPath: /run/secret-folders/{{ $name }}, readOnly: true }
+{{- end }}
+{{- end }}
+
+{{- define "orch.folderVolumes" -}}
+{{- range $name, $secret := include "orch.foldersOf" . | fromJson }}
+- name: folder-{{ $name }}
+  secret: { secretName: {{ $secret }}, defaultMode: 288 } # 0440
+{{- end }}
+{{- end }}
+
 {{- /* Variables: of all, of the component, and those that name files of secrets. extra: a map */}}
 {{- define "orch.env" -}}
 {{- $values := .root.Values -}}
@@ -53,6 +71,11 @@ ORCH_REDIS_PASSWORD: redis_password
 {{- if $endpoint }}{{ $_ := set $all "ORCH_S3_ENDPOINT" $endpoint }}{{ end -}}
 {{- end -}}
 {{- range $secrets }}{{ $_ := set $all (printf "%s_FILE" .) (printf "/run/secrets/%s" (get $keys .)) }}{{ end -}}
+{{- $folders := list -}}
+{{- range $name, $_ := include "orch.foldersOf" . | fromJson -}}
+{{- $folders = append $folders (printf "%s=/run/secret-folders/%s" $name $name) -}}
+{{- end -}}
+{{- with $folders }}{{ $_ := set $all "ORCH_SECRET_FOLDERS" (join "," .) }}{{ end -}}
 {{- $own := get (get $values .component | default dict) "settings" | default dict -}}
 {{- $all = mergeOverwrite $all (.extra | default dict) $values.settings $own -}}
 {{- range $name, $value := $all }}
@@ -124,10 +147,16 @@ spec:
             {{- if include "orch.secretsOf" . }}
             - { name: secrets, mountPath: /run/secrets, readOnly: true }
             {{- end }}
+            {{- with include "orch.folderMounts" . | trim }}
+            {{- . | nindent 12 }}
+            {{- end }}
       volumes:
         - name: tmp
           emptyDir: { sizeLimit: 4Gi }
         {{- if include "orch.secretsOf" . }}
         {{- include "orch.secretVolume" . | nindent 8 }}
+        {{- end }}
+        {{- with include "orch.folderVolumes" . | trim }}
+        {{- . | nindent 8 }}
         {{- end }}
 {{- end }}
