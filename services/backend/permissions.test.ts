@@ -110,6 +110,7 @@ const bodies: Readonly<Record<string, (client: TestClient, groupId: string) => u
     client_id: 'orchestrator',
   }),
   linkUserIdentity: () => ({ subject: `subject-${(made += 1)}` }),
+  previewCalendar: () => ({ content: calendarText }),
   createCalendar: () => ({ name: 'Holidays', content: calendarText }),
   createPool: () => ({ name: `pool-${(made += 1)}`, limit: 3 }),
   createGroup: newGroup,

@@ -17,6 +17,31 @@ describeWith(chromiumService, 'the settings', () => {
     await browsing.signIn(product.baseUrl);
   });
 
+  test('shows the events of a calendar before it is created', async () => {
+    await page.goto(`${product.baseUrl}/schedules/calendars`);
+    await page.getByRole('button', { name: 'New calendar' }).click();
+    const dialog = page.getByRole('dialog', { name: 'New calendar' });
+    const year = new Date().getUTCFullYear() + 1;
+    const text = [
+      'BEGIN:VCALENDAR',
+      'VERSION:2.0',
+      'BEGIN:VEVENT',
+      'UID:1',
+      `DTSTART;VALUE=DATE:${year}0101`,
+    ];
+    await dialog
+      .getByLabel('iCalendar text')
+      .fill([...text, 'SUMMARY:New Year', 'END:VEVENT', 'END:VCALENDAR', ''].join('\n'));
+    await dialog.getByRole('button', { name: 'Show events' }).click();
+    await dialog.getByRole('region', { name: 'Events' }).getByText(`${year}-01-01`).waitFor();
+    await dialog.getByLabel('iCalendar text').fill('holidays');
+    expect(await dialog.getByRole('region', { name: 'Events' }).count()).toBe(0);
+    await dialog.getByRole('button', { name: 'Show events' }).click();
+    await dialog.getByText('The calendar is not valid iCalendar text').first().waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+  });
+
   test('edits every setting of a script, and does not send invalid values', async () => {
     await page.goto(`${product.baseUrl}/scripts/${scriptId}/settings`);
     const form = page.getByRole('form', { name: 'Settings' });

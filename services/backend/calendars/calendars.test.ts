@@ -34,6 +34,15 @@ test('lists the dates of its events', async () => {
   });
 });
 
+test('shows the events of a text before it is stored', async () => {
+  const { json } = await platform.admin.post(`${calendars}/preview`, { content: calendarText });
+  const stored = (await platform.admin.get(`${calendars}/${calendarId}`)).json;
+  expect(json.periods).toEqual(stored.periods);
+  expect((await platform.admin.get(calendars)).json.items).toHaveLength(1);
+  const refused = await platform.admin.post(`${calendars}/preview`, { content: 'holidays' });
+  expect(refused).toMatchObject({ status: 422, json: { errors: [{ pointer: '/content' }] } });
+});
+
 test('marks skipped due times in the preview', async () => {
   const year = new Date().getUTCFullYear() + 1;
   const asked = { ...daily, calendar_id: calendarId, from: `${year}-12-24T00:00:00Z`, count: 4 };

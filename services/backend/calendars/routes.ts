@@ -12,7 +12,14 @@ import { badField, isProblem, notFound, type Problem } from '../http/problem.ts'
 import { json } from '../http/reply.ts';
 import { Exact, pageQuery, pathParameters } from '../http/schema.ts';
 import type { Services } from '../services.ts';
-import { Calendar, CalendarChanges, CalendarPage, NewCalendar } from './schema.ts';
+import {
+  Calendar,
+  CalendarChanges,
+  CalendarContentInput,
+  CalendarPage,
+  CalendarPreview,
+  NewCalendar,
+} from './schema.ts';
 
 const tag = 'Schedules';
 const path = '/api/v1/calendars';
@@ -123,6 +130,22 @@ const change = operation({
   },
 });
 
+const preview = operation({
+  method: 'post',
+  path: `${path}/preview`,
+  operationId: 'previewCalendar',
+  summary: 'List the events of iCalendar text without storing it',
+  tag,
+  access: { right: 'system.manage' },
+  body: { schema: CalendarContentInput, example: { content: example } },
+  responses: { 200: { description: 'The events.', schema: CalendarPreview } },
+  handle: async ({ body: { content: text } }, services) => {
+    const content = await contentOf(text, services);
+    if (isProblem(content)) return content;
+    return json(200, { periods: content.periods, covered_until: content.coveredUntil });
+  },
+});
+
 const remove = operation({
   method: 'delete',
   path: `${path}/{calendar_id}`,
@@ -170,4 +193,11 @@ function calendarJson({
   return { id, name, periods, covered_until, updated_at };
 }
 
-export const calendarOperations: readonly Operation[] = [list, get, create, change, remove];
+export const calendarOperations: readonly Operation[] = [
+  list,
+  get,
+  create,
+  preview,
+  change,
+  remove,
+];

@@ -15,6 +15,8 @@ const content = Type.String({
 
 export const NewCalendar = Exact({ name, content }, { title: 'CalendarInput' });
 
+export const CalendarContentInput = Exact({ content }, { title: 'CalendarContentInput' });
+
 export const CalendarChanges = Exact(
   { name: Type.Optional(name), content: Type.Optional(content) },
   { title: 'CalendarChanges', description: 'Omitted fields stay unchanged.' },
@@ -32,14 +34,20 @@ export const Period = Exact(
   { title: 'CalendarPeriod' },
 );
 
+const occurrences = {
+  periods: Type.Array(Period, { description: 'The occurrences of all events, by time.' }),
+  covered_until: Time(
+    'Recurring events are expanded up to this time. Upload the text again before.',
+  ),
+};
+
+export const CalendarPreview = Exact(occurrences, { title: 'CalendarPreview' });
+
 export const Calendar = Exact(
   {
     id: Uuid(),
     name,
-    periods: Type.Array(Period, { description: 'The occurrences of all events, by time.' }),
-    covered_until: Time(
-      'Recurring events are expanded up to this time. Upload the text again before.',
-    ),
+    ...occurrences,
     updated_at: Time(),
   },
   {

@@ -70,7 +70,7 @@ A       admin            rotateChannelSecret listRules createRule getRule change
 A       admin            listNotificationDeliveries getNotificationDelivery redeliverNotification
 A       admin            purgeScript pauseTriggers resumeTriggers getRetention changeRetention listSettings
 A       admin            drainRuntime resumeRuntime createPool changePool deletePool
-A       admin            createCalendar changeCalendar deleteCalendar
+A       admin            createCalendar previewCalendar changeCalendar deleteCalendar
 A       admin            exportConfiguration importConfiguration
 A       admin            listRepositories createRepository getRepository changeRepository deleteRepository
 A       admin            syncRepository listRepositoryCommits rotateRepositoryHook

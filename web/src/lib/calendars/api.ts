@@ -12,6 +12,11 @@ export async function listCalendars(): Promise<Calendar[]> {
   return (await unwrap(client.GET('/api/v1/calendars', { params }))).items;
 }
 
+/** The events of iCalendar text, without storing it. */
+export async function previewCalendar(content: string): Promise<CalendarPeriod[]> {
+  return (await unwrap(client.POST('/api/v1/calendars/preview', { body: { content } }))).periods;
+}
+
 /** @param content iCalendar text */
 export async function createCalendar(name: string, content: string): Promise<void> {
   const params = { header: { 'Idempotency-Key': randomKey() } };
