@@ -52,8 +52,14 @@ describe('a secret store that does not exist yet', () => {
     store().when(created, facts).thenRefuses('validation_failed');
   });
 
-  test('refuses a Vault without a credential, and an unknown group', () => {
-    store().when(createSecretStore({ connection }), facts).thenRefuses('validation_failed');
+  test('can be a Vault whose credential is set later', () => {
+    store()
+      .when(createSecretStore({ connection }), facts)
+      .thenRecords({ type: 'SecretStoreCreated', data: { ...files, connection } });
+  });
+
+  test('refuses files with a credential, and an unknown group', () => {
+    store().when(createSecretStore({ sealed }), facts).thenRefuses('validation_failed');
     const unknown = { ...facts, missingGroupId: groupId() };
     store().when(createSecretStore(), unknown).thenRefuses('validation_failed');
   });

@@ -98,8 +98,8 @@ function problemOf(
   if (problem !== undefined) {
     return refuse('validation_failed', `The secret store cannot be saved: ${problem}.`);
   }
-  if ((sealed === null) !== (connection.type === 'files')) {
-    return refuse('validation_failed', 'A Vault requires a credential. Files have none.');
+  if (sealed !== null && connection.type === 'files') {
+    return refuse('validation_failed', 'Files have no credential.');
   }
   if (missingGroupId !== undefined) {
     return refuse('validation_failed', `A group does not exist: ${missingGroupId}.`);

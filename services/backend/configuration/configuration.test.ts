@@ -67,7 +67,7 @@ describe('an installation with one resource of each kind', () => {
     }
     const document = JSON.parse(text);
     expect(Object.keys(document).join(' ')).toBe(
-      'format format_version groups pools scripts channels rules calendars schedules webhooks chains retention',
+      'format format_version groups secret_stores pools scripts channels rules calendars schedules webhooks chains retention',
     );
     const report = document.scripts.find((one: { name: string }) => one.name === 'Report');
     expect(report).toMatchObject({ secrets: ['TOKEN'], environment: { LEVEL: 'debug' } });
@@ -451,4 +451,26 @@ describe('any configuration', () => {
     });
     await fc.assert(change, { numRuns: 12, seed: 1 });
   });
+});
+
+test('contains external secret stores without their credentials', async () => {
+  const settings = { type: 'vault', address: 'https://vault.example.com', group_ids: null };
+  const store = { name: 'Company Vault', ...settings, credential: 'canary-of-a-store' };
+  const { id } = (await admin.post('/api/v1/secret-stores', store)).json as { id: string };
+  const text = await exported();
+  expect(text).not.toContain('canary-of-a-store');
+  const [given] = JSON.parse(text).secret_stores;
+  expect(given).toMatchObject({ id, name: 'Company Vault', ...settings, mount: 'secret' });
+  expect((await done({ secret_stores: [given] })).counts).toMatchObject({ unchanged: 1 });
+  const renamed = await done({ secret_stores: [{ ...given, name: 'Vault', mount: 'kv' }] });
+  const fields = renamed.items[0].changes.map(({ field }: { field: string }) => field);
+  expect(fields.toSorted()).toEqual(['mount', 'name']);
+  expect(renamed.missing_secrets).toEqual([]);
+  const moved = { ...given, address: 'https://other.example.com' };
+  expect((await imported({ secret_stores: [moved] })).json.detail).toContain(
+    'credential is required',
+  );
+  const made = await done({ secret_stores: [{ ...given, id: idOf(77), name: 'Second' }] });
+  expect(made.counts).toMatchObject({ create: 1 });
+  expect(made.missing_secrets).toMatchObject([{ kind: 'secret_store', secrets: ['credential'] }]);
 });

@@ -56,6 +56,9 @@ function rewritten(document: Document, of: (id: string) => string): Document {
   return {
     ...document,
     ...each('groups', () => ({})),
+    ...each('secret_stores', ({ group_ids }) =>
+      group_ids === null ? {} : { group_ids: group_ids.map(of) },
+    ),
     ...each('scripts', ({ group_id }) =>
       group_id === undefined ? {} : { group_id: of(group_id) },
     ),

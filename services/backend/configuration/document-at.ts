@@ -11,6 +11,7 @@ import { retentionProjection } from '#projections/retention/apply.ts';
 import { rulesProjection } from '#projections/rules/apply.ts';
 import { schedulesProjection } from '#projections/schedules/apply.ts';
 import { scriptFilesProjection, scriptsProjection } from '#projections/scripts/apply.ts';
+import { secretStoresProjection } from '#projections/secret-stores/apply.ts';
 import { secretsProjection } from '#projections/secrets/apply.ts';
 import { webhooksProjection } from '#projections/webhooks/apply.ts';
 import type { Problem } from '../http/problem.ts';
@@ -19,6 +20,7 @@ import { exportConfiguration } from './document.ts';
 
 const projections = [
   groupsProjection,
+  secretStoresProjection,
   poolsProjection,
   scriptsProjection,
   scriptFilesProjection,

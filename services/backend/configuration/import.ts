@@ -6,6 +6,7 @@ import { mustParse, parseCommandId, parseScriptId } from '#domain/kernel/ids.ts'
 import type { CommandContext, CommandRequest } from '#domain/ports/commands.ts';
 import { objectKey } from '#domain/ports/object-keys.ts';
 import { putPayload } from '#infra/postgres/event-store/payloads.ts';
+import { credentialPlace } from '#infra/secret-stores/secret-stores.ts';
 import { sealChannel } from '#services/shared/channel-secrets.ts';
 import { refusalProblem } from '../http/outcome.ts';
 import { isProblem, problem, type Problem } from '../http/problem.ts';
@@ -97,6 +98,7 @@ const trying: Keeping = {
     Promise.resolve(params === null ? null : sha256Of(Buffer.from(JSON.stringify(params)))),
   file: () => Promise.resolve(),
   channel: () => Promise.resolve(null),
+  credential: () => Promise.resolve(null),
   signing: () => Promise.resolve(undefined),
   show: () => undefined,
 };
@@ -112,6 +114,8 @@ function keepingIn(
     file: async (scriptId, sha256, content) =>
       await objects.put(objectKey.scriptBlob(mustParse(parseScriptId, scriptId), sha256), content),
     channel: async (channelId, secrets) => await sealChannel(vault, channelId, secrets),
+    credential: async (storeId, credential) =>
+      await vault.seal(credentialPlace(storeId), credential),
     signing: async (webhookId, version, secret) => {
       const place = { scriptId: webhookId, name: 'signing', version };
       return { version, sealed: await vault.seal(place, secret) };

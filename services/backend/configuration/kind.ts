@@ -27,6 +27,7 @@ export interface Keeping {
   payload(params: object | null): Promise<string | null>;
   file(scriptId: string, sha256: string, content: Uint8Array): Promise<void>;
   channel(channelId: string, secrets: ChannelSecrets): Promise<Sealed | null>;
+  credential(secretStoreId: string, credential: string): Promise<Sealed | null>;
   /** @returns the stored signing secret of the webhook; nothing in a dry run */
   signing(webhookId: string, version: number, secret: string): Promise<WebhookSigning | undefined>;
   /** Adds a secret that the response shows once. */

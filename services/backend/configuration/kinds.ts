@@ -7,6 +7,7 @@ import { groupKind } from './kinds/groups.ts';
 import { poolKind } from './kinds/pools.ts';
 import { ruleKind } from './kinds/rules.ts';
 import { scheduleKind } from './kinds/schedules.ts';
+import { secretStoreKind } from './kinds/secret-stores.ts';
 import { scriptKind } from './kinds/scripts.ts';
 import { webhookKind } from './kinds/webhooks.ts';
 
@@ -15,6 +16,7 @@ const erased = (kind: unknown) => kind as Kind;
 
 export const kinds: readonly Kind[] = [
   groupKind,
+  secretStoreKind,
   poolKind,
   scriptKind,
   channelKind,

@@ -28,7 +28,7 @@ const exportAll = operation({
   operationId: 'exportConfiguration',
   summary: 'Export the configuration as one document',
   description:
-    'Contains groups, pools, scripts with their files, channels, rules, calendars, schedules, webhooks, chains and ' +
+    'Contains groups, secret stores, pools, scripts with their files, channels, rules, calendars, schedules, webhooks, chains and ' +
     'retention. The same configuration always produces the same document. Secrets are listed by name only, and ' +
     'tokens are omitted. Accounts and history are not included; use a backup for those. With `at`, exports the state at that point in time, without scripts purged since then. Importing the document ' +
     'restores that configuration.',

@@ -10,6 +10,7 @@ import { NewGroup } from '../people/schema.ts';
 import { NewPool } from '../pools/schema.ts';
 import { NewSchedule } from '../schedules/schema.ts';
 import { NewScript } from '../scripts/schema.ts';
+import { SecretStoreInput } from '../secret-stores/schema.ts';
 import { RetentionChanges } from '../system/schema.ts';
 import { NewWebhook } from '../webhooks/schema.ts';
 
@@ -40,6 +41,10 @@ const { template: _, ...scriptSettings } = NewScript.properties;
 
 const items = {
   groups: Type.Object({ id, ...NewGroup.properties }, { title: 'ConfigurationGroup', ...strict }),
+  secret_stores: Type.Object(
+    { id, ...SecretStoreInput.properties },
+    { title: 'ConfigurationSecretStore', ...strict },
+  ),
   pools: Type.Object({ id, ...NewPool.properties }, { title: 'ConfigurationPool', ...strict }),
   scripts: Type.Object(
     {
@@ -92,6 +97,7 @@ export const Configuration = Type.Object(
     format: Type.Literal(documentFormat),
     format_version: Type.Literal(documentVersion),
     groups: section(items.groups),
+    secret_stores: section(items.secret_stores),
     pools: section(items.pools),
     scripts: section(items.scripts),
     channels: section(items.channels),
@@ -121,6 +127,7 @@ function withoutDefaults(schema: TSchema): TSchema {
 
 export const configurationKinds = [
   'group',
+  'secret_store',
   'pool',
   'script',
   'channel',
@@ -188,7 +195,7 @@ export const ConfigurationImport = Type.Object(
     missing_secrets: Type.Array(
       Type.Object(
         {
-          kind: Type.Enum(['script', 'channel']),
+          kind: Type.Enum(['script', 'channel', 'secret_store']),
           id: Uuid(),
           name: Type.String(),
           secrets: Type.Array(Type.String()),

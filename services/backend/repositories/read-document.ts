@@ -50,6 +50,8 @@ export function readDocument(
   const given = files.find(({ path }) => path === documentPath);
   const base = given === undefined ? {} : parsed(given);
   if (isProblem(base)) return base;
+  // They decide which scripts can read external secrets, which is not up to those who push.
+  if ('secret_stores' in base) return inFile(documentPath, 'Secret stores are not permitted.');
   const idOf = (name: string) =>
     deriveTimeOrderedId(ids.derived(repositoryId, name), timeOf(repositoryId));
   const read: Folder[] = [];

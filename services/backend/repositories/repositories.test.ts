@@ -254,6 +254,11 @@ describe('a broken commit', () => {
       { 'configuration.json': '{"scripts": ' },
       'configuration.json: The file is not JSON',
     ],
+    [
+      'a secret store',
+      { 'configuration.json': '{"secret_stores": []}' },
+      'Secret stores are not permitted',
+    ],
     ['an unknown field', { 'configuration.json': '{"nothing": []}' }, 'configuration.json'],
     ['an entry point', { 'scripts/a/script.json': '{"entrypoint": "../x"}' }, 'entrypoint'],
   ])('with %s changes nothing, and shows the problem', async (_name, files, detail) => {

@@ -1,5 +1,6 @@
 /** External secret stores as the API shows them. Credentials are never returned. */
 import type { GroupId } from '#domain/kernel/ids.ts';
+import type { StoreConnection } from '#domain/secret-store/store.ts';
 import type { SecretStoresTable } from '#projections/secret-stores/table.ts';
 
 /** @param visible the caller's groups; null for administrators, who see all settings */
@@ -11,7 +12,7 @@ export function secretStoreJson(row: SecretStoresTable, visible: readonly GroupI
     type: connection.type,
     group_ids:
       visible === null ? groupIds : (groupIds?.filter((id) => visible.includes(id)) ?? null),
-    ...(visible === null ? settingsJson(row) : noSettings),
+    ...(visible === null ? settingsJson(connection) : noSettings),
     created_at: row.created_at,
     updated_at: row.updated_at,
   };
@@ -36,7 +37,8 @@ const noSettings = {
   role_id: null,
 };
 
-function settingsJson({ settings: { connection } }: SecretStoresTable) {
+/** The settings of a connection. Those of the other type are null. */
+export function settingsJson(connection: StoreConnection) {
   if (connection.type === 'files') return { ...noSettings, folder: connection.folder };
   const { address, namespace, mount, kvVersion, auth } = connection;
   return {
