@@ -58,7 +58,8 @@ describeWith(chromiumService, 'approvals', () => {
     await second.page.getByRole('button', { name: 'Approve' }).waitFor();
     expect(await second.barriers()).toEqual([]);
     await second.page.getByRole('button', { name: 'Approve' }).click();
-    await second.page.getByText('omar@example.com').waitFor();
+    // The account menu shows the address as well.
+    await second.page.getByRole('main').getByText('omar@example.com').waitFor();
     await status(requester).getByText('Success').waitFor();
     expect(await banner(requester).count()).toBe(0);
   });
