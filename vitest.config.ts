@@ -23,6 +23,9 @@ export default defineConfig({
   test: {
     // One process per file, because tests send signals and change the working directory.
     pool: 'forks',
+    // Node itself loads the code, as in production, and keeps it compiled: see services/minimal/testing/product-data.ts.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
+    setupFiles: ['scripts/testing/keep-compiled.ts'],
     // Tests wait for servers too: on two cores, three files at a time left a quarter of the time unused.
     maxWorkers: Math.max(availableParallelism() + 2, Math.ceil(availableParallelism() * 1.5)),
     sequence: { sequencer: LongestFirst },
