@@ -73,14 +73,19 @@ export class FeedCache {
   #isBatching = false;
   /** The latest position that the server has announced. */
   #position = 0;
+  readonly #readAt: number | undefined;
 
-  constructor(client: QueryClient, clock: Pick<LivePorts, 'after'>) {
+  /** @param readAt all data in the cache include the events up to this position; undefined if unknown */
+  constructor(client: QueryClient, clock: Pick<LivePorts, 'after'>, readAt?: number) {
     this.#client = client;
     this.#clock = clock;
+    this.#readAt = readAt;
   }
 
   /** Processes a frame. Its changes are displayed shortly afterwards. */
   take(frame: FeedFrame): void {
+    // Nothing has changed since the data were read: every later change comes as a frame.
+    if (frame.type === 'resync' && frame.position === this.#readAt) return;
     this.#refreshTrail(frame);
     switch (frame.type) {
       case 'resync':
