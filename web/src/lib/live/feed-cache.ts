@@ -2,7 +2,7 @@ import type { QueryClient, QueryKey } from '@tanstack/svelte-query';
 import type { FeedFrame, ListedScript, Run, Script } from '#lib/api/types.ts';
 import type { RunFilter } from '#lib/runs/api.ts';
 import type { VersionedScript } from '#lib/scripts/api.ts';
-import { hasItem, matches, withItem, withoutItem, type Pages } from './live-pages.ts';
+import { hasItem, matches, withChanged, withItem, withoutItem, type Pages } from './live-pages.ts';
 import type { LivePorts } from './live-socket.ts';
 import { concernsApproval, lastEnded, withRuns } from './recent-runs.ts';
 
@@ -182,8 +182,14 @@ export class FeedCache {
   }
 
   #withRun(pages: Pages<Run>, run: Run, key: QueryKey): Pages<Run> {
-    const isMatch = matches(run, (key[1] ?? {}) as RunFilter);
+    const filter = (key[1] ?? {}) as RunFilter;
+    const isMatch = matches(run, filter);
     if (isMatch === false) return withoutItem(pages, run.run_id, runId);
+    if (filter.sort) {
+      // Only the server knows the place in another order. Several pages are too expensive to read again.
+      if (pages.pages.length === 1) this.#refresh({ queryKey: key, exact: true }, refreshEveryMs);
+      return withChanged(pages, run, runId);
+    }
     if (isMatch || hasItem(pages, run.run_id, runId)) return withItem(pages, run, runId);
     this.#refresh({ queryKey: key, exact: true }, refreshEveryMs);
     return pages;
