@@ -11,6 +11,9 @@ const proxied = ['/api', '/ws', '/docs', '/openapi.json', '/health', '/livez', '
 
 /** Code that pages load only when they use it: the router's own chunks, the editor and the charts. */
 const separate = /\/(@sveltejs\/kit|@codemirror|@lezer|chart\.js|scripts\/editor|charts\/draw)/;
+/** The parts of the editor that every open file needs. */
+const codeEditor =
+  /\/(@codemirror\/(?!merge|lsp-client)|@lezer|scripts\/editor\/(code-editor|open-file|shadow-editor))/;
 
 /** The part of the bundler's API that describes modules. */
 interface ChunkingContext {
@@ -32,6 +35,8 @@ function isOfSignIn(id: string, context: ChunkingContext): boolean {
   }
   return signInModules.has(id) && !separate.test(id);
 }
+
+const isShareable = (id: string) => !separate.test(id) && !/src\/routes|\.css$/.test(id);
 
 export default defineConfig({
   plugins: [
@@ -66,13 +71,22 @@ export default defineConfig({
                   name: (id, context) => (isOfSignIn(id, context) ? 'sign-in' : null),
                   priority: 2,
                 },
+                // Without a chunk of their own, these modules would be in that of the editor, and every tab of a
+                // script would load it.
+                {
+                  name: 'workbench',
+                  test: /scripts\/editor\/(api|drafts\/drafts)\.ts/,
+                  priority: 2,
+                },
+                { name: 'code-editor', test: codeEditor, priority: 1 },
                 // Many tiny chunks cost more than some code that a page does not use: see docs/adr/0038.
                 {
                   name: 'shared',
-                  test: (id: string) => !separate.test(id) && !/src\/routes|\.css$/.test(id),
+                  test: isShareable,
                   minShareCount: 3,
                   priority: 1,
                 },
+                { name: 'small', test: isShareable, minShareCount: 2, maxModuleSize: 4000 },
               ],
             },
           },

@@ -13,7 +13,7 @@ export type ScheduleCreated = DomainEvent<
   }
 >;
 
-/** From this event on, only this definition determines the due times. */
+/** From this event on, only this definition determines the due times, unless only the name has changed. */
 export type ScheduleChanged = DomainEvent<'ScheduleChanged', ScheduleCreated['data']>;
 
 export type ScheduleDeleted = DomainEvent<

@@ -1,5 +1,6 @@
 /** The types of schedules (contract §3, "Schedule"). */
 import type { CalendarId } from '#domain/kernel/ids.ts';
+import { canonicalJson } from '#domain/kernel/json.ts';
 import { nextLocalTime } from './cron-search.ts';
 import { parseCron } from './cron.ts';
 import { zoneOf } from './zone.ts';
@@ -52,7 +53,15 @@ export type ScheduleDefinition = Timing & {
   readonly paramsSha256: string | null;
   /** The calendar whose events except due times. Absent: none. */
   readonly calendarId?: CalendarId;
+  /** Only for people. Absent: none. */
+  readonly name?: string;
 };
+
+/** Whether two definitions differ in nothing but the name. */
+export function isOnlyRenamed(one: ScheduleDefinition, other: ScheduleDefinition): boolean {
+  const unnamed = ({ name: _, ...rest }: ScheduleDefinition) => canonicalJson(rest);
+  return unnamed(one) === unnamed(other);
+}
 
 /** The invalid part of a definition, and the problem. */
 export interface DefinitionProblem {

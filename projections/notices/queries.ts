@@ -60,13 +60,12 @@ const manyNotices = statement<ReadNotice>(`
     AND ($5::uuid IS NULL OR n.notice_id < $5)
   ORDER BY n.notice_id DESC LIMIT $6`);
 
-/** Number of unread entries of an inbox, counted up to `most`. */
-export async function countUnread(
-  db: ReadModels,
-  { reader, groupIds }: Inbox,
-  most: number,
-): Promise<number> {
-  const [row] = await unreadNotices(db, reader, groupIds, most);
+/** The maximum reported number of unread entries. */
+export const maxUnread = 1000;
+
+/** Number of unread entries of an inbox, counted up to {@link maxUnread}. */
+export async function countUnread(db: ReadModels, { reader, groupIds }: Inbox): Promise<number> {
+  const [row] = await unreadNotices(db, reader, groupIds, maxUnread);
   return row?.count ?? 0;
 }
 

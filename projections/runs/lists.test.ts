@@ -13,6 +13,14 @@ import { openTestReads, type TestReads } from '../testing/delivery.ts';
 import type { RunListFilter } from './list-filter.ts';
 import { listRuns } from './lists.ts';
 import type { ListedRun } from './pages.ts';
+import {
+  listSortedRuns,
+  parseSortedPlace,
+  runOrders,
+  sortedPlaceText,
+  type RunOrder,
+  type SortedPlace,
+} from './sorted.ts';
 import type { RunsTable } from './table.ts';
 
 const scripts = Array.from({ length: 9 }, (_, index) => index + 2);
@@ -153,5 +161,62 @@ describe('the list of runs', () => {
       }),
       { numRuns: 150 },
     );
+  });
+});
+
+describe('a sorted list of runs', () => {
+  const values: Readonly<Record<string, (run: ListedRun) => number | string | null>> = {
+    started: (run) => run.started_at?.getTime() ?? null,
+    duration: (run) => run.duration_ms,
+    status: (run) => runStatuses.indexOf(run.status),
+    script: (run) => run.script_name.toLowerCase(),
+  };
+
+  /** All pages of a sorted list. */
+  async function sorted(filter: RunListFilter, order: RunOrder): Promise<readonly ListedRun[]> {
+    const found: ListedRun[] = [];
+    let after: SortedPlace | undefined;
+    do {
+      const page = await listSortedRuns(reads.db, filter, order, { after, limit: 7 });
+      found.push(...page.rows);
+      after = page.next ? parseSortedPlace(sortedPlaceText(page.next)) : undefined;
+    } while (after !== undefined);
+    return found;
+  }
+
+  test.each(runOrders)('has every run once by %s, runs without a value last', async (order) => {
+    const valueOf = values[order.replace('-', '')] ?? (() => null);
+    const ascending = rows.toSorted((one, other) => {
+      const [first, second] = [valueOf(one), valueOf(other)];
+      return first === second ? 0 : (first ?? '') < (second ?? '') ? -1 : 1;
+    });
+    const [known, unknown] = [
+      ascending.filter((run) => valueOf(run) !== null),
+      rows.filter((run) => valueOf(run) === null),
+    ];
+    const inOrder = Map.groupBy(known, valueOf);
+    const groups = order.startsWith('-') ? [...inOrder.values()].toReversed() : inOrder.values();
+    const expectedIds = [...groups, unknown].flat().map((run) => run.run_id);
+    expect((await sorted(all, order)).map((run) => run.run_id)).toEqual(expectedIds);
+  });
+
+  test('applies the filter of the list', async () => {
+    const filter = { ...all, statuses: ['failed'], text: 'busy 3' } as const;
+    const found = await sorted(filter, '-started');
+    expect(new Set(found.map((run) => run.run_id))).toEqual(
+      new Set(expected(filter).map((run) => run.run_id)),
+    );
+  });
+
+  test('does not contain runs that are later than its first page', async () => {
+    const first = await listSortedRuns(reads.db, all, 'script', { after: undefined, limit: 90 });
+    expect(first.next).toBeNull();
+    const after = { newest: idOf(50), id: idOf(50), value: '' };
+    const { rows: older } = await listSortedRuns(reads.db, all, 'script', { after, limit: 100 });
+    expect(older).toHaveLength(50);
+  });
+
+  test.each(['', 'x y #1', `${idOf(1)} x =a`])('has no place %j', (text) => {
+    expect(parseSortedPlace(text)).toBeUndefined();
   });
 });

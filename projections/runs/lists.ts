@@ -6,7 +6,7 @@ import type { ReadModels } from '../projection.ts';
 import { searchScripts } from '../scripts/search.ts';
 import { canSearchErrors, runHasError, runsWithError } from './error-search.ts';
 import { filterConditions, idStartsWith, rangeOf, type RunListFilter } from './list-filter.ts';
-import { listed, maxMerged, placesOf, readPage, type ListedRun } from './pages.ts';
+import { listed, maxMerged, placesOf, readPage, type Columns, type ListedRun } from './pages.ts';
 
 /** Newest first, starting after `after`; at most `limit` rows. */
 export async function listRuns(
@@ -15,6 +15,25 @@ export async function listRuns(
   after: RunId | undefined,
   limit: number,
 ): Promise<readonly ListedRun[]> {
+  return await readRuns(db, filter, { after, limit, columns: listed });
+}
+
+/** What a page needs of each run. */
+type RunKey = Pick<ListedRun, 'run_id' | 'script_id'>;
+
+/** A page: the runs after `after`, at most `limit`. */
+interface PageOf<Row extends RunKey> {
+  readonly after: RunId | undefined;
+  readonly limit: number;
+  readonly columns: Columns<Row>;
+}
+
+/** Like `listRuns`, with the given columns only. */
+export async function readRuns<Row extends RunKey>(
+  db: ReadModels,
+  filter: RunListFilter,
+  page: PageOf<Row>,
+): Promise<readonly Row[]> {
   const { notGroupId, notScriptId, ...wanted } = filter;
   const groupIds =
     notGroupId === undefined
@@ -22,21 +41,19 @@ export async function listRuns(
       : (wanted.groupIds ?? (await groupsOfRuns(db))).filter((group) => group !== notGroupId);
   const own = { ...wanted, groupIds };
   if (own.errorGroupId !== undefined)
-    return await pageOfErrorGroup(db, { ...filter, groupIds }, after, limit);
-  if (own.text !== undefined)
-    return await pageOfText(db, { ...filter, groupIds }, own.text, after, limit);
+    return await pageOfErrorGroup(db, { ...filter, groupIds }, page);
+  if (own.text !== undefined) return await pageOfText(db, { ...filter, groupIds }, own.text, page);
   return notScriptId === undefined
-    ? await readPage(db, own, placesOf(own), rangeOf(own, after), limit)
-    : await pageOfChosen(db, own, notScriptId, after, limit);
+    ? await readPage(db, own, placesOf(own), { ...page, range: rangeOf(own, page.after) })
+    : await pageOfChosen(db, own, notScriptId, page);
 }
 
 /** Runs with one error, from the index of errors. */
-async function pageOfErrorGroup(
+async function pageOfErrorGroup<Row extends RunKey>(
   db: ReadModels,
   filter: RunListFilter,
-  after: RunId | undefined,
-  limit: number,
-): Promise<readonly ListedRun[]> {
+  { after, limit, columns }: PageOf<Row>,
+): Promise<readonly Row[]> {
   const { text, errorGroupId } = filter;
   const named =
     text === undefined ? [] : await searchScripts(db, { groupIds: filter.groupIds, text });
@@ -45,8 +62,8 @@ async function pageOfErrorGroup(
       ? sql`true`
       : sql`(script_id = ANY(${named}::uuid[]) OR ${idStartsWith(text) ?? sql`false`}
           OR ${canSearchErrors(text) ? runHasError(text) : sql`false`})`;
-  const { rows } = await sql<ListedRun>`
-    SELECT ${listed} FROM runs
+  const { rows } = await sql<Row>`
+    SELECT ${columns} FROM runs
     WHERE error_fingerprint IS NOT NULL AND ${sql.raw(errorGroupIdOf('runs'))} = ${errorGroupId}::uuid
       AND ${filterConditions(filter, after)} AND ${matches}
     ORDER BY run_id DESC LIMIT ${sql.lit(limit)}`.execute(db);
@@ -54,70 +71,66 @@ async function pageOfErrorGroup(
 }
 
 /** Runs whose script, error or id contains the text: the newest of three lists. */
-async function pageOfText(
+async function pageOfText<Row extends RunKey>(
   db: ReadModels,
   { notScriptId, ...filter }: RunListFilter,
   text: string,
-  after: RunId | undefined,
-  limit: number,
-): Promise<readonly ListedRun[]> {
+  page: PageOf<Row>,
+): Promise<readonly Row[]> {
   const withoutText = { ...filter, ...(notScriptId && { notScriptId }) };
   const ids = idStartsWith(text);
   const found = [
-    ...(await pageOfChosen(db, filter, notScriptId, after, limit)),
-    ...(ids === undefined ? [] : await flatPage(db, withoutText, ids, after, limit)),
-    ...(canSearchErrors(text) ? await pageOfErrors(db, withoutText, text, after, limit) : []),
+    ...(await pageOfChosen(db, filter, notScriptId, page)),
+    ...(ids === undefined ? [] : await flatPage(db, withoutText, ids, page)),
+    ...(canSearchErrors(text) ? await pageOfErrors(db, withoutText, text, page) : []),
   ];
   const byId = new Map(found.map((run) => [run.run_id, run]));
   const newestFirst = [...byId.values()].toSorted((one, other) =>
     one.run_id < other.run_id ? 1 : -1,
   );
-  return newestFirst.slice(0, limit);
+  return newestFirst.slice(0, page.limit);
 }
 
 /** Number of the newest failed runs whose errors are read before the index of all errors. */
 const errorsLookedThrough = 200;
 
 /** Runs whose error contains the text. A frequent text is found among the newest errors, a rare one by the index. */
-async function pageOfErrors(
+async function pageOfErrors<Row extends RunKey>(
   db: ReadModels,
   filter: RunListFilter,
   text: string,
-  after: RunId | undefined,
-  limit: number,
-): Promise<readonly ListedRun[]> {
+  page: PageOf<Row>,
+): Promise<readonly Row[]> {
   const { statuses, notScriptId, ...wanted } = filter;
   if (statuses?.includes('failed') === false) return [];
   const failed = { ...wanted, statuses: ['failed'] } as const;
-  const near = await readPage(
-    db,
-    failed,
-    placesOf(failed),
-    rangeOf(failed, after),
-    errorsLookedThrough,
-  );
+  const near = await readPage(db, failed, placesOf(failed), {
+    columns: page.columns,
+    range: rangeOf(failed, page.after),
+    limit: errorsLookedThrough,
+  });
   const matching = await runsWithError(
     db,
     near.map((run) => run.run_id),
     text,
   );
   const found = near.filter((run) => matching.has(run.run_id) && run.script_id !== notScriptId);
-  if (found.length >= limit || near.length < errorsLookedThrough) return found.slice(0, limit);
+  if (found.length >= page.limit || near.length < errorsLookedThrough)
+    return found.slice(0, page.limit);
   const all = { ...filter, statuses: failed.statuses };
-  return await flatPage(db, all, runHasError(text), after, limit);
+  return await flatPage(db, all, runHasError(text), page);
 }
 
 /** Runs with a condition that few runs meet. */
-async function flatPage(
+async function flatPage<Row extends RunKey>(
   db: ReadModels,
   filter: RunListFilter,
   condition: RawBuilder<boolean>,
-  after: RunId | undefined,
-  limit: number,
-): Promise<readonly ListedRun[]> {
-  const { rows } = await sql<ListedRun>`
+  { after, limit, columns }: PageOf<Row>,
+): Promise<readonly Row[]> {
+  const { rows } = await sql<Row>`
     WITH few AS MATERIALIZED (SELECT run_id FROM runs WHERE ${condition} AND ${filterConditions(filter, after)})
-    SELECT ${listed} FROM runs WHERE run_id = ANY(ARRAY(
+    SELECT ${columns} FROM runs WHERE run_id = ANY(ARRAY(
       SELECT run_id FROM few ORDER BY run_id DESC LIMIT ${sql.lit(limit)})) ORDER BY run_id DESC`.execute(
     db,
   );
@@ -143,13 +156,12 @@ async function groupsOfRuns(db: ReadModels): Promise<readonly GroupId[]> {
 const pagesLookedThrough = 2;
 
 /** Runs of individually selected scripts. With a group filter, the scripts are currently in one of the groups. */
-async function pageOfChosen(
+async function pageOfChosen<Row extends RunKey>(
   db: ReadModels,
   filter: RunListFilter,
   notScriptId: ScriptId | undefined,
-  after: RunId | undefined,
-  limit: number,
-): Promise<readonly ListedRun[]> {
+  { after, limit, columns }: PageOf<Row>,
+): Promise<readonly Row[]> {
   const { text, ...ofAll } = filter;
   const range = rangeOf(filter, after);
   const chosen = async (among?: readonly string[]) => {
@@ -157,11 +169,11 @@ async function pageOfChosen(
     return ids.filter((id) => id !== notScriptId);
   };
   const pageOfScripts = (ids: readonly string[]) =>
-    readPage(db, ofAll, { column: 'script_id', ids }, range, limit);
+    readPage(db, ofAll, { column: 'script_id', ids }, { columns, range, limit });
   const named = text === undefined ? undefined : await chosen();
   if (named !== undefined && named.length <= maxMerged) return await pageOfScripts(named);
   const most = pagesLookedThrough * limit;
-  const near = await readPage(db, ofAll, placesOf(ofAll), range, most);
+  const near = await readPage(db, ofAll, placesOf(ofAll), { columns, range, limit: most });
   const there = [...new Set(near.map((run) => run.script_id))].filter((id) => id !== notScriptId);
   const meant = new Set(named ?? (filter.groupIds === null ? there : await chosen(there)));
   const found = near.filter((run) => meant.has(run.script_id)).slice(0, limit);

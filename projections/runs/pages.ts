@@ -26,8 +26,13 @@ const unlisted = [
 /** A run as lists read it. */
 export type ListedRun = Omit<RunsTable, (typeof unlisted)[number]>;
 
+/** The selected columns of `runs`. The row type is only for the compiler. */
+export interface Columns<Row> extends RawBuilder<unknown> {
+  readonly row?: Row;
+}
+
 /** The columns of a listed run. */
-export const listed = sql.join(
+export const listed: Columns<ListedRun> = sql.join(
   Object.keys(runColumns)
     .filter((name) => !(unlisted as readonly string[]).includes(name))
     .map((name) => sql.ref(name)),
@@ -36,21 +41,26 @@ export const listed = sql.join(
 /** One page; at most `limit` rows.
  *  @param places the ranges to read
  *  @param range the condition on `run_id` */
-export async function readPage(
+export async function readPage<Row>(
   db: ReadModels,
   filter: RunListFilter,
   places: Places,
-  range: RawBuilder<boolean>,
-  limit: number,
-): Promise<readonly ListedRun[]> {
+  { columns, range, limit }: PageRows<Row>,
+): Promise<readonly Row[]> {
   if (places?.ids.length === 0) return [];
   // As text: a statement with an unknown limit is planned for all rows.
   const page: Page = { filter, places, range, most: sql.lit(limit) };
   const where = isEverything(page) ? page.range : keysOf(page);
   if (where === undefined) return [];
-  const { rows } = await sql<ListedRun>`
-    SELECT ${listed} FROM runs WHERE ${where} ORDER BY run_id DESC LIMIT ${page.most}`.execute(db);
+  const { rows } = await sql<Row>`
+    SELECT ${columns} FROM runs WHERE ${where} ORDER BY run_id DESC LIMIT ${page.most}`.execute(db);
   return rows;
+}
+
+interface PageRows<Row> {
+  readonly columns: Columns<Row>;
+  readonly range: RawBuilder<boolean>;
+  readonly limit: number;
 }
 
 /** Selects keys first. With an index that covers the query, the planner estimates correctly. With an index that

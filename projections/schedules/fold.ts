@@ -2,6 +2,7 @@
 import type { Recorded } from '#domain/aggregates.ts';
 import { dueAfter } from '#domain/schedule/due-times.ts';
 import type { ScheduleEvent } from '#domain/schedule/events.ts';
+import { isOnlyRenamed } from '#domain/schedule/schedule.ts';
 import type { RunQueued } from '#domain/run/events.ts';
 import { actorName } from '../actors.ts';
 import type { ScheduleOccurrencesTable, SchedulesTable } from './table.ts';
@@ -38,6 +39,8 @@ export function folded(
   const seen = { ...row, stream_version: event.version };
   switch (event.type) {
     case 'ScheduleChanged':
+      if (isOnlyRenamed(row.definition, event.data.definition))
+        return { row: renamed(seen, event), occurrences: [] };
       return { row: changed(seen, event), occurrences: overtaken(row, event, 'schedule_changed') };
     case 'ScheduleDeleted':
       return {
@@ -94,6 +97,12 @@ function changed(row: SchedulesTable, event: Of<'ScheduleChanged'>): SchedulesTa
     version: row.version + 1,
     counted_from: event.recordedAt,
   });
+}
+
+/** Keeps the due times: an interval is still counted from the last change of its timing. */
+function renamed(row: SchedulesTable, event: Of<'ScheduleChanged'>): SchedulesTable {
+  const { definition } = event.data;
+  return { ...touched(row, event), definition, version: row.version + 1 };
 }
 
 function touched(row: SchedulesTable, event: ScheduleRecorded): SchedulesTable {

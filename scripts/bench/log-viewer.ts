@@ -3,6 +3,7 @@ import { performance } from 'node:perf_hooks';
 import type { Page } from 'playwright-core';
 import { Browsing } from '../../web/e2e/testing/browsing.ts';
 import type { Product } from '#services/minimal/testing/product.ts';
+import { framesWhile, heapOf, words } from './frames.ts';
 import { row } from './report.ts';
 
 const manyLines = 2_000_000;
@@ -79,33 +80,6 @@ async function runOf(product: Product, name: string, source: string): Promise<st
   const id = await product.script(name, { 'main.py': source });
   await product.call('PATCH', `/scripts/${id}`, { limits: { log_bytes: logBytes } });
   return (await product.run(id)).run_id;
-}
-
-/** Times between frames, in milliseconds, shortest first. */
-async function framesWhile(page: Page, work: () => Promise<unknown>): Promise<readonly number[]> {
-  await page.evaluate(`{
-    const times = (globalThis.frameTimes = []);
-    const note = (time) => (times.push(time), requestAnimationFrame(note));
-    requestAnimationFrame(note);
-  }`);
-  await work();
-  const times = await page.evaluate<number[]>('globalThis.frameTimes');
-  return times
-    .slice(1)
-    .map((time, index) => time - (times[index] ?? time))
-    .toSorted((one, other) => one - other);
-}
-
-function words(gaps: readonly number[]): string {
-  const at = (share: number) => Math.round(gaps[Math.floor(share * (gaps.length - 1))] ?? 0);
-  return `${gaps.length}: median ${at(0.5)}, 99 % ${at(0.99)}, most ${at(1)} ms`;
-}
-
-async function heapOf(page: Page): Promise<string> {
-  const session = await page.context().newCDPSession(page);
-  await session.send('HeapProfiler.collectGarbage');
-  const { usedSize } = await session.send('Runtime.getHeapUsage');
-  return `${Math.round(usedSize / 1e6)} MB`;
 }
 
 const since = (startedMs: number): number => Math.round(performance.now() - startedMs);

@@ -14,7 +14,12 @@ const migrations = fileURLToPath(new URL('../../migrations', import.meta.url));
 /** The number of runs: `ORCH_BENCH_RUNS`, by default ten million. */
 export const wantedRuns = Number(process.env['ORCH_BENCH_RUNS'] ?? 10_000_000);
 export const historyDays = 100;
-const scripts = 5_000;
+
+interface Size {
+  readonly runs: number;
+  readonly scripts: number;
+}
+const long: Size = { runs: wantedRuns, scripts: 5_000 };
 
 export interface LongHistory {
   /** The address for the services. */
@@ -50,8 +55,8 @@ async function fill(url: string): Promise<void> {
   await client.connect();
   try {
     await client.query("SET maintenance_work_mem = '512MB'");
-    for (const statement of othersRows()) await client.query(statement);
-    await withoutIndexes(client, 'runs', () => client.query(runRows()));
+    for (const statement of [...scriptRows(long), ...othersRows()]) await client.query(statement);
+    await withoutIndexes(client, 'runs', () => client.query(runRows(long)));
     await client.query(queueRows);
     for (const statement of figureRows()) await client.query(statement);
     for (const table of [
@@ -64,6 +69,21 @@ async function fill(url: string): Promise<void> {
       'script_files',
       'run_log_chunks',
     ]) {
+      await client.query(`VACUUM (ANALYZE) ${table}`);
+    }
+  } finally {
+    await client.end();
+  }
+}
+
+/** Adds scripts and runs to the database of a running product. The runs have no events. */
+export async function addRuns(url: string, size: Size): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    for (const statement of scriptRows(size)) await client.query(statement);
+    await withoutIndexes(client, 'runs', () => client.query(runRows(size)));
+    for (const table of ['runs', 'scripts', 'script_files']) {
       await client.query(`VACUUM (ANALYZE) ${table}`);
     }
   } finally {
@@ -93,8 +113,8 @@ export const endsAt = new Date(beginsAt.getTime() + historyDays * 86_400_000);
 
 /** Rare rows: a group with a single script whose runs failed only at the beginning; and a script that has not run since
  *  the first days. */
-export const quiet = { group: groupOf(9), script: scriptOf(5001) };
-export const dormant = { script: scriptOf(5000), name: 'Dormant heron' };
+export const quiet = { group: groupOf(9), script: scriptOf(long.scripts + 1) };
+export const dormant = { script: scriptOf(long.scripts), name: 'Dormant heron' };
 
 const words = `ARRAY['price','report','backup','mail','sync','crawl','index','alert','invoice','cache']`;
 const limits = `'{"cpu_seconds": 3600, "memory_bytes": 1073741824, "address_space_bytes": 8589934592,
@@ -102,7 +122,7 @@ const limits = `'{"cpu_seconds": 3600, "memory_bytes": 1073741824, "address_spac
   "queue_seconds": 86400}'::jsonb`;
 const time = (ms: string) => `to_timestamp((${ms}) / 1000.0)`;
 
-function othersRows(): readonly string[] {
+function scriptRows({ scripts }: Size): readonly string[] {
   return [
     `ALTER TABLE runs SET UNLOGGED`,
     `INSERT INTO groups SELECT ('01900000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, 1,
@@ -123,6 +143,11 @@ function othersRows(): readonly string[] {
     `INSERT INTO script_files SELECT script_id, path, saved, repeat('a', 64), 1000, now()
     FROM scripts, unnest(ARRAY['main.py', 'requirements.txt', 'lib/helper.py']) path,
       generate_series(1, 3) saved`,
+  ];
+}
+
+function othersRows(): readonly string[] {
+  return [
     `INSERT INTO events (stream_id, version, event_id, type, schema_version, data, metadata, recorded_at)
     SELECT 'script-${scriptOf(1)}', n, gen_random_uuid(), 'ScriptChanged', 1,
       '{"scriptId": "${scriptOf(1)}", "version": 1, "settings": {"description": "x"}}',
@@ -145,8 +170,8 @@ function othersRows(): readonly string[] {
 export const logged = '01920000-0000-7000-8000-000000000001';
 
 /** One row for each number. Popular scripts have many runs, and random values are the same every time. */
-function runRows(): string {
-  const ms = (historyDays * 86_400_000) / wantedRuns;
+function runRows({ runs, scripts }: Size): string {
+  const ms = (historyDays * 86_400_000) / runs;
   return `INSERT INTO runs (run_id, stream_version, script_id, script_name, group_id, script_version,
     status, ended_as, waiting, available_at, stop_requested, trigger_type, trigger, requested_by,
     entrypoint, limits, environment, attempt, queued_at, started_at, finished_at, duration_ms,
@@ -170,16 +195,16 @@ function runRows(): string {
         WHEN dice % 1000 < 900 THEN 'success' WHEN dice % 1000 < 980 THEN 'failed'
         ELSE 'stopped' END AS status
     FROM (
-      SELECT n, (${beginsAt.getTime()} + n * ${ms})::bigint AS at_ms, n <= ${wantedRuns - 60} AS ended,
+      SELECT n, (${beginsAt.getTime()} + n * ${ms})::bigint AS at_ms, n <= ${runs - 60} AS ended,
         dice, 50 + dice % 10007 AS duration,
         CASE WHEN n % 20 = 0 THEN ${scripts + 1}
-          WHEN n % 20 = 1 AND n <= ${wantedRuns / 100} THEN ${scripts}
+          WHEN n % 20 = 1 AND n <= ${runs / 100} THEN ${scripts}
           ELSE 1 + floor(${scripts - 1} * power(dice % 1000003 / 1000003.0, 3))::integer END AS script,
         CASE WHEN n % 20 = 0 OR dice % 100003 < 60000 THEN 'schedule'
           WHEN dice % 100003 < 80000 THEN 'webhook' WHEN dice % 100003 < 90000 THEN 'manual'
           WHEN dice % 100003 < 97000 THEN 'api' WHEN dice % 100003 < 100000 THEN 'retry'
           ELSE 'rerun' END AS trigger
-      FROM (SELECT n, abs(hashint8(n)::bigint) AS dice FROM generate_series(1::bigint, ${wantedRuns}) n) thrown
+      FROM (SELECT n, abs(hashint8(n)::bigint) AS dice FROM generate_series(1::bigint, ${runs}) n) thrown
     ) placed
   ) decided`;
 }

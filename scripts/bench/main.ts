@@ -8,6 +8,7 @@ import { benchErrorGroups } from './error-groups.ts';
 import { benchFailover } from './failover.ts';
 import { benchFirstLine } from './first-line.ts';
 import { benchManyRuns } from './many-runs.ts';
+import { benchListPages } from './list-pages.ts';
 import { benchLogDelivery } from './log-delivery.ts';
 import { benchLogStorage } from './log-storage.ts';
 import { benchLogViewer } from './log-viewer.ts';
@@ -38,6 +39,7 @@ const subjects: Readonly<Record<string, () => Promise<void>>> = {
   'log-delivery': () => onProduct(benchLogDelivery),
   'log-viewer': () => onProduct(benchLogViewer),
   pages: () => onProduct(benchPages),
+  lists: () => onProduct(benchListPages),
   'many-runs': benchManyRuns,
   failover: benchFailover,
   'long-streams': () => onProduct(benchLongStreams),

@@ -43,9 +43,13 @@ const pages = [
   '/scripts/{scriptId}/schedules',
   '/scripts/{scriptId}/webhooks',
   '/scripts/{scriptId}/secrets',
+  '/scripts/{scriptId}/history',
   '/scripts/{scriptId}/settings',
+  '/scripts/trash',
   '/runs/{runId}',
   '/runs/{failedRunId}',
+  '/runs/{runId}/compare',
+  '/runs/{runId}/compare/{failedRunId}',
   '/errors/{errorGroupId}',
   '/approvals/{approvalId}',
   '/runs/{approvalId}',
@@ -63,6 +67,18 @@ describeWith(chromiumService, 'the layout of the dashboard', () => {
   openDashboard(async (opened) => {
     ({ product, browsing } = opened);
     seeded = await seed(product);
+    await product.call('POST', '/secret-stores', {
+      name: 'Company Vault',
+      type: 'vault',
+      group_ids: null,
+      address: 'http://127.0.0.1:9',
+      auth: 'token',
+      credential: 'not to be seen',
+    });
+    await product.call('POST', '/repositories', {
+      name: 'Jobs',
+      url: 'http://127.0.0.1:9/jobs.git',
+    });
     await browsing.signIn(product.baseUrl);
     if (pictures !== undefined) await mkdir(pictures, { recursive: true });
   });

@@ -62,6 +62,32 @@ describeWith(chromiumService, 'the lists of the dashboard', () => {
     await expect.poll(() => rows().count()).toBe(6);
   });
 
+  test('sorts runs by keyboard, keeps the order in the URL, and returns to the newest first', async () => {
+    await page.goto(`${product.baseUrl}/runs`);
+    await expect.poll(() => rows().count()).toBe(6);
+    const header = (name: string, sorted: string) =>
+      page.getByRole('columnheader', { name }).and(page.locator(`[aria-sort=${sorted}]`));
+    const names = () => rows().locator('td:nth-child(3) > span:first-child').allTextContents();
+    await header('Queued', 'descending').waitFor();
+    await page.getByRole('columnheader', { name: 'Script' }).getByRole('button').focus();
+    await page.keyboard.press('Enter');
+    await header('Script', 'ascending').waitFor();
+    await expect.poll(names).toEqual(['bot', 'bot', 'bot', 'failing', 'failing', 'quick']);
+    await page.keyboard.press('Enter');
+    await header('Script', 'descending').waitFor();
+    await expect.poll(names).toEqual(['quick', 'failing', 'failing', 'bot', 'bot', 'bot']);
+    expect(await browsing.barriers()).toEqual([]);
+    await page.reload();
+    await expect.poll(names).toEqual(['quick', 'failing', 'failing', 'bot', 'bot', 'bot']);
+    expect(page.url()).toContain('sort=-script');
+    await page.getByRole('columnheader', { name: 'Duration' }).getByRole('button').press('Enter');
+    await header('Duration', 'descending').waitFor();
+    await expect.poll(async () => (await names()).slice(3)).toEqual(['bot', 'bot', 'bot']);
+    await page.getByRole('columnheader', { name: 'Queued' }).getByRole('button').press('Enter');
+    await header('Queued', 'descending').waitFor();
+    expect(page.url()).not.toContain('sort');
+  });
+
   test('selects rows by keyboard, by range and all together', async () => {
     const bar = page.getByRole('toolbar');
     await page.goto(`${product.baseUrl}/runs`);

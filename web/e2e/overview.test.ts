@@ -1,5 +1,5 @@
 /** The first page of the dashboard and the schedule preview, in a real browser. */
-import type { Page } from 'playwright-core';
+import type { Page, Request } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
 import { chromiumService, type Browsing } from './testing/browsing.ts';
@@ -33,6 +33,22 @@ describeWith(chromiumService, 'the first page of the dashboard', () => {
     await page.getByRole('heading', { level: 1, name: 'Scripts' }).waitFor();
     await page.getByRole('link', { name: 'night report' }).waitFor();
     expect(page.url()).toContain('last_status=failed');
+  });
+
+  test('needs three kinds of requests: the session, the account and the overview', async () => {
+    const called: string[] = [];
+    const note = (request: Request) =>
+      void called.push(`${request.method()} ${new URL(request.url()).pathname}`);
+    page.on('request', note);
+    await page.reload();
+    await region('Script health').getByRole('link', { name: 'night report' }).waitFor();
+    await browsing.untilQuiet();
+    page.off('request', note);
+    expect([...new Set(called.filter((one) => one.includes('/api/')))]).toEqual([
+      'POST /api/v1/auth/refresh',
+      'GET /api/v1/auth/me',
+      'GET /api/v1/dashboard/overview',
+    ]);
   });
 
   test('shows runs as points that open them, and the first steps until they are hidden', async () => {

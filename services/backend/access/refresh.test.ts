@@ -1,5 +1,6 @@
 import type { Clock } from '#domain/ports/clock.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventsVisible } from '#infra/testing/platform.ts';
 import { cookieOf, sessionHeaders } from '../testing/browser-session.ts';
 import { groups, refusals, someone } from '../testing/people.ts';
 import { administrator, startTestBackend, type TestBackend } from '../testing/test-backend.ts';
@@ -60,6 +61,15 @@ describe('a refresh token', () => {
     expect((await refresh({ ...first, Cookie: cookieOf(traded.headers) })).status).toBe(401);
     const client = new TestClient(platform.origin, traded.json.access_token);
     expect((await client.get('/api/v1/auth/me')).status).toBe(401);
+  });
+
+  test('returns a position that includes the latest event', async () => {
+    const session = await signedIn();
+    await eventsVisible(platform.pool);
+    const { rows } = await platform.pool.query<{ newest: number }>(
+      'SELECT max(global_position) AS newest FROM events',
+    );
+    expect((await refresh(session)).json.position).toBe(rows[0]?.newest);
   });
 
   test('adds an audit entry when it is reused, but not when it is used once', async () => {

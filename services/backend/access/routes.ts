@@ -1,6 +1,9 @@
 /** Signs users in and out (specification §5). */
 import { hasRightAnywhere, rights, type Right } from '#domain/kernel/rights.ts';
 import { issueTicket } from '#infra/postgres/access/ws-tickets.ts';
+import { settledEnd } from '#infra/postgres/event-store/changed-streams.ts';
+import { countUnread } from '#projections/notices/queries.ts';
+import { triggerState } from '#projections/trigger-state/queries.ts';
 import { findUser } from '#projections/users/queries.ts';
 import { accessTokenSeconds } from '../http/credentials/access-tokens.ts';
 import { operation, type Operation } from '../http/operation.ts';
@@ -13,6 +16,7 @@ import { SessionTokens, AccessToken, WsTicket, Credentials, Me } from './schema.
 import { foreignPage, openSession, refreshSession, type Renewed } from './sign-in.ts';
 import { userJson } from './view.ts';
 import { Exact } from '../http/schema.ts';
+import { visibleGroups } from './visibility.ts';
 
 const tag = 'Authentication';
 
@@ -81,7 +85,9 @@ const refresh = operation({
   refusals: ['unauthenticated', 'forbidden'],
   handle: async (call, services) => {
     const renewed = await refreshSession(call, services);
-    return isProblem(renewed) ? renewed : tokenReply(renewed, call.secure);
+    if (isProblem(renewed)) return renewed;
+    const { globalPosition: position } = await settledEnd(services.database);
+    return tokenReply(renewed, call.secure, { body: { position } });
   },
 });
 
@@ -131,20 +137,29 @@ const me = operation({
   path: '/api/v1/auth/me',
   operationId: 'me',
   summary: 'Read your account and your rights',
+  description: 'Includes the data that every page of the dashboard shows.',
   tag,
   access: 'signed-in',
   allowsFactorSetUp: true,
   responses: { 200: { description: 'Your account.', schema: Me } },
   handle: async ({ principal, mustSetUpFactor }, { readModels }) => {
-    const user = await findUser(readModels, principal.userId);
-    if (user === undefined) throw new Error(`signed-in user not found: ${principal.userId}`);
     const held = (Object.keys(rights) as Right[]).filter((right) =>
       hasRightAnywhere(principal, right),
     );
+    const mayRead = (right: Right) => held.includes(right) && !mustSetUpFactor;
+    const inbox = { reader: principal.userId, groupIds: visibleGroups(principal) };
+    const [user, unread, triggers] = await Promise.all([
+      findUser(readModels, principal.userId),
+      mayRead('notifications.read') ? countUnread(readModels, inbox) : 0,
+      mayRead('system.read') ? triggerState(readModels) : undefined,
+    ]);
+    if (user === undefined) throw new Error(`signed-in user not found: ${principal.userId}`);
     return json(200, {
       ...userJson(user),
       rights: held,
       second_factor_missing: mustSetUpFactor,
+      unread_notifications: unread,
+      paused_triggers: triggers?.paused ? { since: triggers.since, by: triggers.changed_by } : null,
     });
   },
 });

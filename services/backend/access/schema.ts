@@ -1,5 +1,6 @@
 /** Accounts, sign-ins and sessions on the wire. */
 import { roles } from '#domain/kernel/actor.ts';
+import { maxUnread } from '#projections/notices/queries.ts';
 import Type from 'typebox';
 import { Exact, examples, Uuid, Time, Nullable } from '../http/schema.ts';
 import { passkeyField } from './second-factor/passkey-schema.ts';
@@ -85,6 +86,15 @@ export const Me = Exact(
       description:
         'Whether you must enable a second factor, because the role requires one. Until then, other requests of this session are refused.',
     }),
+    unread_notifications: Type.Integer({
+      description: `Number of your unread notifications, counted up to ${maxUnread}. 0 if you may not read them.`,
+    }),
+    paused_triggers: Nullable(
+      Exact({
+        since: Nullable(Time()),
+        by: Nullable(Type.String({ description: 'Who paused them.' })),
+      }),
+    ),
   },
   {
     title: 'Me',
@@ -93,6 +103,8 @@ export const Me = Exact(
         ...userExample,
         rights: ['scripts.list', 'runs.read', 'groups.read', 'system.read'],
         second_factor_missing: false,
+        unread_notifications: 1,
+        paused_triggers: null,
       },
     ],
   },
@@ -126,10 +138,17 @@ const accessToken = {
 
 const accessTokenExample = { access_token: 'eyJhbGciOi…', token_type: 'bearer', expires_in: 900 };
 
-export const AccessToken = Exact(accessToken, {
-  title: 'AccessToken',
-  examples: [accessTokenExample],
-});
+export const AccessToken = Exact(
+  {
+    ...accessToken,
+    position: Type.Integer({
+      description:
+        'Everything that you read with this token includes the events up to this position. A `resync` ' +
+        'frame of `/ws` with the same position therefore means that nothing has changed since.',
+    }),
+  },
+  { title: 'AccessToken', examples: [{ ...accessTokenExample, position: 1207 }] },
+);
 
 export const SessionTokens = Exact(
   {

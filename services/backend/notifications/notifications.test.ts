@@ -45,6 +45,8 @@ describe('notifications of two groups', () => {
   test('are visible to members of the group, newest first, page by page', async () => {
     const all = await inbox(viewer);
     expect(ids(all)).toEqual([second, first]);
+    const me = await viewer.get('/api/v1/auth/me');
+    expect([all.unread, me.json.unread_notifications]).toEqual([2, 2]);
     expect(all.items[1]).toEqual({
       id: first,
       time: expect.any(String),

@@ -18,7 +18,7 @@ import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
 import { isProblem, notFound } from '../http/problem.ts';
 import { nothing } from '../http/reply.ts';
 import { pageQuery, pathParameters, Uuid } from '../http/schema.ts';
-import { maxUnread, NotificationPage } from './schema.ts';
+import { NotificationPage } from './schema.ts';
 
 const tag = 'Notifications';
 const path = '/api/v1/notifications';
@@ -61,7 +61,7 @@ const list = operation({
     if (isProblem(after)) return after;
     const [rows, count] = await Promise.all([
       listNotices(readModels, inbox, { unread, scriptId }, after.key, (limit ?? defaultLimit) + 1),
-      countUnread(readModels, inbox, maxUnread),
+      countUnread(readModels, inbox),
     ]);
     const failed = rows.flatMap((row) =>
       row.happening === 'failed' && row.run_id ? [row.run_id] : [],

@@ -1,11 +1,9 @@
 /** Notifications on the wire. */
 import { notifiableEvents } from '#domain/notification/notification.ts';
 import { noticeLevels } from '#domain/notice/events.ts';
+import { maxUnread } from '#projections/notices/queries.ts';
 import Type from 'typebox';
 import { examples, Nullable, Page, Time, Uuid } from '../http/schema.ts';
-
-/** The maximum reported number of unread notifications. */
-export const maxUnread = 1000;
 
 const notificationExample = {
   id: examples.notificationId,

@@ -66,6 +66,7 @@ const PastSchedule = shape(
   {
     id: Uuid(),
     script_id: Uuid(),
+    name: Nullable(Type.String()),
     kind: Type.Enum(['cron', 'interval', 'once']),
     cron: Nullable(Type.String()),
     timezone: Type.String(),
@@ -84,6 +85,7 @@ const PastSchedule = shape(
   {
     id: examples.scriptId,
     script_id: examples.scriptId,
+    name: null,
     kind: 'cron',
     cron: '30 2 * * *',
     timezone: 'UTC',

@@ -68,9 +68,25 @@ describe('the runs of several groups', () => {
     'trigger_type=!cron',
     'trigger=cron',
     'script_id=!own',
+    'sort=weather',
   ])('refuse the filter %s', async (query) => {
     const answer = await viewer.get(`/api/v1/runs?${query}`);
     expect([answer.status, answer.json.code]).toEqual([400, 'invalid_parameter']);
+  });
+
+  test('can be sorted, page by page', async () => {
+    const namesOf = (page: { items: { script_name: string }[] }) =>
+      page.items.map((one) => one.script_name);
+    const path = '/api/v1/runs?sort=-script&limit=2';
+    const first = (await platform.admin.get(path)).json;
+    const rest = (await platform.admin.get(`${path}&cursor=${first.next_cursor}`)).json;
+    expect([namesOf(first), namesOf(rest)]).toEqual([
+      ['Report', 'Own bot'],
+      ['Own bot', 'Own bot'],
+    ]);
+    const other = await platform.admin.get(`/api/v1/runs?sort=script&cursor=${first.next_cursor}`);
+    expect([other.status, other.json.code]).toEqual([400, 'invalid_cursor']);
+    expect((await viewer.get('/api/v1/runs?sort=-duration')).json.items).toHaveLength(3);
   });
 
   test('are read page by page, without repeats', async () => {

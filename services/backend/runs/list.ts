@@ -4,6 +4,12 @@ import { parseErrorGroupId, parseGroupId, parseRunId, parseScriptId } from '#dom
 import { runStatuses, triggerTypes, type TriggerType } from '#domain/run/run.ts';
 import type { RunListFilter } from '#projections/runs/list-filter.ts';
 import { listRuns } from '#projections/runs/lists.ts';
+import {
+  listSortedRuns,
+  parseSortedPlace,
+  sortedPlaceText,
+  type RunOrder,
+} from '#projections/runs/sorted.ts';
 import { visibleGroups } from '../access/visibility.ts';
 import { defaultLimit, keyOf, pageOf } from '../http/paging.ts';
 import { isProblem } from '../http/problem.ts';
@@ -26,6 +32,7 @@ export interface RunQuery {
   readonly to?: string;
   readonly error_group_id?: string;
   readonly q?: string;
+  readonly sort?: RunOrder;
 }
 
 export interface RunListCall {
@@ -44,10 +51,18 @@ export async function runPage(
   const { limit, cursor, ...wanted } = query;
   const visible = visibleGroups(principal);
   const request = { list, filter: { visible, wanted }, url, limit, cursor };
+  const size = limit ?? defaultLimit;
+  const { sort, ...conditions } = wanted;
+  const filter = filterOf(conditions, visible);
+  if (sort !== undefined) {
+    const place = keyOf(request, parseSortedPlace);
+    if (isProblem(place)) return place;
+    const page = { after: place.key, limit: size };
+    const { rows, next } = await listSortedRuns(services.readModels, filter, sort, page);
+    return pageOf(request, await runsJson(rows, services), next && sortedPlaceText(next));
+  }
   const after = keyOf(request, parseRunId);
   if (isProblem(after)) return after;
-  const size = limit ?? defaultLimit;
-  const filter = filterOf(wanted, visible);
   const rows = await listRuns(services.readModels, filter, after.key, size + 1);
   const items = rows.slice(0, size);
   const next = rows.length > size ? (items.at(-1)?.run_id ?? null) : null;
@@ -55,7 +70,7 @@ export async function runPage(
 }
 
 function filterOf(
-  wanted: Omit<RunQuery, 'limit' | 'cursor'>,
+  wanted: Omit<RunQuery, 'limit' | 'cursor' | 'sort'>,
   visible: RunListFilter['groupIds'],
 ): RunListFilter {
   const { script_id, group_id, status, trigger, trigger_type, from, to, error_group_id, q } =

@@ -1,6 +1,7 @@
 /** Runs: start, stop, list, read. */
 import { runStatuses, triggerTypes } from '#domain/run/run.ts';
 import { findRuns } from '#projections/runs/queries.ts';
+import { runOrders, sortedAtMost } from '#projections/runs/sorted.ts';
 import Type from 'typebox';
 import { visibleRun, canSeeScript } from '../access/visibility.ts';
 import { operation, type Call, type Operation, type ResponseRule } from '../http/operation.ts';
@@ -37,6 +38,13 @@ const filters = {
     }),
   ),
   error_group_id: Type.Optional(Uuid('Id of the error group.')),
+  sort: Type.Optional(
+    Type.Enum([...runOrders], {
+      description:
+        'Order of the list; default: newest first. `-` sorts in descending order. Runs without a value are ' +
+        `last. Only the ${sortedAtMost.toLocaleString('en')} newest matching runs are sorted and listed; narrow the time range for others.`,
+    }),
+  ),
 };
 
 const queuedResponses: Readonly<Record<number, ResponseRule>> = {

@@ -53,6 +53,7 @@ export function definitionOf(
     overlap: changes.overlap ?? before.overlap,
     paramsSha256: before.paramsSha256,
     ...calendarOf(changes, before),
+    ...nameOf(changes, before),
   };
   const wrong = definitionProblem(definition);
   if (wrong === undefined) return definition;
@@ -67,6 +68,14 @@ function calendarOf(
   if (wanted === undefined) return present === undefined ? {} : { calendarId: present };
   const calendarId = wanted === null ? undefined : parseCalendarId(wanted);
   return calendarId === undefined ? {} : { calendarId };
+}
+
+function nameOf(
+  { name: wanted }: Changes,
+  { name: present }: Pick<ScheduleDefinition, 'name'>,
+): Pick<ScheduleDefinition, 'name'> {
+  const name = (wanted === undefined ? present : wanted)?.trim();
+  return name ? { name } : {};
 }
 
 type TimingOf<Kind extends ScheduleDefinition['kind']> = Pick<

@@ -35,6 +35,7 @@ describe('a script', () => {
       id: expect.any(String),
       script_id: scriptId,
       script_name: 'A script',
+      name: null,
       kind: 'cron',
       cron: '30 2 * * *',
       timezone: 'Europe/Berlin',
@@ -113,6 +114,31 @@ describe('a schedule', () => {
     });
     const off = await platform.admin.patch(at(id), { enabled: false, params: null });
     expect(off.json).toMatchObject({ next_fire_at: null, params: null, version: 3 });
+  });
+
+  test('gets a name without a change of its due times, and loses it again', async () => {
+    const id = await schedule(platform.admin, scriptId, {
+      interval_seconds: 3600,
+      name: ' Hourly ',
+    });
+    const before = (await platform.admin.get(at(id))).json;
+    expect(before.name).toBe('Hourly');
+    // The interval would be counted from the time of a change.
+    await platform.pool.query(
+      `UPDATE schedules SET counted_from = counted_from - interval '10 minutes' WHERE schedule_id = $1`,
+      [id],
+    );
+    const countedFrom = async () => {
+      const text = 'SELECT counted_from, next_fire_at FROM schedules WHERE schedule_id = $1';
+      return (await platform.pool.query<object>(text, [id])).rows;
+    };
+    const counted = await countedFrom();
+    const renamed = await platform.admin.patch(at(id), { name: 'Every hour' });
+    expect(renamed.json).toMatchObject({ name: 'Every hour', version: 2 });
+    expect(await countedFrom()).toEqual(counted);
+    const unnamed = await platform.admin.patch(at(id), { name: null, interval_seconds: 60 });
+    expect(unnamed.json).toMatchObject({ name: null, version: 3 });
+    expect(await countedFrom()).not.toEqual(counted);
   });
 
   test('refuses a write with an outdated version', async () => {

@@ -63,7 +63,13 @@ const timing = {
   end_at: Type.Optional(Nullable(endAt)),
 };
 
+const scheduleName = Type.String({
+  maxLength: 100,
+  description: 'For lists; null or empty for none. A new name does not change the due times.',
+});
+
 const rules = {
+  name: Type.Optional(Nullable(scheduleName)),
   enabled: Type.Optional(Type.Boolean()),
   catch_up: Type.Optional(catchUp),
   max_lateness_seconds: Type.Optional(maxLateness),
@@ -163,6 +169,7 @@ export const Schedule = Exact(
     id: Uuid(),
     script_id: Uuid(),
     script_name: Type.String(),
+    name: Nullable(scheduleName),
     kind,
     cron: Nullable(cron),
     timezone,
@@ -197,6 +204,7 @@ export const Schedule = Exact(
         id: scheduleId,
         script_id: examples.scriptId,
         script_name: 'Nightly report',
+        name: 'Before the shops open',
         kind: 'cron',
         cron: '30 2 * * *',
         timezone: 'Europe/Berlin',

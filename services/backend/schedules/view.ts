@@ -5,6 +5,7 @@ import type { ScheduleView } from '#projections/schedules/queries.ts';
 /** The definition in the API, without its parameters. */
 export function definitionJson(definition: ScheduleDefinition) {
   return {
+    name: definition.name ?? null,
     kind: definition.kind,
     cron: definition.cron,
     timezone: definition.timezone,

@@ -13,10 +13,14 @@ test('pauses and resumes triggers, and reports the state', async () => {
   const paused = await platform.admin.post('/api/v1/system/pause');
   expect(paused.json).toMatchObject({ paused: true, by: 'admin@example.com' });
   expect(await triggers()).toEqual(paused.json);
+  const me = async () => (await platform.admin.get('/api/v1/auth/me')).json;
+  const { since, by } = paused.json;
+  expect((await me()).paused_triggers).toEqual({ since, by });
   expect((await platform.admin.post('/api/v1/system/pause')).json).toEqual(paused.json);
   expect((await platform.admin.post('/api/v1/system/resume')).json).toMatchObject({
     paused: false,
   });
+  expect((await me()).paused_triggers).toBeNull();
   const { rows } = await platform.pool.query(
     "SELECT type FROM events WHERE stream_id = 'system-triggers' ORDER BY version",
   );

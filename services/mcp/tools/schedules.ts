@@ -24,6 +24,9 @@ const timing = {
     }),
   ),
 };
+const Name = Type.Optional(
+  Type.Union([Type.String(), Type.Null()], { description: 'For lists. Null: none.' }),
+);
 const ScheduleId = Type.String({ description: 'From list_schedules.' });
 const Params = Type.Object(
   {},
@@ -112,6 +115,7 @@ const createSchedule = tool({
   effect: 'adds',
   input: Type.Object({
     script_id: ScriptId,
+    name: Name,
     ...timing,
     params: Type.Optional(Params),
   }),
@@ -129,6 +133,7 @@ const changeSchedule = tool({
   effect: 'replaces',
   input: Type.Object({
     schedule_id: ScheduleId,
+    name: Name,
     ...timing,
     enabled: Type.Optional(Type.Boolean()),
   }),

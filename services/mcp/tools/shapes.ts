@@ -82,6 +82,7 @@ export const LogLine = Type.Object({
 export const Schedule = Type.Object({
   id: Type.String(),
   script_id: Type.String(),
+  name: MaybeText,
   kind: Type.String(),
   cron: MaybeText,
   interval_seconds: MaybeNumber,

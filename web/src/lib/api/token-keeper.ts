@@ -2,6 +2,8 @@
 export interface TokenAnswer {
   access_token: string;
   expires_in: number;
+  /** Only of `/auth/refresh`: everything that is read with the token includes the events up to this position. */
+  position?: number;
 }
 
 export interface TokenKeeperPorts {
@@ -22,6 +24,7 @@ export interface TokenKeeperPorts {
 export interface HeldToken {
   value: string;
   expiresAtMs: number;
+  position?: number | undefined;
 }
 
 /** A renewal starts one to two times this long before the token expires. Tabs that share a token must not renew it
@@ -31,6 +34,9 @@ const renewAheadMs = 60_000;
 /** Holds the access token in memory only and renews it, one refresh at a time. */
 export class TokenKeeper {
   readonly #ports: TokenKeeperPorts;
+  /** Everything that this tab has read includes the events up to this position; undefined if unknown. */
+  position: number | undefined;
+  #hasHeld = false;
   #held: HeldToken | null = null;
   #renewal: Promise<string | null> | null = null;
   #cancelTimer: () => void = () => {};
@@ -48,7 +54,7 @@ export class TokenKeeper {
   /** Stores the token of a login or a refresh, and announces it to the other tabs. */
   accept(answer: TokenAnswer): string {
     const expiresAtMs = this.#ports.nowMs() + answer.expires_in * 1000;
-    const held = { value: answer.access_token, expiresAtMs };
+    const held = { value: answer.access_token, expiresAtMs, position: answer.position };
     this.adopt(held);
     this.#ports.announce(held);
     return held.value;
@@ -56,6 +62,9 @@ export class TokenKeeper {
 
   /** Stores a token that another tab announced. */
   adopt(held: HeldToken): void {
+    // Later tokens have later positions, but data may have been read with the first one.
+    if (!this.#hasHeld) this.position = held.position;
+    this.#hasHeld = true;
     this.#held = held;
     this.#cancelTimer();
     const aheadMs = renewAheadMs * (1 + this.#ports.random());

@@ -4,14 +4,14 @@ import type { ListedScript, RecentRun, Run, Script } from '#lib/api/types.ts';
 import { FeedCache } from './feed-cache.ts';
 import type { Pages } from './live-pages.ts';
 
-function setUp() {
+function setUp(readAt?: number) {
   const client = new QueryClient();
   const waiting: (() => void)[] = [];
   const after = (_delayMs: number, work: () => void) => {
     waiting.push(work);
     return () => {};
   };
-  const cache = new FeedCache(client, { after });
+  const cache = new FeedCache(client, { after }, readAt);
   const pass = () => {
     for (const work of waiting.splice(0)) work();
   };
@@ -182,6 +182,14 @@ test('reloads everything on screen after omitted frames', () => {
   cache.take({ type: 'resync', position: 7 });
   const keys = asked.mock.calls.map(([filters]) => filters?.queryKey?.[0]);
   expect(keys).toEqual(expect.arrayContaining(['runs', 'scripts', 'schedules', 'webhooks']));
+});
+
+test('reloads nothing at the start if nothing has changed since the data were read', () => {
+  const { cache, asked } = setUp(7);
+  cache.take({ type: 'resync', position: 7 });
+  expect(asked).not.toHaveBeenCalled();
+  cache.take({ type: 'resync', position: 8 });
+  expect(asked).toHaveBeenCalledWith({ queryKey: ['runs'] });
 });
 
 test('reloads resources announced by name once for many frames', () => {

@@ -2,7 +2,7 @@ import type { QueryClient, QueryKey } from '@tanstack/svelte-query';
 import type { FeedFrame, ListedScript, Run, Script } from '#lib/api/types.ts';
 import type { RunFilter } from '#lib/runs/api.ts';
 import type { VersionedScript } from '#lib/scripts/api.ts';
-import { hasItem, matches, withItem, withoutItem, type Pages } from './live-pages.ts';
+import { hasItem, matches, withChanged, withItem, withoutItem, type Pages } from './live-pages.ts';
 import type { LivePorts } from './live-socket.ts';
 import { concernsApproval, lastEnded, withRuns } from './recent-runs.ts';
 
@@ -73,14 +73,19 @@ export class FeedCache {
   #isBatching = false;
   /** The latest position that the server has announced. */
   #position = 0;
+  readonly #readAt: number | undefined;
 
-  constructor(client: QueryClient, clock: Pick<LivePorts, 'after'>) {
+  /** @param readAt all data in the cache include the events up to this position; undefined if unknown */
+  constructor(client: QueryClient, clock: Pick<LivePorts, 'after'>, readAt?: number) {
     this.#client = client;
     this.#clock = clock;
+    this.#readAt = readAt;
   }
 
   /** Processes a frame. Its changes are displayed shortly afterwards. */
   take(frame: FeedFrame): void {
+    // Nothing has changed since the data were read: every later change comes as a frame.
+    if (frame.type === 'resync' && frame.position === this.#readAt) return;
     this.#refreshTrail(frame);
     switch (frame.type) {
       case 'resync':
@@ -177,8 +182,14 @@ export class FeedCache {
   }
 
   #withRun(pages: Pages<Run>, run: Run, key: QueryKey): Pages<Run> {
-    const isMatch = matches(run, (key[1] ?? {}) as RunFilter);
+    const filter = (key[1] ?? {}) as RunFilter;
+    const isMatch = matches(run, filter);
     if (isMatch === false) return withoutItem(pages, run.run_id, runId);
+    if (filter.sort) {
+      // Only the server knows the place in another order. Several pages are too expensive to read again.
+      if (pages.pages.length === 1) this.#refresh({ queryKey: key, exact: true }, refreshEveryMs);
+      return withChanged(pages, run, runId);
+    }
     if (isMatch || hasItem(pages, run.run_id, runId)) return withItem(pages, run, runId);
     this.#refresh({ queryKey: key, exact: true }, refreshEveryMs);
     return pages;

@@ -1,5 +1,6 @@
 import { connection } from '#lib/api/connection.svelte.ts';
 import { queryClient } from '#lib/api/query-client.ts';
+import { keeper } from '#lib/api/tokens.ts';
 import type { FeedFrame } from '#lib/api/types.ts';
 import { browserPorts, openSocket } from './browser-ports.ts';
 import { FeedCache } from './feed-cache.ts';
@@ -22,7 +23,7 @@ class LiveFeed {
 
   /** Connects, and reconnects automatically. @returns closes the connection */
   follow(): () => void {
-    const cache = new FeedCache(queryClient, browserPorts);
+    const cache = new FeedCache(queryClient, browserPorts, keeper.position);
     const socket = new LiveSocket(
       { ...browserPorts, open: (token) => openSocket('/ws', token) },
       {

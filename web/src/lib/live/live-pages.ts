@@ -29,6 +29,19 @@ export function withItem<Item>(
   return placed ? { ...data, pages } : data;
 }
 
+/** The pages with the current version of an item, in its place. */
+export function withChanged<Item>(
+  data: Pages<Item>,
+  item: Item,
+  idOf: (item: Item) => string,
+): Pages<Item> {
+  const pages = data.pages.map((page) => ({
+    ...page,
+    items: page.items.map((one) => (idOf(one) === idOf(item) ? item : one)),
+  }));
+  return { ...data, pages };
+}
+
 /** The pages without an item. */
 export function withoutItem<Item>(
   data: Pages<Item>,

@@ -7,14 +7,16 @@ import { listNotifications } from './api.ts';
 export function unread() {
   const query = createQuery(() => ({
     queryKey: ['notifications', 'unread'],
-    queryFn: () => listNotifications({ limit: 1 }, null),
+    queryFn: async () => (await listNotifications({ limit: 1 }, null)).unread,
+    initialData: session.user?.unread_notifications ?? 0,
+    initialDataUpdatedAt: session.readAtMs,
     staleTime: 60_000,
     refetchInterval: liveFeed.pollMs,
     enabled: session.may('notifications.read'),
   }));
   return {
     get count() {
-      return query.data?.unread ?? 0;
+      return query.data;
     },
   };
 }

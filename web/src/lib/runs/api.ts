@@ -1,7 +1,7 @@
 import { readApiError } from '#lib/api/api-error.ts';
 import { client, sendAuthorized, unwrap } from '#lib/api/client.ts';
 import { randomKey } from '#lib/api/random-key.ts';
-import type { components } from '#lib/api/schema.d.ts';
+import type { components, operations } from '#lib/api/schema.d.ts';
 import type {
   Artifact,
   LogLevel,
@@ -31,7 +31,11 @@ export interface RunFilter {
   from?: string;
   /** RFC 3339: requested before. */
   to?: string;
+  /** Absent: newest first. */
+  sort?: RunSort;
 }
+
+type RunSort = NonNullable<operations['listRuns']['parameters']['query']>['sort'] & string;
 
 const pageLimit = 50;
 

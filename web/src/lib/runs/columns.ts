@@ -1,5 +1,6 @@
 /** The optional columns of the list of runs. */
 export const runColumns = [
+  { key: 'started', title: 'Started', class: 'hidden md:table-cell' },
   { key: 'trigger', title: 'Trigger', class: 'hidden md:table-cell' },
   { key: 'who', title: 'Requested by', class: 'hidden lg:table-cell' },
   { key: 'version', title: 'Version', class: 'hidden lg:table-cell' },

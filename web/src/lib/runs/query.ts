@@ -24,11 +24,25 @@ const names = [
   'since',
   'from',
   'to',
+  'sort',
 ] as const;
 
 /** The filter in a URL. */
 export function askedRuns(query: URLSearchParams): AskedRuns {
-  return readFilters(query, names);
+  return readFilters(query, names) as AskedRuns;
+}
+
+/** The direction in which a list is sorted by a column; null if it is not. */
+export function sortedBy(column: string, sort: string | undefined) {
+  if (sort === column) return 'ascending' as const;
+  return sort === `-${column}` ? ('descending' as const) : null;
+}
+
+/** The order of a list after a click on a column: first by the column, then reversed, then newest first.
+ *  @param first the direction at the first choice */
+export function nextSort(column: string, sort: string | undefined, first: '' | '-'): string {
+  const [one, other] = [`${first}${column}`, `${first === '' ? '-' : ''}${column}`];
+  return sort === one ? other : sort === other ? '' : one;
 }
 
 /** The filter for the server. The time is the same for all pages of the list. */

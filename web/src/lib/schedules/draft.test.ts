@@ -3,6 +3,7 @@ import type { Schedule } from '#lib/api/types.ts';
 import { bodyOf, draftOf, newDraft, timingOf } from './draft.ts';
 
 const schedule = {
+  name: 'Twice a morning',
   kind: 'interval',
   cron: null,
   timezone: 'Europe/Berlin',

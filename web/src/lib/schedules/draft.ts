@@ -7,6 +7,8 @@ export type IntervalUnit = keyof typeof unitSeconds;
 
 /** A schedule in the form. */
 export interface ScheduleDraft {
+  /** Empty for none. */
+  name: string;
   kind: Schedule['kind'];
   cron: string;
   timezone: string;
@@ -28,6 +30,7 @@ export interface ScheduleDraft {
 
 export function newDraft(timezone: string): ScheduleDraft {
   return {
+    name: '',
     kind: 'cron',
     cron: '0 9 * * 1-5',
     timezone,
@@ -49,6 +52,7 @@ export function draftOf(schedule: Schedule): ScheduleDraft {
   const { interval_seconds: seconds } = schedule;
   const unit = seconds === null ? fresh.unit : largestUnit(seconds);
   return {
+    name: schedule.name ?? '',
     kind: schedule.kind,
     cron: schedule.cron ?? fresh.cron,
     timezone: schedule.timezone,
@@ -115,6 +119,7 @@ export function bodyOf(draft: ScheduleDraft): ScheduleChanges & Omit<NewSchedule
   if (timing === null) throw new SyntaxError('Complete the schedule first.');
   return {
     ...timing,
+    name: draft.name.trim() || null,
     catch_up: draft.catchUp,
     max_lateness_seconds: Math.round((draft.maxLatenessMinutes ?? 0) * 60),
     overlap: draft.overlap,

@@ -29,6 +29,11 @@ export function describeInterval(seconds: number): string {
   return count === 1 ? `Every ${unit}` : `Every ${count} ${unit}s`;
 }
 
+/** The name of a schedule, or else when it is due. */
+export function scheduleTitle(schedule: Schedule): string {
+  return schedule.name ?? describeSchedule(schedule);
+}
+
 /** Describes when a schedule is due. */
 export function describeSchedule(
   schedule: Pick<Schedule, 'cron' | 'interval_seconds'> & Partial<Pick<Schedule, 'once_at'>>,

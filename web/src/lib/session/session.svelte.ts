@@ -11,6 +11,8 @@ async function loadQueryClient() {
 /** The current user of this tab. */
 class Session {
   user = $state.raw<Me | null>(null);
+  /** When `user` was read, in milliseconds. */
+  readAtMs = 0;
   /** The session expired while a page was open. `user` remains, so that unsaved work is kept while the user logs in
    *  again. */
   expired = $state(false);
@@ -40,18 +42,20 @@ class Session {
   ): Promise<void> {
     await logIn(email, password, factor);
     const before = this.user;
-    this.user = await me();
+    await this.reload();
     this.#over = false;
     if (!this.expired) return;
     this.expired = false;
     // Another user must not see the pages of the previous one.
-    if (before?.id !== this.user.id) location.reload();
+    if (before?.id !== this.user?.id) location.reload();
     else await (await loadQueryClient()).invalidateQueries();
   }
 
   /** Reads the account again, after its rights have changed. */
   async reload(): Promise<void> {
+    const readAtMs = Date.now();
     this.user = await me();
+    this.readAtMs = readAtMs;
   }
 
   async logOut(): Promise<void> {
@@ -66,9 +70,8 @@ class Session {
 
   async #load(): Promise<Me | null> {
     if (!(await keeper.renew(null))) return null;
-    this.user = await me().catch((error: unknown) => {
-      if (error instanceof ApiError && error.status === 401) return null;
-      throw error;
+    await this.reload().catch((error: unknown) => {
+      if (!(error instanceof ApiError && error.status === 401)) throw error;
     });
     return this.user;
   }

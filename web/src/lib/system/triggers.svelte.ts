@@ -1,24 +1,21 @@
 import { createQuery } from '@tanstack/svelte-query';
 import { liveFeed } from '#lib/live/live-feed.svelte.ts';
-import { systemInfo } from './api.ts';
+import { me } from '#lib/session/api.ts';
+import { session } from '#lib/session/session.svelte.ts';
 
-/** Whether triggers are paused, since when and by whom. For components only. */
-export function triggers() {
+/** Since when and by whom triggers are paused; null if they are not. For components only. */
+export function pausedTriggers() {
   const query = createQuery(() => ({
-    queryKey: ['system'],
-    queryFn: systemInfo,
+    queryKey: ['system', 'paused-triggers'],
+    queryFn: async () => (await me()).paused_triggers,
+    initialData: session.user?.paused_triggers ?? null,
+    initialDataUpdatedAt: session.readAtMs,
     staleTime: 60_000,
     refetchInterval: liveFeed.pollMs,
   }));
   return {
     get paused() {
-      return query.data?.triggers.paused ?? false;
-    },
-    get since() {
-      return query.data?.triggers.since ?? null;
-    },
-    get by() {
-      return query.data?.triggers.by ?? null;
+      return query.data;
     },
   };
 }

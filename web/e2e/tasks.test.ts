@@ -1,0 +1,198 @@
+/** The ten most frequent tasks, by keyboard alone, each with an upper limit of keystrokes from the dashboard on. */
+import type { Locator, Page } from 'playwright-core';
+import { afterEach, expect, test } from 'vitest';
+import { describeWith } from '../../scripts/testing/optional-service.ts';
+import { until, type Product } from '../../services/minimal/testing/product.ts';
+import { chromiumService, type Browsing } from './testing/browsing.ts';
+import { openDashboard } from './testing/dashboard.ts';
+
+const waiting = { 'main.py': 'import time\ntime.sleep(600)\n' };
+
+describeWith(chromiumService, 'a frequent task by keyboard', () => {
+  let product: Product;
+  let browsing: Browsing;
+  let page: Page;
+  let [quick, bot]: readonly string[] = [];
+  let keystrokes = 0;
+  openDashboard(async (opened) => {
+    ({ product, browsing, page } = opened);
+    quick = await product.script('quick', { 'main.py': 'print(1)\n' });
+    bot = await product.script('bot', waiting);
+    const failing = await product.script('failing', { 'main.py': 'raise ValueError("no rows")\n' });
+    await product.untilFinished((await product.run(failing)).run_id);
+    await browsing.signIn(product.baseUrl);
+    // No click and no text without a key from here on.
+    await page.mouse.move(0, 0);
+  });
+  afterEach(() => page.goto('about:blank'));
+
+  const heading = (name: string | RegExp) => page.getByRole('heading', { level: 1, name });
+
+  /** Opens the dashboard, and starts to count. */
+  async function start(): Promise<void> {
+    await page.goto(product.baseUrl);
+    await heading('Dashboard').waitFor();
+    keystrokes = 0;
+  }
+
+  async function press(...keys: readonly string[]): Promise<void> {
+    for (const key of keys) {
+      keystrokes += 1;
+      await page.keyboard.press(key);
+    }
+  }
+
+  async function type(text: string): Promise<void> {
+    keystrokes += text.length;
+    await page.keyboard.type(text);
+  }
+
+  /** Presses Tab until the control has the focus. */
+  async function tabTo(control: Locator): Promise<void> {
+    await control.waitFor();
+    const isFocused = () => control.evaluate((one) => one === one.ownerDocument.activeElement);
+    for (let presses = 0; !(await isFocused()); presses += 1) {
+      if (presses === 60) throw new Error('Tab does not reach the control');
+      await press('Tab');
+    }
+  }
+
+  /** Chooses in the palette. */
+  async function choose(typed: string, option: string | RegExp): Promise<void> {
+    await press('Control+k');
+    await page.getByPlaceholder('Search pages').waitFor();
+    await type(typed);
+    await page.getByRole('option', { name: option, selected: true }).waitFor();
+    await press('Enter');
+  }
+
+  const list = (name: string) => page.getByRole('table', { name });
+
+  test('1: runs a script and reads its log', async () => {
+    await start();
+    await choose('run qui', 'Run quick');
+    await page.getByRole('status', { name: 'Run status' }).getByText('Success').waitFor();
+    await page.getByRole('region', { name: 'Log', exact: true }).getByText('1').first().waitFor();
+    expect(keystrokes).toBeLessThanOrEqual(9);
+  });
+
+  test('2: reads why the last run of a script failed', async () => {
+    await start();
+    await press('g', 'x');
+    await page.getByText('ValueError: no rows').first().waitFor();
+    await press('j', 'Enter');
+    await heading(/ValueError/).waitFor();
+    expect(keystrokes).toBeLessThanOrEqual(4);
+  });
+
+  test('3: finds out who changed a script, also with two clicks', async () => {
+    await start();
+    await choose('quick', 'quick');
+    await heading('quick').waitFor();
+    await choose('hist', 'History of this script');
+    await list('History').getByText('admin@example.com').first().waitFor();
+    expect(keystrokes).toBeLessThanOrEqual(13);
+    await page.goto(`${product.baseUrl}/scripts`);
+    await page.getByRole('link', { name: 'quick' }).click();
+    await page
+      .getByRole('navigation', { name: 'Script' })
+      .getByRole('link', { name: 'History' })
+      .click();
+    await list('History').getByText('admin@example.com').first().waitFor();
+  });
+
+  test('4: changes the code of a script and saves it', async () => {
+    await start();
+    await choose('quick', 'quick');
+    await page.getByText('print(1)').waitFor();
+    await press('Control+End');
+    await type('print(2)');
+    await press('Control+s');
+    await until('the file is saved', async () => {
+      const path = `/scripts/${quick}/files/main.py`;
+      const { content } = await product.call<{ content: string }>('GET', path);
+      return content.includes('print(2)') || undefined;
+    });
+    expect(keystrokes).toBeLessThanOrEqual(17);
+  });
+
+  test('5: stops the runs of a script', async () => {
+    const { run_id: runId } = await product.run(bot ?? '');
+    await start();
+    await choose('stop bot', 'Stop bot');
+    await page.getByText('Stopping 1 run of “bot”').waitFor();
+    await product.untilFinished(runId);
+    expect(keystrokes).toBeLessThanOrEqual(10);
+  });
+
+  test('6: runs a failed run again', async () => {
+    await start();
+    await press('g', 'r');
+    await heading('Runs').waitFor();
+    await list('Runs')
+      .getByRole('link', { name: /failing/ })
+      .first()
+      .waitFor();
+    await press('/');
+    await type('failing');
+    await expect.poll(() => list('Runs').locator('tbody tr a').count()).toBe(1);
+    await press('Escape', 'j', 'Enter');
+    await heading(/failing/).waitFor();
+    const before = page.url();
+    await choose('again', 'Run again');
+    await page.waitForURL((url) => url.pathname.startsWith('/runs/') && url.href !== before);
+    expect(keystrokes).toBeLessThanOrEqual(20);
+  });
+
+  test('7: lists the failed runs', async () => {
+    await start();
+    await press('g', 'r');
+    await heading('Runs').waitFor();
+    await tabTo(page.getByLabel('Status', { exact: true }));
+    await type('Fai');
+    await page.waitForURL('**/runs?status=failed');
+    await list('Runs')
+      .getByRole('link', { name: /failing, failed/ })
+      .first()
+      .waitFor();
+    expect(keystrokes).toBeLessThanOrEqual(45);
+  });
+
+  test('8: creates a script', async () => {
+    await start();
+    await press('g', 's');
+    await heading('Scripts').waitFor();
+    await press('c');
+    await page.getByRole('dialog', { name: 'New script' }).waitFor();
+    await type('new one');
+    await press('Enter');
+    await heading('new one').waitFor();
+    expect(keystrokes).toBeLessThanOrEqual(11);
+  });
+
+  test('9: creates a schedule with a name', async () => {
+    await start();
+    await choose('quick', 'quick');
+    await heading('quick').waitFor();
+    await choose('sched', 'Schedules of this script');
+    await page.getByRole('heading', { name: 'No schedules yet' }).waitFor();
+    await press('c');
+    const dialog = page.getByRole('dialog', { name: 'New schedule' });
+    await tabTo(dialog.getByLabel('Name'));
+    await type('mornings');
+    await press('Enter');
+    await dialog.waitFor({ state: 'detached' });
+    await heading('mornings')
+      .or(page.getByRole('link', { name: 'mornings' }))
+      .first()
+      .waitFor();
+    expect(keystrokes).toBeLessThanOrEqual(30);
+  });
+
+  test('10: disables a script', async () => {
+    await start();
+    await choose('disable qui', 'Disable quick');
+    await page.getByText('Disabled “quick”').waitFor();
+    expect(keystrokes).toBeLessThanOrEqual(13);
+  });
+});
