@@ -2,7 +2,6 @@
 import type { MailSecurity } from '#domain/channel/channel.ts';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { createTransport } from 'nodemailer';
 import type { Targets } from './targets.ts';
 
 /** The timeout for the server's greeting. Afterwards, only the caller's signal limits the time. */
@@ -33,6 +32,8 @@ export async function sendMail(
   targets: Targets,
   signal: AbortSignal,
 ): Promise<void> {
+  // Imported with the first mail, because the library takes 7 MB.
+  const { createTransport } = await import('nodemailer');
   const address = await targets.addressOf(host);
   signal.throwIfAborted();
   // Connected here, so that only this address is used and the connection can be aborted at any time.

@@ -1,6 +1,7 @@
 /** `make run`: the whole service on one machine. */
 import { resolve } from 'node:path';
 import { Releases } from '#services/shared/releases.ts';
+import { collectWhenIdle } from '#services/shared/idle-collection.ts';
 import { compileCache } from './compiled.ts';
 import { programToStart, guardedVariable } from './releases/started-as.ts';
 import { untilSwitch } from './releases/until-switch.ts';
@@ -34,6 +35,7 @@ function notifyGuard(what: string): void {
 // Child processes must not see this variable.
 const { [guardedVariable]: _, ...environment } = env;
 
+collectWhenIdle();
 await runInTerminal(
   (say, signal) => startSupervisor({ services, environment, say, onEnd: notifyGuard }, signal),
   (signal) => untilSwitch(releases, signal),

@@ -1,5 +1,6 @@
 /** The lifecycle of a process: start, run, and stop in time on request. */
 import { readConfig, unknownVariables, ConfigError, type Settings } from './config.ts';
+import { collectWhenIdle } from './idle-collection.ts';
 import { createLogger, type Logger } from './logger.ts';
 
 const STOP_DEADLINE_MS = 20_000;
@@ -37,6 +38,7 @@ export async function runProcess(
   try {
     const running = await start(stopping.signal, logger);
     logger.info('started');
+    collectWhenIdle();
     if (onDemand) process.send?.('started');
     await asked;
     await running.stop();

@@ -4,9 +4,6 @@ import type { Clock } from '#domain/ports/clock.ts';
 import type { EventFeed } from '#domain/ports/event-feed.ts';
 import type { Commands } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
-import { NatsBus } from '#infra/bus/nats.ts';
-import { NatsFeed } from '#infra/bus/nats-feed.ts';
-import { NatsLink } from '#infra/bus/nats-link.ts';
 import { PostgresBus } from '#infra/bus/postgres.ts';
 import type { StreamId } from '#domain/kernel/event.ts';
 import { announcements } from '#infra/postgres/commands/announcements.ts';
@@ -154,6 +151,12 @@ async function openBus(options: PlatformOptions, pool: Database['pool']) {
     const statementFor: StatementFor = (messages, proof) => bus.statementFor(messages, proof);
     return { bus, feed: undefined, statementFor, close: () => bus.close() };
   }
+  // Imported only if NATS is used: the client takes 5 MB.
+  const [{ NatsLink }, { NatsBus }, { NatsFeed }] = await Promise.all([
+    import('#infra/bus/nats-link.ts'),
+    import('#infra/bus/nats.ts'),
+    import('#infra/bus/nats-feed.ts'),
+  ]);
   const tried = natsUrl.map(({ protocol, host }) => `${protocol}//${host}`).join(', ');
   const onProblem = (error: unknown, problem: string) =>
     logger.warn({ error, problem, tried }, 'message bus unavailable; falling back to polling');

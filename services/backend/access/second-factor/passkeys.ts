@@ -1,6 +1,5 @@
 /** Passkeys (WebAuthn) as the second factor. */
 import { isIP } from 'node:net';
-import { verifyAuthenticationResponse, verifyRegistrationResponse } from '@simplewebauthn/server';
 import { mustParse, parseCommandId, parseUserId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import type { Passkey, SecondFactor } from '#domain/user/events.ts';
@@ -23,6 +22,9 @@ interface CheckDeps {
   readonly services: Services;
 }
 
+/** Imported with the first passkey, because the library takes 12 MB. */
+const webauthn = () => import('@simplewebauthn/server');
+
 /** The site of an origin. @returns undefined for an IP address, where browsers offer no passkeys (WebAuthn §5.1.3) */
 export function siteOf(origin: string): Site | undefined {
   const { origin: own, hostname } = new URL(origin);
@@ -42,6 +44,7 @@ export async function checkNewPasskey(
   const client = readClientData(given.client_data);
   const foreign = problemOf(client, site);
   if (client === undefined || foreign !== undefined) return foreign ?? unreadable;
+  const { verifyRegistrationResponse } = await webauthn();
   const made = await verifyRegistrationResponse({
     response: {
       id: given.id,
@@ -136,6 +139,7 @@ async function verifiedCounter(
   given: PasskeySignature,
   { origin, rpId, challenge }: Site & { readonly challenge: string },
 ): Promise<number | undefined> {
+  const { verifyAuthenticationResponse } = await webauthn();
   const checked = await verifyAuthenticationResponse({
     response: {
       id: given.id,
