@@ -5,15 +5,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { serverAccount } from '#infra/embedded/account.ts';
 import { findBinaries } from '#infra/embedded/binaries.ts';
-import { ADMIN_USER, DATABASE, SERVICE_USER } from '#infra/embedded/cluster.ts';
-import { preparePrincipals } from '#infra/embedded/principals.ts';
-import { migrate } from '#infra/postgres/migrate.ts';
-import { DatabaseNode, nodeAddress, nodePassword } from '#infra/testing/database-node.ts';
+import { DATABASE, SERVICE_USER } from '#infra/embedded/cluster.ts';
+import { DatabaseNode, nodeAddress } from '#infra/testing/database-node.ts';
+import { startNode } from './database.ts';
 
-const migrations = fileURLToPath(new URL('../../migrations', import.meta.url));
 const socketName = '.s.PGSQL.5432';
 
 /** An address that leads to a node, as a floating address or a proxy does in production. */
@@ -96,10 +93,7 @@ export class DatabasePair {
     const pair = new DatabasePair(folder, first, second);
     await pair.#services.open();
     await pair.#replication.open();
-    await first.initialise();
-    await first.start();
-    await preparePrincipals(nodeAddress(first.sockets, ADMIN_USER, 'postgres'), nodePassword);
-    await migrate(nodeAddress(first.sockets, ADMIN_USER, DATABASE), { directory: migrations });
+    await startNode(first);
     await second.follow(first, pair.#replication.folder);
     if (synchronous) await first.replicateSynchronously();
     return pair;

@@ -3,9 +3,12 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { ADMIN_USER, DATABASE } from '#infra/embedded/cluster.ts';
 import { startEmbeddedPostgres } from '#infra/embedded/postgres.ts';
+import { preparePrincipals } from '#infra/embedded/principals.ts';
 import { openDatabase, type Database } from '#infra/postgres/database.ts';
 import { migrate } from '#infra/postgres/migrate.ts';
+import { nodeAddress, nodePassword, type DatabaseNode } from '#infra/testing/database-node.ts';
 import { platformSettings, readConfig } from '#services/shared/config.ts';
 import { createLogger } from '#services/shared/logger.ts';
 import { openPlatform, type Platform } from '#services/shared/platform.ts';
@@ -51,6 +54,14 @@ export async function onDatabase(
     await server.stop();
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** Starts a new database node, with the users and the whole schema. */
+export async function startNode(node: DatabaseNode): Promise<void> {
+  await node.initialise();
+  await node.start();
+  await preparePrincipals(nodeAddress(node.sockets, ADMIN_USER, 'postgres'), nodePassword);
+  await migrate(nodeAddress(node.sockets, ADMIN_USER, DATABASE), { directory: migrations });
 }
 
 /** Opens a platform on such a database, like a process does. */

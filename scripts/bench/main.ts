@@ -14,10 +14,13 @@ import { benchLogStorage } from './log-storage.ts';
 import { benchLogViewer } from './log-viewer.ts';
 import { benchLongStreams } from './long-streams.ts';
 import { benchPages } from './pages.ts';
+import { benchPartitions } from './partitions.ts';
 import { benchProjections } from './projections.ts';
 import { benchQueue } from './queue.ts';
 import { benchRequests } from './requests.ts';
 import { benchResident } from './resident.ts';
+import { benchRivals } from './rivals.ts';
+import { benchScale } from './scale.ts';
 import { benchStart } from './start.ts';
 import { benchStore } from './store.ts';
 import { benchTriggers } from './triggers.ts';
@@ -43,6 +46,9 @@ const subjects: Readonly<Record<string, () => Promise<void>>> = {
   'many-runs': benchManyRuns,
   failover: benchFailover,
   'long-streams': () => onProduct(benchLongStreams),
+  scale: benchScale,
+  partitions: benchPartitions,
+  peers: benchRivals,
 };
 
 const names = process.argv.slice(2);

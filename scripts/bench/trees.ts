@@ -62,11 +62,20 @@ export function printComparison(
 
 /** Milliseconds of processor time of a process, its descendants, and the processes that they have waited for. */
 export async function cpuOf(pid: number): Promise<number> {
-  const times = [pid, ...(await descendants(pid))].map(async (each) => {
-    const stat = await readFile(`/proc/${each}/stat`, 'latin1').catch(() => '');
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0);
-  });
-  const ticks = (await Promise.all(times)).reduce((sum, each) => sum + each, 0);
+  const pids = [pid, ...(await descendants(pid))];
+  const times = await Promise.all(pids.map((each) => readTimes(each, 4)));
+  return times.reduce((sum, each) => sum + each, 0);
+}
+
+/** Milliseconds of processor time of a process alone. */
+export async function ownCpuOf(pid: number): Promise<number> {
+  return await readTimes(pid, 2);
+}
+
+/** The sum of the first `count` of these times: user, system, and both of the processes that it has waited for. */
+async function readTimes(pid: number, count: 2 | 4): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => '');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const ticks = fields.slice(11, 11 + count).reduce((sum, each) => sum + Number(each), 0);
   return (ticks * 1000) / ticksPerSecond;
 }

@@ -91,6 +91,12 @@ export class Replica {
     });
   }
 
+  get pid(): number {
+    const pid = this.#child?.pid;
+    if (pid === undefined) throw new Error(`${this.name} was not started`);
+    return pid;
+  }
+
   get hasEnded(): boolean {
     return this.#child?.exitCode !== null || this.#child.signalCode !== null;
   }

@@ -1,0 +1,113 @@
+import { describe, expect, test } from 'vitest';
+import { randomFrom } from '#services/minimal/testing/replica-chaos.ts';
+import { arrivals, exponential, simulate, type Job, type Step } from './queueing.ts';
+
+const many = 50_000;
+const mean = (values: readonly number[]) =>
+  values.reduce((sum, value) => sum + value, 0) / values.length;
+const inSlot = (...steps: readonly Step[]): readonly Step[] => [
+  { kind: 'acquire' },
+  ...steps,
+  { kind: 'release' },
+];
+
+/** Poisson arrivals, and exponential times of one kind of step. */
+function randomJobs(
+  perSecond: number,
+  meanMs: number,
+  stepsOf: (ms: number) => readonly Step[],
+): readonly Job[] {
+  const random = randomFrom(1);
+  return arrivals(many, perSecond, random).map((arrivesAtMs) => ({
+    arrivesAtMs,
+    steps: stepsOf(exponential(meanMs, random)),
+  }));
+}
+
+describe('jobs that wait for slots', () => {
+  test('D/D/1: each wait is longer by the excess of the service time', () => {
+    const jobs = arrivals(50, 100).map((arrivesAtMs) => ({
+      arrivesAtMs,
+      steps: inSlot({ kind: 'delay', ms: 12 }),
+    }));
+
+    const times = simulate({ slots: 1, processors: 1, jobs });
+
+    times.forEach(({ queuedAtMs, startedAtMs, endedAtMs }, index) => {
+      expect(startedAtMs - queuedAtMs).toBeCloseTo(2 * index, 6);
+      expect(endedAtMs - startedAtMs).toBeCloseTo(12, 6);
+    });
+  });
+
+  test.each([
+    { slots: 1, perSecond: 50 },
+    { slots: 3, perSecond: 180 },
+    { slots: 8, perSecond: 520 },
+  ])('M/M/$slots with $perSecond arrivals/s: the mean wait follows Erlang', (system) => {
+    const { slots, perSecond } = system;
+    const meanMs = 10;
+    const jobs = randomJobs(perSecond, meanMs, (ms) => inSlot({ kind: 'delay', ms }));
+
+    const times = simulate({ slots, processors: 1, jobs });
+
+    const waitMs = mean(times.map((one) => one.startedAtMs - one.queuedAtMs));
+    const load = (perSecond * meanMs) / 1000;
+    const expectedMs = (erlangC(slots, load) * meanMs) / (slots - load);
+    expect(waitMs / expectedMs).toBeGreaterThan(0.95);
+    expect(waitMs / expectedMs).toBeLessThan(1.05);
+  });
+});
+
+describe('jobs that share processors', () => {
+  test('M/M/1 with a shared processor: the mean time is 1 / (service rate - arrival rate)', () => {
+    const jobs = randomJobs(70, 10, (ms) => [{ kind: 'work', ms }]);
+
+    const times = simulate({ slots: 0, processors: 1, jobs });
+
+    const spentMs = mean(times.map(({ doneAtMs }, index) => doneAtMs - jobs[index]!.arrivesAtMs));
+    expect(spentMs / (1000 / (100 - 70))).toBeGreaterThan(0.95);
+    expect(spentMs / (1000 / (100 - 70))).toBeLessThan(1.05);
+  });
+
+  test('three jobs on two processors take half as long again', () => {
+    const jobs = [0, 0, 0].map((arrivesAtMs) => ({
+      arrivesAtMs,
+      steps: [{ kind: 'work', ms: 10 }] as const,
+    }));
+
+    const times = simulate({ slots: 0, processors: 2, jobs });
+
+    for (const { doneAtMs } of times) expect(doneAtMs).toBeCloseTo(15, 6);
+  });
+
+  test('a job uses one processor only, and delays use none', () => {
+    const jobs = [
+      { arrivesAtMs: 0, steps: [{ kind: 'work', ms: 10 }] as const },
+      { arrivesAtMs: 0, steps: [{ kind: 'delay', ms: 30 }] as const },
+    ];
+
+    const times = simulate({ slots: 0, processors: 4, jobs });
+
+    expect(times.map(({ doneAtMs }) => doneAtMs)).toEqual([10, 30]);
+  });
+});
+
+test('the arrivals depend on the seed only', () => {
+  const of = (seed: number) => arrivals(5, 10, randomFrom(seed));
+
+  expect(of(7)).toEqual(of(7));
+  expect(of(7)).not.toEqual(of(8));
+});
+
+/** The probability that a job has to wait (Erlang's C formula).
+ *  @param load arrival rate × mean service time */
+function erlangC(servers: number, load: number): number {
+  let term = 1;
+  let sum = 0;
+  for (let count = 0; count < servers; count += 1) {
+    sum += term;
+    term *= load / (count + 1);
+  }
+  const all = (term * servers) / (servers - load);
+  return all / (sum + all);
+}

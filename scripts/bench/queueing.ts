@@ -1,0 +1,135 @@
+/** A simulation of jobs that wait for slots and share processors, event by event. */
+
+/** `work` needs a processor, `delay` does not. Between `acquire` and `release` the job has one of the slots. */
+export type Step =
+  | { readonly kind: 'work' | 'delay'; readonly ms: number }
+  | { readonly kind: 'acquire' | 'release' };
+
+export interface Job {
+  readonly arrivesAtMs: number;
+  readonly steps: readonly Step[];
+}
+
+export interface System {
+  readonly slots: number;
+  /** All working jobs share the processors equally, and no job uses more than one. May be a fraction. */
+  readonly processors: number;
+  /** In the order of their arrival. */
+  readonly jobs: readonly Job[];
+}
+
+export interface JobTimes {
+  /** When it has asked for a slot, when it has got one, and when it has returned it. */
+  readonly queuedAtMs: number;
+  readonly startedAtMs: number;
+  readonly endedAtMs: number;
+  /** After its last step. */
+  readonly doneAtMs: number;
+}
+
+interface Active {
+  readonly job: Job;
+  readonly times: { -readonly [Name in keyof JobTimes]: number };
+  step: number;
+  leftMs: number;
+}
+
+/** Differences below this are due to rounding. */
+const precisionMs = 1e-9;
+
+/** Jobs get slots in the order in which they ask.
+ *  @returns the times of each job, in the order of `jobs` */
+export function simulate({ slots, processors, jobs }: System): readonly JobTimes[] {
+  const all: Active[] = jobs.map((job) => ({
+    job,
+    times: { queuedAtMs: 0, startedAtMs: 0, endedAtMs: 0, doneAtMs: 0 },
+    step: -1,
+    leftMs: 0,
+  }));
+  const busy = new Set<Active>();
+  const waiting: Active[] = [];
+  let [nowMs, free, arrived] = [0, slots, 0];
+
+  /** Executes steps until one takes time or has to wait. */
+  const proceed = (one: Active): void => {
+    for (one.step += 1; ; one.step += 1) {
+      const step = one.job.steps[one.step];
+      if (step === undefined) {
+        one.times.doneAtMs = nowMs;
+        return;
+      }
+      if ('ms' in step) {
+        if (step.ms === 0) continue;
+        one.leftMs = step.ms;
+        return void busy.add(one);
+      }
+      if (step.kind === 'acquire') {
+        one.times.queuedAtMs = nowMs;
+        if (free === 0) return void waiting.push(one);
+        free -= 1;
+        one.times.startedAtMs = nowMs;
+      } else {
+        one.times.endedAtMs = nowMs;
+        passSlotOn();
+      }
+    }
+  };
+  const passSlotOn = (): void => {
+    const first = waiting.shift();
+    if (first === undefined) {
+      free += 1;
+      return;
+    }
+    first.times.startedAtMs = nowMs;
+    proceed(first);
+  };
+
+  while (arrived < all.length || busy.size > 0) {
+    const speed = workSpeed(busy, processors);
+    let elapsedMs = (jobs[arrived]?.arrivesAtMs ?? Infinity) - nowMs;
+    for (const one of busy) elapsedMs = Math.min(elapsedMs, one.leftMs / speedOf(one, speed));
+    nowMs += elapsedMs;
+    const done: Active[] = [];
+    for (const one of busy) {
+      one.leftMs -= elapsedMs * speedOf(one, speed);
+      if (one.leftMs <= precisionMs) done.push(one);
+    }
+    for (const one of done) busy.delete(one);
+    for (const one of done) proceed(one);
+    for (; (jobs[arrived]?.arrivesAtMs ?? Infinity) <= nowMs + precisionMs; arrived += 1) {
+      proceed(all[arrived] as Active);
+    }
+  }
+  return all.map(({ times }) => times);
+}
+
+const isWorking = ({ job, step }: Active) => job.steps[step]?.kind === 'work';
+
+const speedOf = (one: Active, speed: number) => (isWorking(one) ? speed : 1);
+
+/** The share of a processor of each working job. */
+function workSpeed(busy: ReadonlySet<Active>, processors: number): number {
+  let working = 0;
+  for (const one of busy) working += isWorking(one) ? 1 : 0;
+  return Math.min(1, processors / Math.max(working, 1));
+}
+
+/** A sample of the exponential distribution. */
+export function exponential(meanMs: number, random: () => number): number {
+  return -meanMs * Math.log(1 - random());
+}
+
+/** The times of `count` arrivals. Without `random`, their distances are equal; otherwise this is a Poisson process. */
+export function arrivals(
+  count: number,
+  perSecond: number,
+  random?: () => number,
+): readonly number[] {
+  const meanMs = 1000 / perSecond;
+  let atMs = 0;
+  return Array.from({ length: count }, () => {
+    const arrivesAtMs = atMs;
+    atMs += random === undefined ? meanMs : exponential(meanMs, random);
+    return arrivesAtMs;
+  });
+}

@@ -1,0 +1,70 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { freePorts } from '#infra/testing/free-ports.ts';
+import { until } from '#services/minimal/testing/product.ts';
+import { interpreter } from '../bare-python.ts';
+import { appending, timesIn } from './files.ts';
+import { measureRuns, NotAvailable, Service, type Rival } from './rival.ts';
+
+const rounds = { sequential: 10, concurrent: 24 };
+const pollMs = 10;
+/** States of a run before its end: not started, running, queued. */
+const unfinished = [0, 1, 5];
+const succeeded = 4;
+
+/** Dagu's server and scheduler. `ORCH_BENCH_DAGU` is the path of the program. */
+export const dagu: Rival = {
+  name: 'Dagu',
+  async start(folder) {
+    const program = process.env['ORCH_BENCH_DAGU'];
+    if (program === undefined) throw new NotAvailable('set ORCH_BENCH_DAGU to the path of dagu');
+    const [port = 0, coordinator = 0, schedulerPort = 0] = await freePorts(3);
+    const [script, lines] = [join(folder, 'main.py'), join(folder, 'lines')];
+    await writeFile(script, appending(lines));
+    await mkdir(join(folder, 'dags'));
+    const dag = `steps:\n  - name: main\n    command: ${interpreter} ${script}\n`;
+    await writeFile(join(folder, 'dags', 'bench.yaml'), dag);
+    const service = new Service(program, ['start-all', '--port', String(port)], {
+      env: {
+        ...process.env,
+        DAGU_HOME: folder,
+        DAGU_AUTH_MODE: 'none',
+        DAGU_COORDINATOR_PORT: String(coordinator),
+        DAGU_SCHEDULER_PORT: String(schedulerPort),
+      },
+    });
+    const call = async <Answer>(path: string, options: RequestInit = {}): Promise<Answer> => {
+      const answer = await fetch(`http://127.0.0.1:${port}/api/v1${path}`, {
+        headers: { 'content-type': 'application/json' },
+        ...options,
+      });
+      if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+      return (await answer.json()) as Answer;
+    };
+    try {
+      await until('Dagu responds', () => call<object>('/dags').catch(() => undefined));
+    } catch (error) {
+      await service.stop();
+      throw error;
+    }
+    const client = {
+      async run() {
+        const { dagRunId } = await call<{ dagRunId: string }>('/dags/bench/start', {
+          method: 'POST',
+          body: '{}',
+        });
+        for (;;) {
+          const { dagRunDetails } = await call<{ dagRunDetails: { status: number } }>(
+            `/dag-runs/bench/${dagRunId}`,
+          );
+          if (dagRunDetails.status === succeeded) return;
+          if (!unfinished.includes(dagRunDetails.status)) throw new Error('a run of Dagu failed');
+          await pause(pollMs);
+        }
+      },
+      firstLineAt: async () => (await timesIn(lines)).at(-1) ?? NaN,
+    };
+    return { measure: () => measureRuns(client, rounds), stop: () => service.stop() };
+  },
+};

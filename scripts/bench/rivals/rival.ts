@@ -1,0 +1,91 @@
+/** What the benchmark needs from each product, and its own measurement. */
+import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
+import { once } from 'node:events';
+import { performance } from 'node:perf_hooks';
+import { inParallel } from '../complete-runs.ts';
+import { median } from '../report.ts';
+
+/** Of one round. */
+export interface Figures {
+  /** From the request until the client knows that the run has finished. */
+  readonly finishedMs: number;
+  /** From the request until the script executes its first statement. */
+  readonly firstLineMs: number;
+  /** Finished runs per second, with concurrent clients. */
+  readonly perSecond: number;
+}
+
+export interface Rival {
+  readonly name: string;
+  /** Starts its processes.
+   *  @param folder an empty folder for its data
+   *  @throws NotAvailable */
+  start(folder: string): Promise<RunningRival>;
+}
+
+export interface RunningRival {
+  /** One round of measurements. */
+  measure(): Promise<Figures>;
+  stop(): Promise<void>;
+}
+
+/** A rival cannot be measured on this machine. */
+export class NotAvailable extends Error {}
+
+export interface Rounds {
+  /** Runs one after the other. */
+  readonly sequential: number;
+  /** Runs of concurrent clients. */
+  readonly concurrent: number;
+}
+
+const clients = 8;
+
+export interface Client<Run> {
+  /** Requests a run, and waits for its end. */
+  run(): Promise<Run>;
+  /** When the script executed its first statement, in milliseconds since 1970. */
+  firstLineAt(run: Run): Promise<number> | number;
+}
+
+export async function measureRuns<Run>(
+  client: Client<Run>,
+  { sequential, concurrent }: Rounds,
+): Promise<Figures> {
+  const finished: number[] = [];
+  const first: number[] = [];
+  for (let done = 0; done < sequential; done += 1) {
+    const startedAt = epochMs();
+    const run = await client.run();
+    finished.push(epochMs() - startedAt);
+    first.push((await client.firstLineAt(run)) - startedAt);
+  }
+  const startedAt = epochMs();
+  await inParallel(concurrent, clients, () => client.run());
+  const perSecond = (concurrent * 1000) / (epochMs() - startedAt);
+  return { finishedMs: median(finished), firstLineMs: median(first), perSecond };
+}
+
+/** Milliseconds since 1970, with fractions. */
+export const epochMs = () => performance.timeOrigin + performance.now();
+
+/** A process that ends with the rival. */
+export class Service {
+  readonly child: ChildProcess;
+
+  constructor(command: string, args: readonly string[], options: SpawnOptions = {}) {
+    this.child = spawn(command, args, { stdio: 'ignore', ...options, detached: true });
+    this.child.on('error', () => undefined);
+  }
+
+  /** Ends it and the processes that it has started. */
+  async stop(): Promise<void> {
+    const { pid, exitCode, signalCode } = this.child;
+    if (pid === undefined || exitCode !== null || signalCode !== null) return;
+    const ended = once(this.child, 'exit');
+    process.kill(-pid, 'SIGTERM');
+    const hurry = setTimeout(() => process.kill(-pid, 'SIGKILL'), 10_000);
+    await ended;
+    clearTimeout(hurry);
+  }
+}

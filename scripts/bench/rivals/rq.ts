@@ -1,0 +1,56 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { freePorts } from '#infra/testing/free-ports.ts';
+import { here, pythonPackages } from './python-packages.ts';
+import { measureRuns, NotAvailable, Service, type Rival } from './rival.ts';
+
+const rounds = { sequential: 20, concurrent: 60 };
+const workers = 2;
+
+/** RQ with a Redis server that writes its data to the disk every second. A worker forks for each job. */
+export const rq: Rival = {
+  name: `RQ with Redis, ${workers} workers`,
+  async start(folder) {
+    if (spawnSync('redis-server', ['--version']).error !== undefined) {
+      throw new NotAvailable('requires the Debian package redis-server');
+    }
+    const programs = pythonPackages();
+    const [port = 0] = await freePorts(1);
+    const options = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder];
+    const redis = new Service('redis-server', [...options, '--appendonly', 'yes']);
+    const pool = ['worker-pool', '--num-workers', String(workers), '--logging-level', 'ERROR'];
+    const url = `redis://127.0.0.1:${port}`;
+    const worker = new Service(join(programs, 'rq'), [...pool, '--url', url], {
+      cwd: here,
+      env: { ...process.env, PYTHONPATH: here, PYTHONDONTWRITEBYTECODE: '1' },
+    });
+    const client = new Service(join(programs, 'python'), ['rq_client.py', String(port)], {
+      cwd: here,
+      stdio: ['pipe', 'pipe', 'inherit'],
+      env: { ...process.env, PYTHONDONTWRITEBYTECODE: '1' },
+    });
+    const { stdin, stdout } = client.child;
+    if (stdin === null || stdout === null) throw new Error('the client has no pipes');
+    const waiting = new Map<string, (at: number) => void>();
+    createInterface({ input: stdout }).on('line', (line) => {
+      const [number = '', seconds] = line.split(' ');
+      waiting.get(number)?.(Number(seconds) * 1000);
+      waiting.delete(number);
+    });
+    let runs = 0;
+    const run = () =>
+      new Promise<number>((resolve) => {
+        const number = String((runs += 1));
+        waiting.set(number, resolve);
+        stdin.write(`${number}\n`);
+      });
+    await run();
+    return {
+      measure: () => measureRuns({ run, firstLineAt: (at) => at }, rounds),
+      async stop() {
+        for (const each of [client, worker, redis]) await each.stop();
+      },
+    };
+  },
+};
