@@ -51,7 +51,7 @@ export function stateAfter<State, Event extends DomainEvent>(
   { from, events }: History,
 ): State {
   const before = from === undefined ? initial : (unpackJson(from.state) as State);
-  // The prefix of the stream id determines the event types.
+  // The prefix of the stream ID determines the event types.
   const own = events as unknown as readonly (Event & { readonly version: number })[];
   return (
     evolveAll?.(before, own) ??

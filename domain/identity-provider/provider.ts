@@ -20,7 +20,7 @@ export interface IdentityProviderSettings {
   readonly createAccounts: boolean;
   /** Whether addresses count as verified if the provider omits the claim `email_verified`. */
   readonly trustEmails: boolean;
-  /** Only users with an e-mail address in one of these domains may sign in. In lower case; empty: all domains. */
+  /** Only users with an email address in one of these domains may sign in. In lower case; empty: all domains. */
   readonly emailDomains: readonly string[];
   readonly rules: readonly ClaimRule[];
   /** The role of users to whom no rule grants a role. Null: these users cannot sign in. */
@@ -96,7 +96,7 @@ export interface ClaimedAddress {
   readonly isVerified: boolean;
 }
 
-/** The e-mail address of the claims. */
+/** The email address of the claims. */
 export function claimedAddress(
   { trustEmails }: Pick<IdentityProviderSettings, 'trustEmails'>,
   { email, email_verified: verified }: Claims,

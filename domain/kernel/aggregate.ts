@@ -12,7 +12,7 @@ export interface Aggregate<
   Event extends DomainEvent,
   Facts = undefined,
 > {
-  /** Prefix of the stream ids. */
+  /** Prefix of the stream IDs. */
   readonly streamType: string;
   /** Every command type that the aggregate decides and every event type that it records. */
   readonly commands: TypesOf<Command>;

@@ -33,7 +33,7 @@ export type BusMessage =
       readonly errorType?: string;
       readonly position: number;
     }
-  /** Makes schedulers reload one schedule, or all schedules if the ids are absent. */
+  /** Makes schedulers reload one schedule, or all schedules if the IDs are absent. */
   | {
       readonly topic: 'reload';
       readonly scriptId?: string;

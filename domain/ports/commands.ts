@@ -41,7 +41,7 @@ export type Outcome =
       readonly repeated: boolean;
     }
   | { readonly kind: 'refused'; readonly refusal: Refusal }
-  /** The command id was used before with another fingerprint. */
+  /** The command ID was used before with another fingerprint. */
   | { readonly kind: 'mismatched' };
 
 /** A command with its caller. */

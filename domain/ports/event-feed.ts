@@ -4,7 +4,7 @@ import type { RecordedEvent } from '#domain/kernel/event.ts';
 export interface FeedEnd {
   /** Sequence number of the newest message; 0 for a new feed. */
   readonly sequence: number;
-  /** Event id of the newest message; `undefined` if the feed holds no message. */
+  /** Event ID of the newest message; `undefined` if the feed holds no message. */
   readonly eventId: string | undefined;
 }
 

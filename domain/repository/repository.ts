@@ -47,7 +47,7 @@ export interface ScriptSource {
   readonly path: string;
   /** The hash of the commit that last changed the script. */
   readonly commit: string;
-  /** The page of this commit. */
+  /** URL of the commit's page. */
   readonly url: string | null;
 }
 

@@ -64,7 +64,7 @@ type Found =
     }
   | { readonly kind: 'decided'; readonly decision: Decision<RunEvent> };
 
-/** The request that a command decides. A repeated decision has no effect. */
+/** The request that a command decides. Repeating a decision has no effect. */
 function pendingRequest(
   state: RunState,
   { at }: ApproveRun | RejectRun,

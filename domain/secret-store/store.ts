@@ -22,7 +22,7 @@ export interface VaultConnection {
   readonly auth: VaultAuth;
 }
 
-/** How this service signs in. The token or the secret id is sealed. */
+/** How this service signs in. The token or the secret ID is sealed. */
 export type VaultAuth =
   | { readonly type: 'token' }
   | { readonly type: 'app_role'; readonly mount: string; readonly roleId: string };

@@ -5,9 +5,9 @@ import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { ScriptId, SecretStoreId } from '#domain/kernel/ids.ts';
 import type { StorePlace } from '#domain/secret-store/store.ts';
 
-/** A value encrypted with AES-256-GCM. The additional data binds owner, name, version and key id to the value. */
+/** A value encrypted with AES-256-GCM. The additional data binds owner, name, version and key ID to the value. */
 export interface Sealed {
-  /** Id of the owner's data key. */
+  /** ID of the owner's data key. */
   readonly keyId: string;
   /** 96 bits in base64. */
   readonly nonce: string;

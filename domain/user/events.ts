@@ -1,5 +1,5 @@
 /** Events of a user account, in streams `user-<id>`. Permanent: never rename a type or change the meaning of a
- *  field. The password hash is stored separately; events have only its id. */
+ *  field. The password hash is stored separately; events have only its ID. */
 import type { Role } from '#domain/kernel/actor.ts';
 import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { GroupId, IdentityProviderId, SessionId, UserId } from '#domain/kernel/ids.ts';
@@ -20,7 +20,7 @@ export interface Identity {
   readonly identityProviderId: IdentityProviderId;
   /** The issuer that assigned the subject: a provider's settings may change. */
   readonly issuer: string;
-  /** The issuer's permanent id of the user (claim `sub`). */
+  /** The issuer's permanent ID of the user (claim `sub`). */
   readonly subject: string;
 }
 
@@ -69,7 +69,7 @@ export interface Passkey {
   /** Unique in the account. */
   readonly passkeyId: string;
   readonly name: string;
-  /** The credential id of the authenticator, in base64url. */
+  /** The credential ID of the authenticator, in base64url. */
   readonly webauthnId: string;
   /** COSE key, in base64url. */
   readonly publicKey: string;

@@ -63,7 +63,7 @@ export async function removeBackup(objects: ObjectStore, backupId: string): Prom
   }
 }
 
-/** Ids of all existing folders, including those of incomplete backups. */
+/** IDs of all existing folders, including those of incomplete backups. */
 export async function storedBackups(objects: ObjectStore): Promise<readonly string[]> {
   const found = new Set<string>();
   for await (const { key } of objects.list(backupsPrefix)) found.add(key.split('/')[1] ?? '');

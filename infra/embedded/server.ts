@@ -150,7 +150,7 @@ const WITHOUT_DURABILITY = {
   max_connections: '200',
 };
 
-/** The server writes its process id and state into a file. Connection attempts before it is ready would fill its
+/** The server writes its process ID and state into a file. Connection attempts before it is ready would fill its
  *  log. */
 function saysReady(data: string, pid: number): boolean {
   try {

@@ -1,4 +1,4 @@
-/** Sends one e-mail through an SMTP server. */
+/** Sends one email through an SMTP server. */
 import type { MailSecurity } from '#domain/channel/channel.ts';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -21,7 +21,7 @@ export interface Mail {
   readonly to: readonly string[];
   readonly subject: string;
   readonly text: string;
-  /** Each attempt has the same id, so that a receiver can detect duplicates. */
+  /** Each attempt has the same ID, so that a receiver can detect duplicates. */
   readonly messageId: string;
 }
 

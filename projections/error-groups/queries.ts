@@ -40,7 +40,7 @@ export interface ErrorGroupFilter {
   readonly text: string | null;
 }
 
-/** The id of the group that a run with an error belongs to, in SQL. @param run the name of the run's table */
+/** The ID of the group that a run with an error belongs to, in SQL. @param run the name of the run's table */
 export const errorGroupIdOf = (run: string): string =>
   `md5(${run}.group_id::text || ${run}.error_fingerprint)::uuid`;
 

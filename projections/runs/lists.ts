@@ -53,7 +53,7 @@ async function pageOfErrorGroup(
   return rows;
 }
 
-/** Runs whose script, error or id contains the text: the newest of three lists. */
+/** Runs whose script, error or ID contains the text: the newest of three lists. */
 async function pageOfText(
   db: ReadModels,
   { notScriptId, ...filter }: RunListFilter,

@@ -2,7 +2,7 @@ import type { Identity, SecondFactor } from '#domain/user/events.ts';
 import type { Role } from '#domain/kernel/actor.ts';
 import type { Columns } from '../columns.ts';
 
-/** The second factor, with the times of its passkeys by their ids. */
+/** The second factor, with the times of its passkeys by their IDs. */
 export interface StoredFactor extends SecondFactor {
   readonly passkeyTimes?: Readonly<Record<string, PasskeyTimes>>;
 }

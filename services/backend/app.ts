@@ -1,4 +1,4 @@
-/** The backend as a whole: routes, WebSockets and background duties over one HTTP server. */
+/** The backend: routes, WebSockets and background work over one HTTP server. */
 import type { Server } from 'node:http';
 import type { ScriptId, SessionId } from '#domain/kernel/ids.ts';
 import { purgeStoredAnswers } from '#infra/postgres/access/idempotency-answers.ts';

@@ -22,7 +22,7 @@ export type Credential =
 /** The caller with its current permissions. A client with the service's password has no principal, and may use
  *  every command. */
 export interface Caller {
-  /** Identifies the holder of leases: the token's id, or `service`. */
+  /** Identifies the holder of leases: the token's ID, or `service`. */
   readonly key: string;
   readonly actor: Actor;
   readonly principal: Principal | undefined;

@@ -15,7 +15,7 @@ export interface RefusedCommand {
   /** The name of the command. */
   readonly name: string;
   readonly code: Code;
-  /** Stream id of the affected resource. */
+  /** Stream ID of the affected resource. */
   readonly resource: string | null;
 }
 

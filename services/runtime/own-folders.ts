@@ -98,7 +98,7 @@ function mark(): string {
 function hasEnded(owner: string): boolean {
   const [pid = '', ticks, itsBoot, itsNamespace] = owner.split('.');
   if (itsBoot !== boot()) return true;
-  // Process ids are valid within one namespace only, such as a container.
+  // Process IDs are valid within one namespace only, such as a container.
   if (itsNamespace !== namespace()) return false;
   const started = startedTicks(Number.parseInt(pid, 36));
   return started === undefined || base36(Number(started)) !== ticks;

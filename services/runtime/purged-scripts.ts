@@ -13,7 +13,7 @@ import type { Environments } from './environments/environments.ts';
 export interface PurgedScriptsDeps {
   readonly runtimeId: string;
   readonly database: Queryable;
-  /** Existing folders that contain one folder per script, named by its id. */
+  /** Existing folders that contain one folder per script, named by its ID. */
   readonly folders: readonly string[];
   readonly environments: Pick<Environments, 'scripts' | 'forget'>;
   readonly sandbox: Pick<LocalSandbox, 'scripts' | 'forget'>;

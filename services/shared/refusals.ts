@@ -11,7 +11,7 @@ import { startLoop, type Loop } from './loop.ts';
 export interface Refused {
   /** Method and path template, never the path itself, which may contain a token. */
   readonly operation: string;
-  /** Stream id of the affected resource, such as `script-…`. */
+  /** Stream ID of the affected resource, such as `script-…`. */
   readonly resource: string | null;
   readonly code: string;
   readonly status: number;

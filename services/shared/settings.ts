@@ -70,7 +70,7 @@ const networks = {
   expected: 'networks separated by commas, like 10.0.0.0/8,192.168.1.7/32',
   pattern: /^[0-9a-f:.]+(\/\d{1,3})?$/i,
 };
-const emailAddress = { expected: 'an e-mail address', pattern: /^[^@\s]+@[^@\s]+$/ };
+const emailAddress = { expected: 'an email address', pattern: /^[^@\s]+@[^@\s]+$/ };
 const password = {
   expected: 'a password of 8 to 72 characters that is not a common password',
   pattern:

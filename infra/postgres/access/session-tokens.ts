@@ -43,7 +43,7 @@ export async function storeFirstToken(
   await db.query(statements.keep, [sessionId, tokenHash, keyHash, now]);
 }
 
-/** SHA-256 hashes of the sessions' keys, in lower-case hex, by session id. */
+/** SHA-256 hashes of the sessions' keys, in lower-case hex, by session ID. */
 export async function readKeyHashes(
   db: Queryable,
   sessionIds: readonly SessionId[],

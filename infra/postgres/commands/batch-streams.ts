@@ -219,7 +219,7 @@ interface AddedRuns {
   readonly waiting: number;
 }
 
-/** Caches the result for each id. */
+/** Caches the result for each ID. */
 function remembered<Answer>(ask: (id: string) => Promise<Answer>): (id: string) => Promise<Answer> {
   const answers = new Map<string, Promise<Answer>>();
   return (id) => {

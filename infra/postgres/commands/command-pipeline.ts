@@ -85,7 +85,7 @@ export class CommandPipeline implements Commands {
   }
 
   /** Takes the commands that can be decided together. A command waits for the next batch if this batch is full or
-   *  contains a command with the same id, or if `Batch` does not permit the combination. */
+   *  contains a command with the same ID, or if `Batch` does not permit the combination. */
   #takeBatch(): readonly Waiting[] {
     const batch: Waiting[] = [];
     const left: Waiting[] = [];

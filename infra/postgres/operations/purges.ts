@@ -39,7 +39,7 @@ export async function scriptsToPurge(db: Queryable, limit: number): Promise<read
   return rows.map((row) => row.script_id);
 }
 
-/** The runs of a script by id, in pages. */
+/** The runs of a script by ID, in pages. */
 export async function* runsOfScript(
   db: Queryable,
   scriptId: string,

@@ -4,7 +4,7 @@ import type pg from 'pg';
 import type { Queryable } from '../database.ts';
 
 const retryMs = 250;
-/** The first key of the locks; the second one is the hash of the id. */
+/** The first key of the locks; the second one is the hash of the ID. */
 const lockKind = 0x676974;
 
 const statements = {

@@ -4,7 +4,7 @@ import type { WebhookId } from '#domain/kernel/ids.ts';
 import type { Queryable } from '../database.ts';
 
 export interface Delivery {
-  /** The id of its run, if it queued a run. */
+  /** The ID of its run, if it queued a run. */
   readonly delivery_id: string;
   readonly time: Date;
   readonly status: number;

@@ -45,7 +45,7 @@ export interface StoredMiss extends Miss {
   readonly count: number;
 }
 
-/** Stores misses, adds the counts of those under the same id, and keeps the newest 200 of each webhook. */
+/** Stores misses, adds the counts of those under the same ID, and keeps the newest 200 of each webhook. */
 export async function storeMisses(db: Queryable, misses: readonly StoredMiss[]): Promise<void> {
   const column = <Value>(valueOf: (miss: StoredMiss) => Value) => misses.map(valueOf);
   await db.query(statements.note, [

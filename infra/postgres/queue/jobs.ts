@@ -37,7 +37,7 @@ export async function countWaiting(db: Queryable, groupIds: Groups): Promise<num
   return rows[0]?.count ?? 0;
 }
 
-/** Ids of queued runs, the next one last. */
+/** IDs of queued runs, the next one last. */
 export async function listWaiting(
   db: Queryable,
   groupIds: Groups,
@@ -65,7 +65,7 @@ export async function findLease(db: Queryable, runId: RunId): Promise<LeaseRow |
   return (await db.query<LeaseRow>(statements.lease, [runId])).rows[0];
 }
 
-/** Ids of runs that have started, the newest first; at most `limit`. */
+/** IDs of runs that have started, the newest first; at most `limit`. */
 export async function listRunning(
   db: Queryable,
   groupIds: Groups,
@@ -75,7 +75,7 @@ export async function listRunning(
   return rows.map((row) => row.run_id);
 }
 
-/** Ids of runs whose owner has this prefix; at most `limit`. */
+/** IDs of runs whose owner has this prefix; at most `limit`. */
 export async function listHeld(
   db: Queryable,
   owner: string,

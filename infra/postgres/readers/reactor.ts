@@ -29,7 +29,7 @@ export class Reactor {
     this.#deps = deps;
   }
 
-  /** Reacts to all events recorded since the last call. Two concurrent reactors are harmless: command ids are derived
+  /** Reacts to all events recorded since the last call. Two concurrent reactors are harmless: command IDs are derived
    *  from their causes, and a checkpoint moves only from the position where it was read.
    *  @returns the number of processed events
    *  @throws the error of a reaction, after the others have advanced as far as possible */

@@ -46,7 +46,7 @@ interface LoginCall extends Pick<Call, 'context' | 'ip' | 'header' | 'headers' |
 
 /** Number of stored characters of the `User-Agent` header. */
 const maxUserAgent = 300;
-const wrong = 'Incorrect e-mail address or password.';
+const wrong = 'Incorrect email address or password.';
 /** The response to a page of another origin, which must not set, send or renew a cookie. */
 export const foreignPage: Problem = problem(
   'forbidden',

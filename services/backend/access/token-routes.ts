@@ -43,7 +43,8 @@ const create = operation({
     'Send the token as `Authorization: Bearer orch_…`, or to WebSockets as the subprotocol ' +
     "`orch.bearer.orch_…`. A request is allowed only if both the token's scopes and your current rights " +
     'allow it. Changes to your role or groups apply immediately, and the token is rejected while your ' +
-    'account is disabled. The token is returned in this response only. An API token cannot create other API tokens, which would remain valid after its revocation.',
+    'account is disabled. The token is returned in this response only. An API token cannot create ' +
+    'other API tokens, because they would remain valid after it is revoked.',
   tag,
   access: 'session',
   creates: true,

@@ -32,7 +32,7 @@ class Turned extends Error {
 }
 
 /** Stores and verifies the backup, and only then lists it. One at a time.
- *  @returns its id, or the reason for the refusal */
+ *  @returns its ID, or the reason for the refusal */
 export async function uploadBackup(
   chunks: AsyncIterable<Uint8Array>,
   context: Call['context'],

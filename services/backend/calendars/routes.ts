@@ -72,7 +72,9 @@ const create = operation({
   path,
   operationId: 'createCalendar',
   summary: 'Create an exception calendar from iCalendar text',
-  description: 'Schedules with its `calendar_id` skip due times during its events.',
+  description:
+    "A schedule that refers to the calendar (`calendar_id`) skips due times during the calendar's " +
+    'events.',
   tag,
   access: { right: 'system.manage' },
   creates: true,
@@ -98,7 +100,7 @@ const change = operation({
   path: `${path}/{calendar_id}`,
   operationId: 'changeCalendar',
   summary: 'Change the name or the events of an exception calendar',
-  description: 'Takes effect for all due times that are not settled yet.',
+  description: 'Applies to all due times that have not been processed yet.',
   tag,
   access: { right: 'system.manage' },
   parameters,
@@ -160,7 +162,7 @@ async function executeCommand(
 ): Promise<Answer> {
   const outcome = accepted(await commands.execute(command, context));
   if (isProblem(outcome)) return outcome;
-  // A repeated request gets the calendar of the first one, which has another id.
+  // A repeated request gets the calendar of the first one, which has another ID.
   const id = outcome.streamId.slice('calendar-'.length);
   const calendar = await findCalendar(readModels, id);
   if (calendar === undefined) return notFound;

@@ -1,4 +1,4 @@
-/** `Idempotency-Key`: a repeat with the same key and body gets the first response, for 24 hours. The command id is
+/** `Idempotency-Key`: a repeat with the same key and body gets the first response, for 24 hours. The command ID is
  *  derived from the key. Two processes, or a process that crashed between the command and its response, therefore
  *  execute the command once. */
 import { createHash } from 'node:crypto';

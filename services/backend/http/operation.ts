@@ -19,7 +19,7 @@ export type Access =
   | 'session'
   | { readonly right: Right; readonly session?: true };
 
-/** A path parameter. A malformed value gets 404, like an unknown id. */
+/** A path parameter. A malformed value gets 404, like an unknown ID. */
 export interface PathParameter<Value> {
   readonly description: string;
   readonly schema: TSchema;
@@ -107,7 +107,7 @@ export interface Call<
   readonly sessionId: Rule extends 'session' ? SessionId : undefined;
   /** The role requires a second factor, and the session was opened without one. */
   readonly mustSetUpFactor: boolean;
-  /** The context for commands of this request: user, client address and id. */
+  /** The context for commands of this request: user, client address and ID. */
   readonly context: CommandContext;
   /** The client's IP address. */
   readonly ip: string;

@@ -107,7 +107,7 @@ export interface Problem {
   readonly detail: string;
   readonly errors?: readonly Fault[];
   readonly headers?: Readonly<Record<string, string>>;
-  /** Stream id of the affected resource, if the path does not contain it. */
+  /** Stream ID of the affected resource, if the path does not contain it. */
   readonly resource?: string;
   /** Where a browser that navigated here is sent instead of the document. */
   readonly redirectTo?: string;
@@ -123,7 +123,7 @@ export function problem(
   return { kind: 'problem', code, detail, ...more };
 }
 
-/** The identical response for unknown ids and for resources of other groups. */
+/** The identical response for unknown IDs and for resources of other groups. */
 export const notFound: Problem = problem(
   'not_found',
   'The resource does not exist, or you do not have access to it.',

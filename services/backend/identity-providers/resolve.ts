@@ -58,7 +58,7 @@ export async function resolveSignIn(
 interface Found extends Pick<Resolved, 'address' | 'access'> {
   /** The account of the identity. */
   readonly linked: UsersTable | undefined;
-  /** The account of the e-mail address. */
+  /** The account of the email address. */
   readonly known: UsersTable | undefined;
 }
 

@@ -148,7 +148,7 @@ async function chainFrames(
   );
 }
 
-/** The secrets of a script share one name: the script's id. */
+/** The secrets of a script share one name: the script's ID. */
 async function ownersOfSecrets(
   ids: readonly string[],
   { readModels }: Services,

@@ -117,8 +117,7 @@ const remove = operation({
   path: '/api/v1/groups/{group_id}',
   operationId: 'deleteGroup',
   summary: 'Delete a group without scripts',
-  description:
-    'Its members are removed from the group. The encryption key of its secrets is destroyed.',
+  description: 'Removes all members from the group and destroys the encryption key of its secrets.',
   tag: 'Groups',
   access,
   parameters,
@@ -138,7 +137,7 @@ async function executeCommand(
 ): Promise<Answer> {
   const outcome = accepted(await commands.execute(command, context));
   if (isProblem(outcome)) return outcome;
-  // A repeated request gets the group of the first one, which has another id.
+  // A repeated request gets the group of the first one, which has another ID.
   const groupId = mustParse(parseGroupId, outcome.streamId.slice('group-'.length));
   const [group] = await listGroups(readModels, [groupId], undefined, 1);
   if (group === undefined) return notFound;

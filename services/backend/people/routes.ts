@@ -134,7 +134,7 @@ async function createUser(
   );
   const outcome = accepted(await commands.execute(command, context));
   if (isProblem(outcome)) return outcome;
-  // A repeated request gets the account of the first one, which has another id.
+  // A repeated request gets the account of the first one, which has another ID.
   const userId = mustParse(parseUserId, outcome.streamId.slice('user-'.length));
   const user = await findUser(readModels, userId);
   if (user === undefined) throw new Error('a created account is not in the read model');
@@ -250,7 +250,8 @@ const resetFactor = operation({
   operationId: 'resetSecondFactor',
   summary: 'Disable the second factor of another account',
   description:
-    'For a user who has lost the authenticator app and the recovery codes. The password and open sessions stay valid.',
+    'For a user who has lost the authenticator app and the recovery codes. The password and open ' +
+    'sessions stay valid.',
   tag,
   access: { right: 'users.manage', session: true },
   parameters,

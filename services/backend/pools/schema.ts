@@ -12,7 +12,7 @@ const name = Type.String({
 const limit = Type.Integer({
   minimum: 0,
   maximum: maxPoolLimit,
-  description: 'Maximum number of runs at the same time. With 0, no run starts.',
+  description: 'Maximum number of concurrent runs. With 0, no run starts.',
 });
 
 export const NewPool = Type.Object(

@@ -20,7 +20,7 @@ type Thing = Readonly<Record<string, unknown>>;
 
 /** Part of the description of each list with history. */
 export const aboutPastLists =
-  'With `at`, the list shows the state at that time, sorted by id. A page may be short or empty although ' +
+  'With `at`, the list shows the state at that time, sorted by ID. A page may be short or empty although ' +
   'more pages follow. ' +
   aboutCurrentGroups;
 
@@ -43,7 +43,7 @@ export async function listAt(
   const moment = await momentOf(at, services);
   if (isProblem(moment)) return moment;
   const request = { list: `past-${kind}`, filter: { at, ...filter }, url, limit, cursor };
-  // Ids of all kinds have the same form.
+  // IDs of all kinds have the same form.
   const after = keyOf(request, parseGroupId);
   if (isProblem(after)) return after;
   const stretch = { moment, after: after.key, limit };

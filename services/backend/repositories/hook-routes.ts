@@ -18,9 +18,10 @@ const announce = operation({
   path: '/api/v1/hooks/git/{token}',
   aliases: [{ path: '/hooks/git/{token}' }],
   operationId: 'announcePush',
-  summary: 'Announce a push to a Git repository',
+  summary: 'Notify the platform of a push to a Git repository',
   description:
-    'Git servers call this address. A sync starts soon after the response. The call must have a valid signature: ' +
+    'Git servers call this URL after a push. A sync starts soon after the response. The call must ' +
+    'have a valid signature: ' +
     '`X-Hub-Signature-256` (GitHub), `X-Gitea-Signature` (Gitea) or `X-Gitlab-Token` (GitLab).',
   tag: 'Repositories',
   access: 'public',

@@ -37,7 +37,7 @@ const sections = [
   'chains',
 ] as const;
 
-/** @param repositoryId ids of resources without an id derive from it */
+/** @param repositoryId IDs of resources without an ID derive from it */
 export function readDocument(
   files: readonly GitFile[],
   repositoryId: string,
@@ -134,7 +134,7 @@ function merge(
   }
 }
 
-/** The time of a time-ordered id. */
+/** The time of a time-ordered ID. */
 function timeOf(id: string): Date {
   return new Date(Number.parseInt(id.replace('-', '').slice(0, 12), 16));
 }

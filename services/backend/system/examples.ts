@@ -1,5 +1,5 @@
 /** The examples of a new installation: a script of each template, one of which has run. Ids and commands are fixed, so
- *  that creating them is idempotent. Their ids sort before all others, so lists, which start with the newest items,
+ *  that creating them is idempotent. Their IDs sort before all others, so lists, which start with the newest items,
  *  show them last. */
 import type { Command } from '#domain/aggregates.ts';
 import { seededGroups } from '#domain/group/seed.ts';

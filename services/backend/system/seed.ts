@@ -23,7 +23,7 @@ const noAdministrator =
 
 /** @param administrator created if there is no account; `undefined` creates none
  *  @param withExamples created with the administrator, so that a new installation shows a working script
- *  @throws ConfigError if no user could sign in to the production edition, or the e-mail address or password is invalid
+ *  @throws ConfigError if no user could sign in to the production edition, or the email address or password is invalid
  *  @throws if a command is refused */
 export async function seed(
   services: Services,

@@ -111,7 +111,7 @@ export class Updater {
     }
   }
 
-  /** Its id is derived from the update, so that a second attempt finds the first backup. */
+  /** Its ID is derived from the update, so that a second attempt finds the first backup. */
   async #backUp(updateId: UpdateId, signal: AbortSignal): Promise<string> {
     const { ids, clock, backupTimeoutMs = defaultBackupTimeoutMs } = this.#deps;
     const backupId = mustParse(parseBackupId, ids.derived(updateId, 'backup'));

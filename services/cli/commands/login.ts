@@ -33,7 +33,7 @@ export const login: Command = {
     'expiry date, and stores it in a file that only you can read. Programs do not need to sign in; they ' +
     'set ORCHESTRATOR_URL and ORCHESTRATOR_TOKEN.',
   options: {
-    email: { value: 'ADDRESS', help: 'e-mail address; prompted for if missing' },
+    email: { value: 'ADDRESS', help: 'email address; prompted for if missing' },
     'password-stdin': { help: 'read the password from standard input' },
     'token-stdin': { help: 'store the API token from standard input instead of signing in' },
     days: { value: 'N', help: `lifetime of the token in days (default ${defaultDays})` },

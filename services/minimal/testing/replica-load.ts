@@ -87,7 +87,7 @@ export async function prepareLoad(fleet: Fleet): Promise<LoadScripts> {
   };
 }
 
-/** Requests a run of the next kind. @returns its id */
+/** Requests a run of the next kind. @returns its ID */
 export async function askForRun(
   fleet: Fleet,
   scripts: LoadScripts,

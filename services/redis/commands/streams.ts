@@ -1,4 +1,4 @@
-/** Logs of runs as streams: XADD, XLEN, XRANGE, XREVRANGE and XREAD. The id of an entry is its line's `seq`, as `12-0`. */
+/** Logs of runs as streams: XADD, XLEN, XRANGE, XREVRANGE and XREAD. The ID of an entry is its line's `seq`, as `12-0`. */
 import type { RunId } from '#domain/kernel/ids.ts';
 import type { Bus } from '#domain/ports/bus.ts';
 import { oneKey, textOf, upper, type Answer, type Command, type MemberCall } from '../command.ts';

@@ -25,7 +25,7 @@ export interface LeasesDeps {
 
 /** A leased run that must be delivered. */
 export interface Leased {
-  /** Identifies this lease; another lease of the same run has another id. */
+  /** Identifies this lease; another lease of the same run has another ID. */
   readonly jobId: string;
   readonly owner: string;
   readonly run: ClaimedRun;
@@ -149,7 +149,7 @@ export class Leases {
   }
 }
 
-/** The prefix of the owner ids in a caller's leases. */
+/** The prefix of the owner IDs in a caller's leases. */
 export function ownersOf({ key }: Pick<Caller, 'key'>): string {
   return `queue:${key}:`;
 }

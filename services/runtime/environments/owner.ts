@@ -1,5 +1,5 @@
 /** Records the owner of a resource on this host in a file, so that other processes can check whether it is alive. A
- *  process id alone is not sufficient, because ids are reused. */
+ *  process ID alone is not sufficient, because IDs are reused. */
 import { randomUUID } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 
@@ -8,7 +8,7 @@ export interface Owner {
   /** The start time of the process, in clock ticks since boot. */
   readonly startedTicks: string;
   readonly bootId: string;
-  /** Process ids are valid within one namespace only, such as a container. */
+  /** Process IDs are valid within one namespace only, such as a container. */
   readonly pidNamespace: string;
   /** Distinguishes owners within one process. */
   readonly id: string;

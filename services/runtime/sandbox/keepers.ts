@@ -98,7 +98,7 @@ export class Keepers {
     return this.#making;
   }
 
-  /** Process ids of the current keepers. */
+  /** Process IDs of the current keepers. */
   get pids(): readonly number[] {
     return [...this.#kept.values()].flatMap(({ process }) => process.pid ?? []);
   }

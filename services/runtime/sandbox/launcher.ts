@@ -48,7 +48,7 @@ export class Launcher {
     this.#options = options;
   }
 
-  /** Process id of the current launcher, if alive. */
+  /** Process ID of the current launcher, if alive. */
   get pid(): number | undefined {
     return this.#process?.pid;
   }

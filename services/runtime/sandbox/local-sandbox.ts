@@ -100,7 +100,7 @@ export class LocalSandbox implements Sandbox {
     await Promise.all([this.#keepers.stop(), this.#launcher.stop()]);
   }
 
-  /** Process id of the launcher, if alive. */
+  /** Process ID of the launcher, if alive. */
   get launcherPid(): number | undefined {
     return this.#launcher.pid;
   }
@@ -120,7 +120,7 @@ export class LocalSandbox implements Sandbox {
     await Promise.all([this.#keepers.forget(scriptId), this.#residents.forget(scriptId)]);
   }
 
-  /** Process ids of the current keepers. */
+  /** Process IDs of the current keepers. */
   get keeperPids(): readonly number[] {
     return this.#keepers.pids;
   }

@@ -23,7 +23,7 @@ export interface Sandbox {
 
 /** A run whose process exists. All methods are idempotent, even after the end. */
 export interface PreparedRun {
-  /** Process id of the script's main process on the host. */
+  /** Process ID of the script's main process on the host. */
   readonly pid: number;
   /** The workspace's path as the script sees it: `/workspaces/{scriptId}`, or a host path without a
    *  mount namespace. */

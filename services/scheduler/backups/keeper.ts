@@ -89,7 +89,7 @@ export class BackupKeeper {
     });
   }
 
-  /** The id is derived from the due time, so that each due time causes one backup, even with several schedulers. */
+  /** The ID is derived from the due time, so that each due time causes one backup, even with several schedulers. */
   async #startDue(schedule: BackupScheduleTable, known: readonly BackupsTable[]): Promise<void> {
     const { clock, ids } = this.#deps;
     const due = lastBackupDue(schedule, schedule.changed_at, clock.now());

@@ -1,5 +1,5 @@
 /** Traces from a request to the end of its run, for an OTLP collector (docs/observability.md). Ids need no storage: a
- *  trace is known by the correlation id that every event carries, and the spans of requests and runs by the ids of
+ *  trace is known by the correlation ID that every event carries, and the spans of requests and runs by the IDs of
  *  their commands and runs. */
 import type { Registry } from 'prom-client';
 import type { Logger } from '../logger.ts';
@@ -76,13 +76,13 @@ function decoded(text: string): string {
   }
 }
 
-/** The trace id of a correlation id; undefined if it is not a valid id. */
+/** The trace ID of a correlation ID; undefined if it is not a valid ID. */
 export function traceIdOf(correlationId: string): string | undefined {
   const id = correlationId.replaceAll('-', '').toLowerCase();
   return /^[0-9a-f]{32}$/.test(id) && !/^0+$/.test(id) ? id : undefined;
 }
 
-/** The span id for a UUID: the random half of its 128 bits. */
+/** The span ID for a UUID: the random half of its 128 bits. */
 export function spanIdOf(uuid: string): string {
   return uuid.replaceAll('-', '').slice(16);
 }

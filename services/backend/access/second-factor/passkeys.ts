@@ -91,7 +91,7 @@ export async function checkPasskey(
     { type: 'UsePasskey', userId, passkeyId: passkey.passkeyId, counter },
     {
       ...context,
-      // The request's own id belongs to the session that it opens, or to the change that it confirms.
+      // The request's own ID belongs to the session that it opens, or to the change that it confirms.
       commandId: mustParse(parseCommandId, services.ids.next()),
       actor: { kind: 'user', userId, email: user.email },
     },

@@ -87,7 +87,7 @@ export async function isRightCode(
     { type: 'UseRecoveryCode', userId, recoveryHash },
     {
       ...context,
-      // The request's own id belongs to the session that it opens.
+      // The request's own ID belongs to the session that it opens.
       commandId: mustParse(parseCommandId, services.ids.next()),
       actor: { kind: 'user', userId, email },
     },
@@ -107,5 +107,6 @@ function hashOf(recoveryCode: string): string {
 /** The role of the account must keep a second factor. */
 export const factorRequired = problem(
   'forbidden',
-  'Your role requires a second factor, so you cannot disable it. To replace it, ask an administrator to reset it, and set up a new one at your next sign-in.',
+  'Your role requires a second factor, so you cannot disable it. To replace it, ask an ' +
+    'administrator to reset it, and set up a new one at your next sign-in.',
 );

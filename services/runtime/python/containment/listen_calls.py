@@ -35,7 +35,7 @@ _IP_LOCAL_PORT_RANGE = 51
 class Listening(NamedTuple):
     """The permitted TCP ports of a run; 0 stands for ports that the kernel chooses.
 
-    `user`: the id of the run's system user; None if the run has the user of the supervisor.
+    `user`: the ID of the run's system user; None if the run has the user of the supervisor.
     """
 
     ports: Sequence[int]

@@ -10,7 +10,7 @@ import os
 
 from kernel.digests import sha256
 
-# systemd's list of user ids calls these unused.
+# systemd's list of user IDs calls these unused.
 FIRST_USER = 1_879_048_192
 USERS = 2**27
 _TRIES = 100

@@ -27,7 +27,7 @@ _MASKED = 0o022
 
 
 class Workspace(NamedTuple):
-    """`user` is the id of the script's system user; None if the script has this process's user.
+    """`user` is the ID of the script's system user; None if the script has this process's user.
     Files below `data/` are copied to `data`."""
 
     user: Optional[int]

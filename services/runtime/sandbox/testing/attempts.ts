@@ -18,7 +18,7 @@ const LIMITS = {
   diskBytes: 8 * MIB,
 };
 const AT_ONCE = 4;
-// A user id that no machine uses.
+// A user ID that no machine uses.
 const UNKNOWN_USER = 54_321;
 
 /** Names of the attacks that succeeded. */

@@ -72,7 +72,7 @@ export class WarmBench {
     return { ...(await this.cold(files, change)), warm };
   }
 
-  /** Resolves when there is a keeper for such runs. @returns its process id */
+  /** Resolves when there is a keeper for such runs. @returns its process ID */
   async kept(spec: RunSpec): Promise<number> {
     const before = this.bench.sandbox.keeperPids;
     await this.outcome(spec);
@@ -88,7 +88,7 @@ export class WarmBench {
     return outcome;
   }
 
-  /** The keeper's process id, if a keeper executes the run. */
+  /** The keeper's process ID, if a keeper executes the run. */
   async keeperOf({ run }: Running): Promise<number> {
     return await parentOf(await parentOf(await parentOf(run.pid)));
   }

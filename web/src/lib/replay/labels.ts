@@ -20,7 +20,7 @@ export const changeLabels: Record<ReplayDifference['change'], string> = {
   deleted: 'Deleted since',
 };
 
-/** Names of scripts and groups by their ids, from all given replays. */
+/** Names of scripts and groups by their IDs, from all given replays. */
 export function namesOf(...replays: readonly (Replay | undefined)[]): ReadonlyMap<string, string> {
   return new Map(
     replays.flatMap((replay) =>

@@ -46,7 +46,7 @@ export function listScripts(
     limit: 100,
     with: 'activity',
     ...rest,
-    // Without favorites, this id matches no script.
+    // Without favorites, this ID matches no script.
     ...(favorites && { ids: preferences.looks.favorites.slice(0, 100).join(',') || noScript }),
     ...(enabled && { enabled: enabled === 'true' }),
     ...(cursor && { cursor }),
@@ -81,7 +81,7 @@ export async function getScript(id: string): Promise<VersionedScript> {
   return { script: answer.data, etag: answer.etag };
 }
 
-/** @param body.template the id of a template; without it, a runnable main.py */
+/** @param body.template the ID of a template; without it, a runnable main.py */
 export function createScript(body: {
   name: string;
   group_id?: string;
