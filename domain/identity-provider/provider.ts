@@ -25,7 +25,7 @@ export interface IdentityProviderSettings {
   readonly rules: readonly ClaimRule[];
   /** The role of users to whom no rule grants a role. Null: these users cannot sign in. */
   readonly defaultRole: Role | null;
-  /** Whether each sign-in replaces the role and groups of the account. Otherwise, only the first one sets them. */
+  /** Whether each sign-in replaces the role and groups of the account. Otherwise, only the first sign-in sets them. */
   readonly syncAccess: boolean;
 }
 
@@ -91,7 +91,7 @@ function isScalar(value: unknown): value is string | number | boolean {
 }
 
 export interface ClaimedAddress {
-  /** In lower case; null if the provider sent none. */
+  /** The email address in lower case; null if the provider sent none. */
   readonly email: string | null;
   readonly isVerified: boolean;
 }
@@ -114,7 +114,7 @@ export function isAllowedAddress(
   { email, isVerified }: ClaimedAddress,
 ): boolean {
   if (emailDomains.length === 0) return true;
-  // Anyone can claim an address that the provider did not verify.
+  // Unverified addresses are refused, because users can enter any address at the provider.
   return isVerified && emailDomains.includes(email?.split('@').at(-1) ?? '');
 }
 

@@ -16,6 +16,7 @@ export interface EventFeed {
   /** `undefined` while the end is unknown. */
   end(): Promise<FeedEnd | undefined>;
   /** Appends events after `end`.
-   *  @returns false unless all events were appended: another process was first, or the feed does not exist */
+   *  @returns false unless all events were appended: another process has appended events after `end`, or the feed does
+   *  not exist */
   append(end: FeedEnd, events: readonly RecordedEvent[]): Promise<boolean>;
 }

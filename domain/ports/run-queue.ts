@@ -11,7 +11,7 @@ export interface ClaimedRun {
   readonly scriptVersion: number;
   readonly entrypoint: string;
   readonly limits: RunLimits;
-  /** The script's current quota. */
+  /** The current storage quota of the script. */
   readonly storageQuotaBytes: number;
   /** The environment variables that the script's author defined. */
   readonly environment: EnvironmentVariables;

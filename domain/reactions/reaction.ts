@@ -70,7 +70,7 @@ export interface ReactionReads {
   /** The error group of a failed run; `undefined` if the run has no error. */
   readonly errorGroupOf: (runId: RunId) => Promise<RunErrorGroup | undefined>;
   /** The number of runs that failed with the same error, up to and including this run; counted up to `most`. 0 if
-   *  the run has no error, or if the error is ignored. */
+   *  the run has no error or the error is ignored. */
   readonly errorOccurrences: (runId: RunId, most: number) => Promise<number>;
   /** The script of a run; `undefined` if the run does not exist. */
   readonly scriptOfRun: (runId: RunId) => Promise<ScriptId | undefined>;

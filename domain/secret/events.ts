@@ -15,7 +15,7 @@ export interface Sealed {
   readonly ciphertext: string;
 }
 
-/** The place of a value in an external store. */
+/** The path and key of a value in an external store. */
 export interface SecretSource extends StorePlace {
   readonly storeId: SecretStoreId;
 }
@@ -29,10 +29,10 @@ export interface SecretValue {
   readonly asEnvironment: boolean;
   /** Days after which the value is due for rotation. Absent: never. */
   readonly rotateAfterDays?: number;
-  /** The value, or the source as JSON. The two are sealed for different places, so that a program that does not know
-   *  sources cannot use the source as the value. */
+  /** The value, or the source as JSON. The two are encrypted with different additional data, so that a release
+   *  without support for sources cannot use the source as the value. */
   readonly sealed: Sealed;
-  /** Where the value is. Absent: the value itself is sealed. */
+  /** The store that contains the value. Absent if the value itself is encrypted here. */
   readonly source?: SecretSource;
 }
 

@@ -107,7 +107,7 @@ function addPasskey(factor: SecondFactor | undefined, command: AddPasskey): Deci
   return accept({ type: 'PasskeyAdded', data });
 }
 
-/** Recovery codes are issued together with the first factor only. */
+/** Recovery codes are issued only with the first second factor. */
 function isFirstAsExpected(
   factor: SecondFactor | undefined,
   { recoveryHashes }: Pick<SecondFactor, 'recoveryHashes'>,

@@ -1,4 +1,4 @@
-/** Assigns positions to restored events: in their original order, with IDs of earlier transactions. */
+/** Assigns positions to restored events: in their original order, with transaction IDs below that of the restore. */
 import { startOfStore, type Position } from '#domain/kernel/event.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
 
@@ -14,8 +14,8 @@ export interface Places {
   of(number: number): Position;
 }
 
-/** @param events number of events. They do not all share one ID, because the planner would then estimate that every
- *  part of them is empty */
+/** @param events number of events. The events do not all share one ID, because the planner would then estimate every
+ *  range of IDs as empty */
 export async function placesFor(db: Queryable, events: number): Promise<Places> {
   const { rows } = await db.query<{ id: string }>('SELECT pg_current_xact_id()::text AS id');
   const transactionId = BigInt(rows[0]?.id ?? 0);

@@ -171,7 +171,7 @@ export function eventStoreConformance(name: string, open: () => Promise<EventSto
   });
 }
 
-/** Retries after a conflict. */
+/** Appends, and retries after a conflict. */
 async function retried(write: () => Promise<void>): Promise<void> {
   for (;;) {
     try {

@@ -35,7 +35,8 @@ export async function sendMail(
 ): Promise<void> {
   const address = await targets.addressOf(host);
   signal.throwIfAborted();
-  // Connected here, so that only this address is used and the connection can be aborted at any time.
+  // Opens the connection itself, so that only the checked address is used and the connection can be aborted at any
+  // time.
   const socket = connect({ host: address, port });
   const end = () => socket.destroy(signal.reason as Error);
   signal.addEventListener('abort', end);

@@ -8,7 +8,7 @@ export function newSigningSecret(): string {
   return `${prefix}${randomBytes(32).toString('base64')}`;
 }
 
-/** @param ID the same for each attempt @param secrets each adds a signature, so that secrets can be rotated */
+/** @param id the same for each attempt @param secrets each adds a signature, so that secrets can be rotated */
 export function signedHeaders(
   id: string,
   at: Date,

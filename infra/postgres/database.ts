@@ -60,7 +60,8 @@ class PreparingConnection extends Connection {
   }
 }
 
-/** More than the service's own statements; prepared statements permanently take memory here and in Postgres. */
+/** The limit exceeds the number of the service's own statements. Each prepared statement permanently uses memory in
+ *  this process and in Postgres. */
 const maxNames = 2_000;
 const names = new Map<string, string>();
 /** Recent texts that were used once: a text with its values inlined is never used again. */

@@ -34,7 +34,7 @@ export interface ErrorGroupFilter {
   readonly groupIds: readonly GroupId[] | null;
   readonly scriptId: ScriptId | null;
   readonly status: ErrorGroupStatus | null;
-  /** Groups that were seen at this time or later. */
+  /** Only error groups whose last error occurred at or after this time. */
   readonly since: Date | null;
   /** Part of the type or message of the last error, ignoring case. */
   readonly text: string | null;

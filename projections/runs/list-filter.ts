@@ -45,12 +45,12 @@ export function rangeOf(
   return sql`run_id >= ${first}::uuid AND run_id < ${before}::uuid`;
 }
 
-/** The first ID of a time; IDs begin with 1970. */
+/** The lowest ID with the timestamp of a time, in milliseconds since 1970. */
 function firstIdOf(time: Date): string {
   return deriveTimeOrderedId(noId, new Date(Math.max(0, time.getTime())));
 }
 
-/** Shorter text is part of too many IDs. */
+/** Shorter text occurs in too many IDs. */
 const idPrefix = /^[\da-f]{8}[\da-f-]{0,28}$/i;
 
 /** The condition that `run_id` starts with this text; `undefined` if no ID can start with the text. */

@@ -166,6 +166,6 @@ async function pageOfChosen(
   const meant = new Set(named ?? (filter.groupIds === null ? there : await chosen(there)));
   const found = near.filter((run) => meant.has(run.script_id)).slice(0, limit);
   if (found.length === limit || near.length < most) return found;
-  // Millions of other runs may precede the next matching one.
+  // Scanning could read millions of other runs before the next match.
   return await pageOfScripts(named ?? (await chosen()));
 }

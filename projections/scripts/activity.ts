@@ -11,7 +11,7 @@ export interface RecentRun {
   readonly status: RunStatus;
   /** ISO 8601; `null` until the run has ended. */
   readonly finished_at: string | null;
-  /** Duration of the process. */
+  /** Duration of the run's process. */
   readonly duration_ms: number | null;
 }
 

@@ -25,7 +25,7 @@ export interface UsersTable {
   readonly credential_id: string;
   /** Version of the account's last event that ended its sessions. Only later sessions are valid. */
   readonly access_version: number;
-  /** The session that stayed valid. */
+  /** The session that stayed valid at that event. */
   readonly kept_session_id: string | null;
   readonly identities: readonly Identity[];
   readonly second_factor: StoredFactor | null;

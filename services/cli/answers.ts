@@ -34,7 +34,7 @@ export interface RunAnswer {
 
 export interface LogItem {
   readonly seq: number;
-  /** The last line, if the item covers several. */
+  /** The number of the last line, if the item covers several lines. */
   readonly to_seq?: number;
   readonly time: string;
   readonly stream: 'stdout' | 'stderr' | 'system';
@@ -71,7 +71,7 @@ export async function listOf<Item>(
 }
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-/** Enough to detect duplicates. */
+/** The number of fetched items, which is sufficient to detect duplicates. */
 const candidates = 200;
 
 /** Resources that have names: their lists, and the field with the name. */

@@ -29,7 +29,7 @@ export interface Caller {
 }
 
 export interface CallersDeps {
-  /** Without it, only tokens are accepted. */
+  /** The service's password. If undefined, only tokens are accepted. */
   readonly password: string | undefined;
   /** A valid API token by its hash, with its current owner. */
   readonly findToken: (hash: string) => Promise<LiveToken | undefined>;

@@ -30,7 +30,7 @@ const statuses: Partial<Readonly<Record<Code, number>>> = {
 };
 const conflict = 409;
 
-/** Error codes that client libraries handle specially; all others use the general code. */
+/** Error codes that client libraries handle specially. Other errors use the general code. */
 const prefixes: Partial<Readonly<Record<Code, string>>> = {
   unauthenticated: 'WRONGPASS ',
   forbidden: 'NOPERM ',

@@ -23,7 +23,7 @@ export interface PurgedScriptsDeps {
  *  @throws AggregateError with the error of each such script */
 export async function removePurgedScripts(deps: PurgedScriptsDeps): Promise<void> {
   const { runtimeId, database, folders, environments, sandbox } = deps;
-  // The round below includes all purges up to now.
+  // The time is read first, so that this round includes all purges up to that time.
   const since = await databaseTime(database);
   const inFolders = await Promise.all(folders.map((folder) => readdir(folder)));
   const names = new Set([

@@ -91,7 +91,7 @@ export class RefusalRecorder {
         });
       }
     };
-    // Few at a time: refusals must not use the connections of accepted requests.
+    // Only a few are recorded at a time, so that refusals do not use the connections of accepted requests.
     await Promise.all([work(), work()]);
   }
 

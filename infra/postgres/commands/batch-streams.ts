@@ -172,7 +172,7 @@ export class BatchStreams {
   }
 
   #count(events: readonly PlatformEvent[]): void {
-    // A run with a pending approval takes no place among the waiting runs.
+    // Runs with a pending approval are not counted among the waiting runs.
     const isPending = events.some(({ type }) => type === 'RunApprovalRequested');
     for (const { type, data } of events) {
       if (type !== 'RunQueued' && type !== 'RunReleased') continue;
@@ -230,5 +230,5 @@ function remembered<Answer>(ask: (id: string) => Promise<Answer>): (id: string) 
 }
 
 function ignore(): void {
-  // Does nothing.
+  // Ignores a rejection that is handled elsewhere.
 }

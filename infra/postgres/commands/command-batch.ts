@@ -96,7 +96,7 @@ export interface BatchOptions {
 /** Decides and records all commands in the transaction that `client` has begun. Each sees the changes of the earlier
  *  commands. No command may be guarded by a stream that another one of the batch writes.
  *  @returns an outcome for each, in order
- *  @throws VersionConflict, including when a known stream was out of date; it is then forgotten */
+ *  @throws VersionConflict, including when a known stream was out of date; the stream is then removed from the cache */
 export async function executeBatch(
   client: pg.PoolClient,
   requests: readonly CommandRequest[],

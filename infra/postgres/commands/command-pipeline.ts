@@ -110,12 +110,13 @@ export class CommandPipeline implements Commands {
   async #commit(batch: readonly Waiting[]): Promise<void> {
     try {
       await this.#attempt(batch).catch(async (error: unknown) => {
-        // A known stream was out of date, and is now forgotten.
+        // A cached stream was out of date, and has been removed from the cache.
         if (this.#deps.known === undefined || !isLostRace(error)) throw error;
         await this.#attempt(batch);
       });
     } catch (error) {
-      // One command may have failed the whole batch, so each gets its own transaction. If the database is unavailable
+      // One command may have made the whole batch fail, so each command is retried in its own transaction. If the
+      // database is unavailable
       // or may have committed, callers decide whether to retry.
       if (sqlState(error) === undefined && !isLostRace(error)) reject(batch, error);
       else await this.#commitAlone(batch, error);

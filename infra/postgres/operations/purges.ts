@@ -3,7 +3,7 @@ import type { Queryable } from '../database.ts';
 
 const statements = {
   time: 'SELECT clock_timestamp()::text AS time',
-  // A running script may still write data.
+  // Skips scripts with active runs, which may still write data.
   due: `SELECT script_id FROM scripts s WHERE purge = 'started'
     AND NOT EXISTS (SELECT FROM run_queue q WHERE q.script_id = s.script_id)
     ORDER BY script_id LIMIT $1`,

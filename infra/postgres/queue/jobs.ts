@@ -11,7 +11,7 @@ const waiting = `FROM run_queue q JOIN runs r USING (run_id)
 
 const statements = {
   count: `SELECT count(*) ${waiting}`,
-  // The next run is the last of the list.
+  // As in Redis lists filled by LPUSH, the next run is at the end of the list.
   list: `SELECT q.run_id ${waiting}
     ORDER BY q.priority, q.queue_position DESC OFFSET $2 LIMIT $3`,
   lease: `SELECT q.owner, q.fence, q.stop_requested, q.script_id, r.started_at, r.limits,
@@ -50,7 +50,7 @@ export async function listWaiting(
 
 export interface LeaseRow {
   readonly owner: string | null;
-  /** `null` until it has started. */
+  /** `null` until the run has started. */
   readonly fence: number | null;
   readonly stop_requested: boolean;
   readonly script_id: string;

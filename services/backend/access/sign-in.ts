@@ -29,7 +29,7 @@ export interface Renewed {
 }
 
 export interface SignedIn extends Renewed {
-  /** Shown to the client only in this response. */
+  /** The session key, which only this response contains. */
   readonly sessionKey: string;
   readonly position: Readonly<Record<string, string>>;
 }
@@ -39,7 +39,7 @@ interface LoginCall extends Pick<Call, 'context' | 'ip' | 'header' | 'headers' |
     readonly email: string;
     readonly password: string;
     readonly code?: string;
-    /** Instead of a code. */
+    /** The signature of a passkey, as an alternative to a code. */
     readonly passkey?: PasskeySignature;
   };
 }
@@ -96,7 +96,7 @@ export async function checkPassword(
 
 type SignInUser = UsersTable & { readonly user_id: UserId };
 
-/** Absent: nothing is missing. */
+/** Absent if nothing is missing. */
 type FactorProblem =
   | { readonly result: 'wrong' | 'incomplete'; readonly problem: Problem }
   | undefined;

@@ -114,12 +114,12 @@ async function issue(
   const tokenId = mustParse(parseTokenId, outcome.streamId.slice('token-'.length));
   const row = await findToken(readModels, tokenId);
   if (row === undefined) return notFound;
-  // The command is a repeat: the token created just now is not stored, and the stored one cannot be shown again.
+  // The command was executed before. The new token is therefore not stored, and the stored token cannot be shown again.
   const shown = outcome.repeated ? tokenJson(row) : { ...tokenJson(row), token: text };
   return json(201, shown, positionHeader(outcome));
 }
 
-/** Why the caller may not create the token: a scope must be within the role. */
+/** The reason why the caller may not create the token: each scope must be permitted by the role. */
 function grantProblem(
   principal: Principal,
   scopes: Static<typeof NewApiToken>['scopes'],

@@ -162,7 +162,7 @@ async function executeCommand(
 ): Promise<Answer> {
   const outcome = accepted(await commands.execute(command, context));
   if (isProblem(outcome)) return outcome;
-  // A repeated request gets the calendar of the first one, which has another ID.
+  // For a repeated request, this is the calendar of the first one, which has another ID.
   const id = outcome.streamId.slice('calendar-'.length);
   const calendar = await findCalendar(readModels, id);
   if (calendar === undefined) return notFound;

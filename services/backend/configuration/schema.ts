@@ -112,7 +112,7 @@ export const Configuration = Type.Object(
   },
 );
 
-/** Without defaults, because fields that a document omits remain unchanged. */
+/** The schemas have no defaults, because fields that a document omits remain unchanged. */
 export const enteredConfiguration = withoutDefaults(Configuration);
 
 function withoutDefaults(schema: TSchema): TSchema {

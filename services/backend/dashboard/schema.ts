@@ -80,7 +80,7 @@ export const Series = Exact(
       Type.Unsafe<readonly [string, number | null]>({
         type: 'array',
         prefixItems: [{ type: 'string', format: 'date-time' }, { type: ['number', 'null'] }],
-        // Client generators require a schema here, not `false`.
+        // A schema instead of `false`, because client generators require one.
         items: {},
         minItems: 2,
         maxItems: 2,

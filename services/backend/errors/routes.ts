@@ -183,7 +183,7 @@ function misplaced(
   return undefined;
 }
 
-/** The problem with the version of a fix. The next version of the script may not be saved yet. */
+/** The problem with the version of a fix. The script's next version is valid, although it is not saved yet. */
 async function versionProblem(
   { resolved_in_version: version }: Change,
   { script_ids: [scriptId, ...others], last_version }: ErrorGroupRow,

@@ -48,7 +48,7 @@ export async function admit(exchange: Exchange, services: Services): Promise<Pro
   const { access } = exchange.operation;
   if (access === 'public') return undefined;
   const { tokens, tokenUses, secondFactorRoles } = services;
-  // Without a plausible credential, nothing is read ahead.
+  // Nothing is read ahead without a well-formed credential.
   const identity = await authenticate(exchange.request.headers.authorization, {
     tokens,
     tokenUses,
@@ -110,7 +110,7 @@ export const needsSession = problem(
   'API tokens cannot be used for this request. Use a session token instead.',
 );
 
-/** Parses the path parameters. Malformed IDs do not exist: 404. */
+/** Parses the path parameters. Malformed IDs return 404. */
 export function readParameters(exchange: Exchange): Problem | undefined {
   const parsed: Record<string, unknown> = {};
   exchange.parameters = parsed;

@@ -52,7 +52,7 @@ export interface BodyRule<Schema extends TSchema> {
   readonly mediaTypes?: readonly string[];
   /** The maximum size of bodies with other content types, which are passed as bytes. */
   readonly rawMaxBytes?: number;
-  /** JSON is passed as bytes, too. */
+  /** Whether JSON is passed as bytes, too. */
   readonly bytesOnly?: true;
   /** The content types of byte bodies, for the description. */
   readonly rawMediaTypes?: readonly string[];
@@ -111,7 +111,7 @@ export interface Call<
   readonly context: CommandContext;
   /** The client's IP address. */
   readonly ip: string;
-  /** Whether the client came over HTTPS. */
+  /** Whether the client uses HTTPS. */
   readonly secure: boolean;
   /** The public origin of this service, such as `https://host`. */
   readonly origin: string;
@@ -161,7 +161,7 @@ export interface OperationDescription<
   readonly readsBehind?: readonly string[];
   /** Fields of the response's JSON that are shown once: a repeated response omits them. */
   readonly shownOnce?: readonly string[];
-  /** Available until the user has enabled the second factor that the role requires. */
+  /** Whether sessions that lack a required second factor may call the operation. */
   readonly allowsFactorSetUp?: true;
   /** Creates a resource: an `Idempotency-Key` repeats the first response. */
   readonly creates?: true;

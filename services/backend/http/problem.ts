@@ -109,9 +109,9 @@ export interface Problem {
   readonly headers?: Readonly<Record<string, string>>;
   /** Stream ID of the affected resource, if the path does not contain it. */
   readonly resource?: string;
-  /** Where a browser that navigated here is sent instead of the document. */
+  /** The URL that a navigating browser is redirected to instead of receiving the problem document. */
   readonly redirectTo?: string;
-  /** Whether the audit trail omits the answer, because nothing was denied. */
+  /** Whether the audit trail omits the response, because nothing was denied. */
   readonly isExpected?: boolean;
 }
 
@@ -129,7 +129,7 @@ export const notFound: Problem = problem(
   'The resource does not exist, or you do not have access to it.',
 );
 
-/** A deleted resource, for a caller who could see it: the dashboard offers to restore it. */
+/** The response for a deleted resource that the caller could see. The dashboard then offers to restore the resource. */
 export const deletedResource: Problem = { ...notFound, isExpected: true };
 
 export function isProblem(value: unknown): value is Problem {

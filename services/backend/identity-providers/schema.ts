@@ -150,7 +150,7 @@ export const IdentityProviderChange = Type.Object(
   { title: 'IdentityProviderChange', ...strict },
 );
 
-/** What the sign-in page needs. */
+/** The data that the sign-in page needs. */
 export const SignInProviderItems = Type.Object(
   {
     items: Type.Array(

@@ -102,7 +102,7 @@ const callback = operation({
   tag,
   access: 'public',
   parameters,
-  // Providers add parameters of their own.
+  // Additional parameters are permitted, because providers add their own.
   query: Type.Object(
     { code: Type.Optional(Type.String()), state: Type.Optional(Type.String()) },
     { additionalProperties: true },

@@ -120,7 +120,7 @@ export class FeedHub {
     if (ready.length === 0) return false;
     const streamIds = nextOf(ready);
     const frames = await framesOf(streamIds, this.#services);
-    // Read last, so that no reader receives what they may no longer see.
+    // The owners are read last, so that no reader receives a resource after losing access.
     const ownerOf = await ownersOf(ready, this.#services);
     for (const one of ready) {
       const owner = ownerOf(one.credential);

@@ -266,7 +266,7 @@ async function shown(
     mustParse(parseChannelId, outcome.streamId.slice('channel-'.length)),
   );
   if (row === undefined) return notFound;
-  // A repeated command was executed with another secret, which is lost.
+  // The command was executed before with another secret, which cannot be shown again.
   const once = secret === undefined || outcome.repeated ? {} : { secret };
   return json(status, { ...channelJson(row), ...once }, positionHeader(outcome));
 }

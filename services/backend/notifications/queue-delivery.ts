@@ -21,7 +21,7 @@ export async function queueDelivery(
   const command = { type: 'QueueDelivery', deliveryId, ...wanted } as const;
   const outcome = accepted(await commands.execute(command, context));
   if (isProblem(outcome)) return outcome;
-  // A repeated request gets the delivery of the first one, which has another ID.
+  // For a repeated request, this is the delivery of the first one, which has another ID.
   const queued = mustParse(parseDeliveryId, outcome.streamId.slice('delivery-'.length));
   const delivery = await findDelivery(readModels, queued);
   if (delivery === undefined) return notFound;

@@ -137,7 +137,7 @@ async function executeCommand(
 ): Promise<Answer> {
   const outcome = accepted(await commands.execute(command, context));
   if (isProblem(outcome)) return outcome;
-  // A repeated request gets the group of the first one, which has another ID.
+  // For a repeated request, this is the group of the first one, which has another ID.
   const groupId = mustParse(parseGroupId, outcome.streamId.slice('group-'.length));
   const [group] = await listGroups(readModels, [groupId], undefined, 1);
   if (group === undefined) return notFound;

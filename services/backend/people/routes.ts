@@ -99,7 +99,7 @@ const create = operation({
   },
 });
 
-/** Accounts that an API token must not take over, because they would outlive it. */
+/** Accounts that an API token must not take over, because the access would outlive the token. */
 function isPowerful({ role, can_audit }: Pick<UserView, 'role' | 'can_audit'>): boolean {
   return role === 'administrator' || can_audit;
 }
@@ -134,14 +134,14 @@ async function createUser(
   );
   const outcome = accepted(await commands.execute(command, context));
   if (isProblem(outcome)) return outcome;
-  // A repeated request gets the account of the first one, which has another ID.
+  // For a repeated request, this is the account of the first one, which has another ID.
   const userId = mustParse(parseUserId, outcome.streamId.slice('user-'.length));
   const user = await findUser(readModels, userId);
   if (user === undefined) throw new Error('a created account is not in the read model');
   return { user, outcome };
 }
 
-/** A random password that is never shown. */
+/** Sets a random password that is never shown. */
 const noPassword = () => randomBytes(32).toString('base64');
 
 async function unknownGroups(
@@ -257,7 +257,7 @@ const resetFactor = operation({
   parameters,
   responses: { 204: { description: 'Disabled.', headers: ['Orch-Position'] } },
   handle: async ({ principal, parameters: { user_id: userId }, context }, { commands, vault }) => {
-    // Otherwise a stolen session could remove the second factor of its own account.
+    // Administrators cannot reset their own second factor. Otherwise, a stolen session could remove it.
     if (userId === principal.userId) return ownFactor;
     const reply = noContent(
       await commands.execute({ type: 'DisableSecondFactor', userId }, context),

@@ -108,7 +108,7 @@ async function executeCommand(
 ): Promise<Answer> {
   const outcome = accepted(await commands.execute(command, context));
   if (isProblem(outcome)) return outcome;
-  // A repeated request gets the pool of the first one, which has another ID.
+  // For a repeated request, this is the pool of the first one, which has another ID.
   const poolId = mustParse(parsePoolId, outcome.streamId.slice('pool-'.length));
   const pool = await findPool(readModels, poolId);
   if (pool === undefined) return notFound;

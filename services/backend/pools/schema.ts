@@ -3,7 +3,7 @@ import { maxPoolLimit } from '#domain/pool/pool.ts';
 import Type from 'typebox';
 import { examples, Uuid } from '../http/schema.ts';
 
-// The domain refuses text that is not a name, and says why.
+// The domain validates the name and explains the problem.
 const name = Type.String({
   minLength: 1,
   maxLength: 63,

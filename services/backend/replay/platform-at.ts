@@ -22,7 +22,7 @@ import {
 } from './resources.ts';
 
 interface Kind {
-  /** The prefix of its streams. */
+  /** The prefix of the stream IDs. */
   readonly type: string;
   readonly read: ReadAt;
 }
@@ -45,7 +45,7 @@ const maxRounds = 4;
 
 interface ReplayPage<Item> {
   readonly items: readonly Item[];
-  /** Id after which the next page starts; null for the last page. */
+  /** The ID after which the next page starts; null for the last page. */
   readonly next: string | null;
 }
 

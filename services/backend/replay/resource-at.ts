@@ -122,7 +122,7 @@ async function shown(
   return new Map(things);
 }
 
-/** The names of its scripts, if shown. */
+/** The names of the resource's scripts, if the API shows them. */
 function namesOf(
   kind: PastKind,
   item: Replayed['item'],
@@ -155,7 +155,7 @@ async function visibleNow(
   });
 }
 
-/** The events that change a resource, if shown. */
+/** The types of events that change a resource, if the API shows the time of the last change. */
 const changesOf = {
   schedules: ['ScheduleCreated', 'ScheduleChanged'],
   chains: ['ChainCreated', 'ChainChanged'],

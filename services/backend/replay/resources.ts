@@ -32,7 +32,7 @@ import { definitionJson } from '../schedules/view.ts';
 
 /** A resource that existed. */
 export interface Replayed {
-  /** Its groups at that time. */
+  /** The groups of the resource at that time. */
   readonly groupIds: readonly string[] | 'every';
   readonly item: Readonly<Record<string, unknown>>;
   /** Related data that the resource shows. */

@@ -1,4 +1,4 @@
-/** Calls from Git servers that announce a push. The token in the URL and the signature are the credentials. */
+/** Webhook calls of Git servers after a push. The token in the URL and the signature are the credentials. */
 import { buffer } from 'node:stream/consumers';
 import { requestCheck } from '#infra/postgres/operations/repository-checks.ts';
 import { UnreadableSecret } from '#infra/secrets/envelope.ts';
@@ -30,7 +30,7 @@ const announce = operation({
       description: 'Token of the repository.',
       schema: Type.String(),
       example: 'ght_n8sYw2',
-      // All tokens are looked up in the same way.
+      // Malformed tokens are looked up like valid ones, so that the response time reveals nothing.
       parse: (text: string) => text,
     },
   },
@@ -72,7 +72,7 @@ const announce = operation({
   },
 });
 
-/** Whether the push changes the branch. A call without a readable branch is assumed to. */
+/** Whether the push changes the synced branch; true if the call does not name a branch. */
 function concerns(body: Buffer, branch: string): boolean {
   try {
     const push = JSON.parse(body.toString('utf8')) as { readonly ref?: unknown } | null;

@@ -61,7 +61,7 @@ function causeJson(queued: Queued) {
 }
 
 function effectJson(principal: Principal, { entry, depth, script }: Effect) {
-  // A chain may point to another group.
+  // Hides the target of a chain in a group that the caller cannot see.
   const shown = script !== undefined && isIn(principal, script.group_id) ? script : undefined;
   return {
     depth,

@@ -1,4 +1,4 @@
-/** What changed since the last successful run. */
+/** Compares a run with the last successful run. */
 import { visibleRun } from '../access/visibility.ts';
 import { operation, type Operation } from '../http/operation.ts';
 import { notFound } from '../http/problem.ts';

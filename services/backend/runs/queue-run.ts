@@ -58,7 +58,7 @@ export async function runOf(outcome: Accepted, { readModels }: Services): Promis
   const [event] = outcome.events;
   // The event contains the whole run; a query would cost as much as queueing it.
   if (event?.type === 'RunQueued' && !outcome.repeated) return queuedRun(event);
-  // A repeated request gets the run of the first one, which has another ID.
+  // For a repeated request, this is the run of the first one, which has another ID.
   const runId = mustParse(parseRunId, outcome.streamId.slice('run-'.length));
   const run = await findRun(readModels, runId);
   if (run === undefined) throw new Error('a queued run is not in the read model');

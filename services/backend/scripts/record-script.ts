@@ -28,7 +28,7 @@ export async function recordScript(
   }
   const outcome = accepted(await commands.execute(command, context));
   if (isProblem(outcome)) return outcome;
-  // A repeated request gets the script of the first one, which has another ID.
+  // For a repeated request, this is the script of the first one, which has another ID.
   const scriptId = mustParse(parseScriptId, outcome.streamId.slice('script-'.length));
   return { scriptId, outcome };
 }

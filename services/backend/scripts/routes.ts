@@ -169,7 +169,7 @@ const get = operation({
   },
 });
 
-/** A deleted script is not a denial, so the audit trail omits the request. */
+/** Requests for deleted scripts are omitted from the audit trail, because nothing was denied. */
 async function missingScript(
   principal: Principal,
   id: ScriptId,

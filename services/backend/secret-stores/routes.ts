@@ -218,7 +218,7 @@ async function executeCommand(
 ): Promise<Answer> {
   const outcome = accepted(await commands.execute(command, context));
   if (isProblem(outcome)) return outcome;
-  // A repeated request gets the store of the first one, which has another ID.
+  // For a repeated request, this is the store of the first one, which has another ID.
   const id = outcome.streamId.slice('secret_store-'.length);
   const row = await findSecretStore(readModels, id);
   if (row === undefined) return notFound;

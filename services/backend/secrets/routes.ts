@@ -29,7 +29,7 @@ import { Secret, SecretPage, SecretValue } from './schema.ts';
 /** The number of attempts while the secret is changed concurrently. */
 const maxTries = 5;
 
-/** What the secrets of scripts and of groups do not share. */
+/** The differences between the secrets of scripts and of groups. */
 interface OwnerRules<Id extends string> {
   readonly kind: SecretOwner['kind'];
   readonly path: string;

@@ -1,5 +1,5 @@
-/** Initial data of each installation: four groups, examples and the first administrator. Ids are derived from names, so
- *  that seeding is idempotent, even when concurrent. */
+/** Initial data of each installation: four groups, examples and the first administrator. IDs are derived from names, so
+ *  that seeding is idempotent, even if processes seed concurrently. */
 import type { Command } from '#domain/aggregates.ts';
 import { seededGroups } from '#domain/group/seed.ts';
 import { mustParse, parseUserId } from '#domain/kernel/ids.ts';
@@ -39,7 +39,7 @@ export async function seed(
     if (services.edition === 'production') throw new ConfigError([noAdministrator]);
     return;
   }
-  // Before the administrator, so that a process that crashes in between starts over.
+  // Created before the administrator, so that seeding starts over after a crash in between.
   if (withExamples) {
     await makeExamples(services, (command, cause) => executeOnce(command, cause, services));
   }
@@ -68,7 +68,7 @@ async function createAdministrator(
     canAudit: true,
     credentialId,
   };
-  // Another backend may be starting concurrently.
+  // Ignores conflicts, because another backend may be starting concurrently.
   if ((await findUserByEmail(readModels, address)) === undefined) {
     await executeOnce(command, cause, services);
   }

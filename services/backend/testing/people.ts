@@ -57,7 +57,7 @@ export async function someone(platform: TestBackend, wanted: Wanted): Promise<Te
   return (await accountHolder(platform, wanted)).client;
 }
 
-/** Does the same, and returns the account's ID and credentials. */
+/** Creates an account, signs it in, and returns the account's ID and credentials. */
 export async function accountHolder(
   { admin, anonymous }: TestBackend,
   { role, groupIds, canAudit = false }: Wanted = { role: 'operator', groupIds: [groups.custom] },

@@ -180,7 +180,7 @@ async function start(
     return problem('update_not_possible', 'This edition is updated by deploying new images.');
   }
   const { active } = (await readUpdates(database)).state;
-  // A client that received no response repeats its request.
+  // Returns the active update, because a client that received no response repeats its request.
   const isSame = active?.kind === wanted.kind && active.to === wanted.to;
   const updateId = isSame ? active.updateId : mustParse(parseUpdateId, ids.next());
   const command = { type: 'StartUpdate', updateId, from: current, ...wanted } as const;

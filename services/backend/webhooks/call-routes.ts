@@ -48,7 +48,7 @@ const call = operation({
       description: 'Token of the webhook.',
       schema: Type.String(),
       example: examples.webhookToken,
-      // All tokens are looked up in the same way.
+      // Malformed tokens are looked up like valid ones, so that the response time reveals nothing.
       parse: (text: string) => text,
     },
   },
@@ -160,7 +160,7 @@ async function queueCalled(
   return await queueDelivery(toDeliver, services);
 }
 
-/** Callers repeat calls without a response: the same key creates no further run. */
+/** A call with the same key creates no further run, because callers repeat calls without a response. */
 function contextOf(
   { webhook, headers, context }: Received,
   body: Uint8Array,

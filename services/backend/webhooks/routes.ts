@@ -181,7 +181,7 @@ async function shown(
     ...(token !== undefined && { token, url: `${origin}/hooks/${token}` }),
     ...(signingSecret !== undefined && { signing_secret: signingSecret }),
   };
-  // A repeated command was executed with other secrets, which are lost.
+  // The command was executed before with other secrets, which cannot be shown again.
   const body = { ...webhookJson(row), ...(outcome.repeated ? {} : once) };
   return json(status, body, positionHeader(outcome));
 }

@@ -16,7 +16,7 @@ const resources: readonly (readonly [prefix: string, resource: string])[] = [
   ['/api/v1/system/retention', 'retention'],
 ];
 
-/** Operations whose command has another verb. */
+/** Operations whose command has a verb that is not derived. */
 const renamed: Readonly<Record<string, string>> = {
   undeleteScript: 'scripts restore',
   makeBackup: 'backups create',

@@ -96,7 +96,7 @@ export class Product {
         ORCH_MCP_PORT: String(mcp),
         ORCH_ADMIN_PASSWORD: productPassword,
         ORCH_EXAMPLES: 'false',
-        // The product has its own.
+        // The product has its own cache of compiled code.
         NODE_COMPILE_CACHE: undefined,
         ...options.variables,
       },
@@ -110,7 +110,7 @@ export class Product {
       await product.untilHealthy(options.timeoutMs);
       if (options.signIn !== false) await product.signIn();
     } catch (error) {
-      // The caller has no handle to stop it.
+      // Stops the product, because the caller has no handle for it.
       await product.stop();
       throw error;
     }

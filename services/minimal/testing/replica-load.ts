@@ -30,7 +30,7 @@ export interface LoadScripts {
   readonly plain: string;
   readonly flaky: string;
   readonly limited: string;
-  /** Runs after each run of `limited`. */
+  /** Triggered by each run of `limited`. */
   readonly chained: string;
   readonly hook: string;
   readonly token: string;

@@ -159,7 +159,7 @@ async function publish(call: MemberCall, deps: ChannelDeps): Promise<Answer> {
   }
 }
 
-/** Ends a run that the caller has leased. Subscribers are notified once it is recorded. */
+/** Ends a run that the caller has leased. Subscribers are notified once the end is recorded. */
 async function complete(call: MemberCall, message: Buffer, deps: ChannelDeps): Promise<Answer> {
   const { leases, hub } = deps;
   if (!may(call.caller, 'runs.start')) {

@@ -18,7 +18,7 @@ import type { LeasedLogs } from '../logs/leased-logs.ts';
 import { failure, noArray, streams, type ErrorReply, type Reply } from '../resp/replies.ts';
 import { afterOrGone } from '../waiting.ts';
 
-/** Messages of the bus may be lost; polling is the guarantee. */
+/** Polls as well, because messages of the bus may be lost. */
 const pollEveryMs = 1_000;
 const maxStreams = 64;
 const maxReplyBytes = 4 * 1024 * 1024;

@@ -22,7 +22,7 @@ export function startedTicks(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    // A zombie no longer holds anything.
+    // A zombie process counts as ended.
     return fields[0] === 'Z' || fields[0] === 'X' ? undefined : fields[19];
   } catch {
     return undefined;
@@ -53,7 +53,7 @@ export function isAlive(text: string, ageMs: number): boolean {
   try {
     owner = JSON.parse(text) as Owner;
   } catch {
-    // Not written completely yet, or truncated by a crash.
+    // The file is not completely written yet, or was truncated by a crash.
     return ageMs < UNSEEN_MAX_AGE_MS;
   }
   const host = thisProcess();

@@ -9,9 +9,11 @@ import { SandboxError } from './sandbox.ts';
 import type { PreparedRun, RunObserver, RunSpec, Sandbox, SandboxLayers } from './sandbox.ts';
 import { layersFromWire } from './wire.ts';
 
-/** Without these layers, a keeper's runs might outlive it, or see their files at changing paths. */
+/** The layers that keepers require. Without them, runs might outlive their keeper, or see their files at changing
+ *  paths. */
 const NEEDED_TO_KEEP = ['pid_namespace', 'mount_namespace'];
-/** Without them, processes cannot be stopped between two runs, or their limits cannot be measured. */
+/** The layers that resident processes require. Without them, processes cannot be stopped between two runs, or their
+ *  limits cannot be measured. */
 const NEEDED_TO_REUSE = [...NEEDED_TO_KEEP, 'measuring'];
 const WARM_PREPARATION_MS = 5_000;
 

@@ -152,8 +152,8 @@ export class BackupKeeper {
     return verifyBackup(source, { key, masterKeys, onRead });
   }
 
-  /** Services stop only for a backup that can be restored. The restore verifies the backup again, because it may change
-   *  until then. */
+  /** Verifies the backup first, so that services stop only for a backup that can be restored. The restore verifies the
+   *  backup again, because it may change in between. */
   async #passRestore(row: BackupsTable, signal: AbortSignal): Promise<void> {
     const id = backupId(row.backup_id);
     const { pool, passRestore, migrations } = this.#deps;

@@ -45,7 +45,7 @@ export class RunSpans {
     this.#deps = deps;
   }
 
-  /** Records the spans of events that this process has recorded. Nothing waits for it. */
+  /** Records the spans of events that this process has recorded, in the background. */
   recorded(events: readonly Recorded[]): void {
     for (const event of events) {
       if (event.type !== 'RunFinished') continue;

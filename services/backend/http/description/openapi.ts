@@ -124,7 +124,7 @@ class Components {
   }
 }
 
-/** Client generators use 32-bit integers unless the format says otherwise. */
+/** Adds the format, because client generators use 32-bit integers by default. */
 function widthOf(schema: { type?: unknown; maximum?: unknown }): Json {
   const { type, maximum } = schema;
   const isNarrow = typeof maximum === 'number' && maximum < 2 ** 31;

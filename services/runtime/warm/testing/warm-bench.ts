@@ -1,4 +1,4 @@
-/** Runs scripts both ways: with a new interpreter, and with a warm one. */
+/** Runs scripts with a new interpreter and with a warm one, for comparisons. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { askInterpreter, type Interpreter } from '../../environments/interpreter.ts';
@@ -66,7 +66,7 @@ export class WarmBench {
     };
   }
 
-  /** The same with a warm interpreter that has imported all permitted modules. */
+  /** A run of these files in a warm interpreter that has imported all permitted modules. */
   async warm(files: Files, change: Partial<RunSpec> = {}): Promise<RunSpec> {
     const warm = { interpreter: this.#interpreter, modules: [...safeModules] };
     return { ...(await this.cold(files, change)), warm };
