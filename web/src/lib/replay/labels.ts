@@ -13,7 +13,7 @@ export const kindLabels: Record<ReplayDifference['kind'], string> = {
   chain: 'Chain',
 };
 
-/** What happened to a resource since the point in time. */
+/** How a resource differs from its state at the point in time. */
 export const changeLabels: Record<ReplayDifference['change'], string> = {
   created: 'Created since',
   changed: 'Changed since',
